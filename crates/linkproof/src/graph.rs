@@ -171,7 +171,7 @@ impl Graph {
     }
 
     /// Every link once, with `src < dst`, in ascending order.
-    pub fn links(&self) -> impl Iterator<Item = Link> + '_ {
+    pub fn links(&self) -> impl Iterator<Item = Link> + Clone + '_ {
         (0..self.n_nodes()).flat_map(move |row| {
             let (targets, weights) = self.upper_row(row);
             targets
@@ -204,33 +204,7 @@ impl Graph {
 
     /// The same links in both directions.
     pub fn adjacency(&self) -> Adjacency {
-        let n = self.n_nodes();
-        let mut offsets = vec![0usize; n + 1];
-        for (row, degree) in self.degrees().into_iter().enumerate() {
-            offsets[row + 1] = offsets[row] + degree as usize;
-        }
-        let mut next = offsets.clone();
-        let mut targets = vec![0u32; offsets[n]];
-        let mut weights = vec![0.0; offsets[n]];
-        let mut put = |from: u32, to: u32, weight: f64| {
-            let place = &mut next[from as usize];
-            targets[*place] = to;
-            weights[*place] = weight;
-            *place += 1;
-        };
-        // Ascending order of links keeps every row's targets ascending: a row
-        // first receives its smaller neighbours, then its larger ones.
-        for link in self.links() {
-            put(link.dst, link.src, link.weight);
-        }
-        for link in self.links() {
-            put(link.src, link.dst, link.weight);
-        }
-        Adjacency {
-            offsets,
-            targets,
-            weights,
-        }
+        Adjacency::new(self.n_nodes(), self.links())
     }
 
     /// The same pairs with other weights; pairs whose weight becomes zero go.
@@ -264,7 +238,7 @@ impl Graph {
     }
 }
 
-/// Links in both directions, rows ascending, targets ascending.
+/// Pairs listed under both their rows (of a graph's links: targets ascending).
 #[derive(Debug, Clone)]
 pub struct Adjacency {
     offsets: Vec<usize>,
@@ -273,6 +247,41 @@ pub struct Adjacency {
 }
 
 impl Adjacency {
+    /// From pairs of different rows, each listed once; a row's targets stand
+    /// in the order of the list, smaller rows first.
+    pub fn new(n_rows: usize, pairs: impl Iterator<Item = Link> + Clone) -> Adjacency {
+        let mut offsets = vec![0usize; n_rows + 1];
+        for pair in pairs.clone() {
+            offsets[pair.src as usize + 1] += 1;
+            offsets[pair.dst as usize + 1] += 1;
+        }
+        for row in 0..n_rows {
+            offsets[row + 1] += offsets[row];
+        }
+        let mut next = offsets.clone();
+        let mut targets = vec![0u32; offsets[n_rows]];
+        let mut weights = vec![0.0; offsets[n_rows]];
+        let mut put = |from: u32, to: u32, weight: f64| {
+            let place = &mut next[from as usize];
+            targets[*place] = to;
+            weights[*place] = weight;
+            *place += 1;
+        };
+        // For sorted links this order keeps every row's targets ascending: a
+        // row first receives its smaller neighbours, then its larger ones.
+        for pair in pairs.clone() {
+            put(pair.src.max(pair.dst), pair.src.min(pair.dst), pair.weight);
+        }
+        for pair in pairs {
+            put(pair.src.min(pair.dst), pair.src.max(pair.dst), pair.weight);
+        }
+        Adjacency {
+            offsets,
+            targets,
+            weights,
+        }
+    }
+
     /// The neighbours of a row and the weights of their links.
     pub fn row(&self, row: usize) -> (&[u32], &[f64]) {
         let range = self.offsets[row]..self.offsets[row + 1];

@@ -4,3 +4,8 @@ pub mod error;
 pub mod features;
 pub mod graph;
 pub mod ids;
+pub mod pairs;
+pub mod params;
+mod processor;
+pub mod real;
+pub mod score;

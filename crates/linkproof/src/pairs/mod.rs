@@ -1,0 +1,251 @@
+//! The pair engine: sums of a score, and their gradient, over pairs of nodes.
+//!
+//! Embeddings, views, `gamma`, the score, the links and the held-out rule go
+//! in; value, `dY` and `dgamma` come out. Two engines stand behind one trait:
+//! [`Reference`] in plain loops, [`Tiled`] for use.
+
+mod reference;
+mod split;
+mod tiled;
+
+pub use reference::Reference;
+pub use split::{Part, Split};
+pub use tiled::Tiled;
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::graph::{Adjacency, Graph, Link};
+use crate::real::{Real, add_scaled, dot};
+use crate::score::{Kernel, Score, Term};
+
+/// A symmetric matrix with one entry for each pair of views.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ViewMatrix {
+    n: usize,
+    entries: Vec<f64>,
+}
+
+impl ViewMatrix {
+    /// The same entry everywhere.
+    pub fn filled(n: usize, entry: f64) -> ViewMatrix {
+        ViewMatrix {
+            n,
+            entries: vec![entry; n * n],
+        }
+    }
+
+    /// The number of views.
+    pub fn n_views(&self) -> usize {
+        self.n
+    }
+
+    /// The entry of a pair of views.
+    pub fn get(&self, d: usize, e: usize) -> f64 {
+        self.entries[d * self.n + e]
+    }
+
+    /// Sets the entry of a pair of views, in both orders.
+    pub fn set(&mut self, d: usize, e: usize, entry: f64) {
+        self.entries[d * self.n + e] = entry;
+        self.entries[e * self.n + d] = entry;
+    }
+
+    /// Adds to the entry of a pair of views.
+    pub fn add(&mut self, d: usize, e: usize, amount: f64) {
+        self.set(d, e, self.get(d, e) + amount);
+    }
+}
+
+/// The embedded nodes of an evaluation: rows grouped by view.
+#[derive(Debug, Clone, Copy)]
+pub struct Embedded<'a, T> {
+    /// The embeddings, row after row.
+    pub y: &'a [T],
+    /// Their dimension.
+    pub dim: usize,
+    /// The rows of each view.
+    pub views: &'a [Range<usize>],
+    /// `gamma` for each pair of views.
+    pub gamma: &'a ViewMatrix,
+}
+
+impl<'a, T: Real> Embedded<'a, T> {
+    /// The number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.y.len() / self.dim
+    }
+
+    /// One embedding.
+    pub fn row(&self, row: usize) -> &'a [T] {
+        &self.y[row * self.dim..(row + 1) * self.dim]
+    }
+
+    /// The view of a row.
+    pub fn view_of(&self, row: usize) -> usize {
+        self.views.partition_point(|range| range.end <= row)
+    }
+
+    /// `s_ij = <y_i, y_j> - gamma`.
+    pub fn similarity(&self, i: usize, j: usize) -> f64 {
+        let gamma = self.gamma.get(self.view_of(i), self.view_of(j));
+        dot(self.row(i), self.row(j)).to_f64() - gamma
+    }
+}
+
+/// Which pairs of rows take part in the all-pairs sum, and how much each counts.
+#[derive(Debug, Clone, Copy)]
+pub struct AllPairs<'a> {
+    /// The rows of each view that take part (a range inside the view's rows).
+    pub rows: &'a [Range<usize>],
+    /// The factor of each pair of views; 0 leaves it out.
+    pub scale: &'a ViewMatrix,
+    /// The identity of each row, ascending, for the held-out rule.
+    pub nodes: &'a [u32],
+    /// The held-out rule and the part wanted.
+    pub split: Option<(Split, Part)>,
+}
+
+/// Pairs named one by one, each listed under both its rows.
+#[derive(Debug, Clone)]
+pub struct ListedPairs {
+    adjacency: Adjacency,
+}
+
+impl ListedPairs {
+    /// From pairs of rows with weights; each pair once, in any order.
+    pub fn new(n_rows: usize, pairs: impl Iterator<Item = Link> + Clone) -> ListedPairs {
+        ListedPairs {
+            adjacency: Adjacency::new(n_rows, pairs),
+        }
+    }
+
+    /// All links of a graph.
+    pub fn of(graph: &Graph) -> ListedPairs {
+        ListedPairs {
+            adjacency: graph.adjacency(),
+        }
+    }
+}
+
+/// What each listed pair pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Charge {
+    /// What a link pays on top of an unlinked pair.
+    Correction,
+    /// What every pair pays.
+    Unlinked,
+}
+
+/// The result of an evaluation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sums {
+    /// The scaled sum, less the score's constant a pair.
+    pub value: f64,
+    /// Its derivative in each `gamma`.
+    pub gamma: ViewMatrix,
+    /// The scaled number of pairs in the sum.
+    pub pairs: f64,
+}
+
+impl Sums {
+    fn zero(n_views: usize) -> Sums {
+        Sums {
+            value: 0.0,
+            gamma: ViewMatrix::filled(n_views, 0.0),
+            pairs: 0.0,
+        }
+    }
+
+    fn add_term(&mut self, (d, e): (usize, usize), scale: f64, term: Term) {
+        self.value += scale * term.value;
+        self.gamma.add(d, e, -scale * term.slope);
+        self.pairs += scale;
+    }
+
+    /// Adds another result.
+    pub fn add(&mut self, other: &Sums) {
+        self.value += other.value;
+        self.pairs += other.pairs;
+        for (sum, more) in self.gamma.entries.iter_mut().zip(&other.gamma.entries) {
+            *sum += more;
+        }
+    }
+}
+
+/// A way to evaluate the all-pairs sum.
+pub trait PairEngine<T: Real>: Sync {
+    /// The sum over all pairs of what an unlinked pair pays; where `gradient`
+    /// is given (as many entries as `y`), the derivative is added to it.
+    fn all_pairs(
+        &self,
+        embedded: &Embedded<'_, T>,
+        pairs: &AllPairs<'_>,
+        score: &Score,
+        kernel: &Kernel<T>,
+        gradient: Option<&mut [T]>,
+    ) -> Sums;
+}
+
+/// The sum over listed pairs, times `scale`; the derivative is added to
+/// `gradient`. Every row gathers from its own pairs, so rows run in parallel
+/// and the order of additions is fixed.
+pub fn listed_pairs<T: Real>(
+    embedded: &Embedded<'_, T>,
+    listed: &ListedPairs,
+    charge: Charge,
+    scale: &ViewMatrix,
+    score: &Score,
+    gradient: Option<&mut [T]>,
+) -> Sums {
+    let n_views = scale.n_views();
+    let gather = |rows: Range<usize>, mut gradient: Option<&mut [T]>| {
+        let mut sums = Sums::zero(n_views);
+        for (place, row) in rows.enumerate() {
+            let (targets, weights) = listed.adjacency.row(row);
+            let d = embedded.view_of(row);
+            for (&target, &weight) in targets.iter().zip(weights) {
+                let target = target as usize;
+                let e = embedded.view_of(target);
+                let s = dot(embedded.row(row), embedded.row(target)).to_f64()
+                    - embedded.gamma.get(d, e);
+                let term = match charge {
+                    Charge::Correction => score.correction(s, weight),
+                    Charge::Unlinked => score.unlinked(s),
+                };
+                let scale = scale.get(d, e);
+                if row < target {
+                    sums.add_term((d, e), scale, term);
+                }
+                if let Some(gradient) = gradient.as_deref_mut() {
+                    let out = &mut gradient[place * embedded.dim..(place + 1) * embedded.dim];
+                    add_scaled(out, T::of(scale * term.slope), embedded.row(target));
+                }
+            }
+        }
+        sums
+    };
+    let n = embedded.n_rows();
+    let chunk = 64;
+    let range = |index: usize| index * chunk..n.min((index + 1) * chunk);
+    let parts: Vec<Sums> = match gradient {
+        Some(gradient) => gradient
+            .par_chunks_mut(chunk * embedded.dim)
+            .enumerate()
+            .map(|(index, part)| gather(range(index), Some(part)))
+            .collect(),
+        None => (0..n.div_ceil(chunk))
+            .into_par_iter()
+            .map(|index| gather(range(index), None))
+            .collect(),
+    };
+    let mut sums = Sums::zero(n_views);
+    for part in &parts {
+        sums.add(part);
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests;

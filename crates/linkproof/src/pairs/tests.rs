@@ -1,0 +1,222 @@
+use super::*;
+use crate::params::ScoreKind;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+struct Case {
+    sizes: Vec<usize>,
+    dim: usize,
+    split: Option<(Split, Part)>,
+    /// Rows at the end of each view that only listed pairs use.
+    spare: usize,
+    spread: f64,
+}
+
+struct Outcome {
+    sums: Sums,
+    gradient: Vec<f64>,
+}
+
+fn run<T: Real>(case: &Case, engine: &dyn PairEngine<T>, score: &Score) -> Outcome {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let n: usize = case.sizes.iter().sum();
+    let scale = case.spread / (case.dim as f64).sqrt();
+    let y: Vec<T> = (0..n * case.dim)
+        .map(|_| T::of(random.random_range(-1.0..1.0) * scale))
+        .collect();
+    let (mut views, mut rows, mut start) = (vec![], vec![], 0);
+    for &size in &case.sizes {
+        views.push(start..start + size);
+        rows.push(start..start + size - case.spare);
+        start += size;
+    }
+    let n_views = case.sizes.len();
+    let mut gamma = ViewMatrix::filled(n_views, 0.0);
+    let mut scale = ViewMatrix::filled(n_views, 1.0);
+    for d in 0..n_views {
+        for e in d..n_views {
+            gamma.set(d, e, 0.3 + 0.2 * (d * e) as f64);
+            scale.set(
+                d,
+                e,
+                if n_views > 2 && d == e {
+                    0.0
+                } else {
+                    1.5 - 0.1 * d as f64
+                },
+            );
+        }
+    }
+    let nodes: Vec<u32> = (0..n as u32).map(|i| 3 * i + 1).collect();
+    let embedded = Embedded {
+        y: &y,
+        dim: case.dim,
+        views: &views,
+        gamma: &gamma,
+    };
+    let pairs = AllPairs {
+        rows: &rows,
+        scale: &scale,
+        nodes: &nodes,
+        split: case.split,
+    };
+    let mut gradient = vec![T::ZERO; y.len()];
+    let kernel = Kernel::new(score);
+    let sums = engine.all_pairs(&embedded, &pairs, score, &kernel, Some(&mut gradient));
+    let value_only = engine.all_pairs(&embedded, &pairs, score, &kernel, None);
+    assert_eq!(value_only, sums);
+    Outcome {
+        sums,
+        gradient: gradient.iter().map(|g| g.to_f64()).collect(),
+    }
+}
+
+fn relative(a: &[f64], b: &[f64]) -> f64 {
+    let norm = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
+    let difference = norm(&mut a.iter().zip(b).map(|(a, b)| a - b));
+    difference / norm(&mut b.iter().copied()).max(1e-300)
+}
+
+fn cases() -> Vec<Case> {
+    let split = Split::share(3, 0.2);
+    let mut cases = vec![];
+    for (sizes, dim) in [
+        (vec![2], 1),
+        (vec![37], 5),
+        (vec![256], 8),
+        (vec![257], 3),
+        (vec![531], 17),
+        (vec![300, 41], 6),
+        (vec![5, 290, 1, 40], 7),
+    ] {
+        for split in [
+            None,
+            Some((split, Part::Training)),
+            Some((split, Part::HeldOut)),
+        ] {
+            cases.push(Case {
+                sizes: sizes.clone(),
+                dim,
+                split,
+                spare: 0,
+                spread: 1.5,
+            });
+        }
+    }
+    cases.push(Case {
+        sizes: vec![300, 41],
+        dim: 6,
+        split: None,
+        spare: 7,
+        spread: 1.5,
+    });
+    cases.push(Case {
+        sizes: vec![70],
+        dim: 6,
+        split: None,
+        spare: 0,
+        spread: 6.0,
+    });
+    cases
+}
+
+#[test]
+fn tiles_agree_with_plain_loops() {
+    for (kind, beta) in [
+        (ScoreKind::Likelihood, 0.0),
+        (ScoreKind::Moment, 0.5),
+        (ScoreKind::Probability, 0.5),
+    ] {
+        let score = Score::new(kind, beta);
+        for (index, case) in cases().iter().enumerate() {
+            let exact = run::<f64>(case, &Reference, &score);
+            let double = run::<f64>(case, &Tiled, &score);
+            let single = run::<f32>(case, &Tiled, &score);
+            for (outcome, tolerance) in [(&double, 1e-10), (&single, 5e-6 * case.spread)] {
+                let scale = exact.sums.value.abs().max(1e-300);
+                assert!(
+                    (outcome.sums.value - exact.sums.value).abs() <= tolerance * scale,
+                    "{kind} {index}"
+                );
+                assert!(
+                    relative(&outcome.gradient, &exact.gradient) <= tolerance,
+                    "{kind} {index}"
+                );
+                assert!(
+                    relative(&outcome.sums.gamma.entries, &exact.sums.gamma.entries) <= tolerance
+                );
+                assert!(
+                    (outcome.sums.pairs - exact.sums.pairs).abs()
+                        < 1e-6 * exact.sums.pairs.max(1.0)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn same_bits_at_any_thread_count() {
+    let score = Score::new(ScoreKind::Moment, 0.3);
+    let case = Case {
+        sizes: vec![900, 300],
+        dim: 9,
+        split: Some((Split::share(1, 0.1), Part::Training)),
+        spare: 0,
+        spread: 1.5,
+    };
+    let runs: Vec<_> = [1, 2, 3, 7]
+        .map(|threads| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| run::<f32>(&case, &Tiled, &score))
+        })
+        .into();
+    for run in &runs[1..] {
+        assert_eq!(run.sums, runs[0].sums);
+        assert_eq!(run.gradient, runs[0].gradient);
+    }
+}
+
+#[test]
+fn listed_pairs_agree_with_the_formula() {
+    let y: Vec<f64> = (0..15).map(|i| (f64::from(i) * 0.7).sin()).collect();
+    let gamma = ViewMatrix::filled(1, 0.4);
+    let scale = ViewMatrix::filled(1, 2.0);
+    let embedded = Embedded {
+        y: &y,
+        dim: 3,
+        views: &[0..5],
+        gamma: &gamma,
+    };
+    let links = [(0, 1, 2.0), (3, 1, 0.5), (2, 4, 7.0)];
+    let links = links
+        .iter()
+        .map(|&(src, dst, weight)| Link { src, dst, weight });
+    let listed = ListedPairs::new(5, links.clone());
+    let score = Score::new(ScoreKind::Probability, 0.5);
+    let mut gradient = vec![0.0; 15];
+    let sums = listed_pairs(
+        &embedded,
+        &listed,
+        Charge::Correction,
+        &scale,
+        &score,
+        Some(&mut gradient),
+    );
+    let mut value = 0.0;
+    let mut expected = vec![0.0; 15];
+    for link in links {
+        let (i, j) = (link.src as usize, link.dst as usize);
+        let term = score.correction(embedded.similarity(i, j), link.weight);
+        value += 2.0 * term.value;
+        for k in 0..3 {
+            expected[i * 3 + k] += 2.0 * term.slope * y[j * 3 + k];
+            expected[j * 3 + k] += 2.0 * term.slope * y[i * 3 + k];
+        }
+    }
+    assert!((sums.value - value).abs() < 1e-12);
+    assert!(relative(&gradient, &expected) < 1e-12);
+    assert_eq!(sums.pairs, 6.0);
+}

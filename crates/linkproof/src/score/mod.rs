@@ -1,0 +1,228 @@
+//! The three scores: every formula of the objective lives here, once.
+//!
+//! A score is a sum over pairs of `l(s; w)` with `s = <y_i, y_j> - gamma`. It
+//! splits into what every pair pays, `l(s; 0)`, and a correction that only
+//! links pay, `l(s; w) - l(s; 0)`:
+//!
+//! | score | `l(s; 0)` | correction |
+//! |---|---|---|
+//! | likelihood | `e^s` | `-w s` |
+//! | moment | `e^{(1+beta)s}/(1+beta)` | `-w (e^{beta s} - 1)/beta` |
+//! | probability | see [`probability`] | `-(p(w)^beta - p(0)^beta)/beta` |
+//!
+//! Reference: Okuno and Shimodaira, *Robust Graph Embedding with Noisy Link
+//! Weights*, AISTATS 2019, equations 4 to 7.
+
+mod kernel;
+pub mod probability;
+mod table;
+
+pub use kernel::Kernel;
+pub use table::Table;
+
+use crate::params::ScoreKind;
+use crate::real::Real;
+
+/// Value and derivative in `s`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Term {
+    /// The value.
+    pub value: f64,
+    /// The derivative in `s`.
+    pub slope: f64,
+}
+
+/// A score with its exponent.
+#[derive(Debug, Clone)]
+pub struct Score {
+    formula: Formula,
+    beta: f64,
+    caps: Option<Caps>,
+}
+
+#[derive(Debug, Clone)]
+enum Formula {
+    /// Likelihood and moment score; the likelihood is the case beta = 0.
+    Moment,
+    Probability(Table<f64>),
+}
+
+/// Above these similarities solvers continue the score linearly.
+#[derive(Debug, Clone, Copy)]
+struct Caps {
+    /// For pairs without a link.
+    unlinked: f64,
+    /// For links.
+    linked: f64,
+}
+
+impl Score {
+    /// The score as it is, everywhere.
+    pub fn new(kind: ScoreKind, beta: f64) -> Score {
+        let beta = if kind == ScoreKind::Likelihood {
+            0.0
+        } else {
+            beta
+        };
+        let formula = if kind == ScoreKind::Probability && beta > 0.0 {
+            Formula::Probability(Table::new(beta))
+        } else {
+            Formula::Moment
+        };
+        Score {
+            formula,
+            beta,
+            caps: None,
+        }
+    }
+
+    /// The score that solvers follow: linear, with continuous value and slope,
+    /// above a cap on `(1 + beta) s` that keeps it finite in the precision `T`.
+    /// What an unlinked pair pays under the probability score is continued
+    /// from its steepest point, since beyond it the slope falls and in the end
+    /// would push such a pair up without end.
+    pub fn capped<T: Real>(mut self) -> Score {
+        let linked = T::SCORE_CAP / (1.0 + self.beta);
+        let unlinked = match &self.formula {
+            Formula::Moment => linked,
+            Formula::Probability(table) => table.steepest().min(linked),
+        };
+        self.caps = Some(Caps { unlinked, linked });
+        self
+    }
+
+    /// The exponent beta.
+    pub fn beta(&self) -> f64 {
+        self.beta
+    }
+
+    /// Whether this is the probability score.
+    pub fn is_probability(&self) -> bool {
+        matches!(self.formula, Formula::Probability(_))
+    }
+
+    /// A constant in what every pair pays, left out of [`Score::unlinked`]:
+    /// `1/(1+beta)` for the probability score, else 0.
+    pub fn constant(&self) -> f64 {
+        match self.formula {
+            Formula::Moment => 0.0,
+            Formula::Probability(_) => 1.0 / (1.0 + self.beta),
+        }
+    }
+
+    /// What every pair pays: `l(s; 0)` less [`Score::constant`].
+    pub fn unlinked(&self, s: f64) -> Term {
+        match self.caps {
+            Some(caps) => continued(s, caps.unlinked, |s| self.unlinked_formula(s)),
+            None => self.unlinked_formula(s),
+        }
+    }
+
+    /// What a link pays on top: `l(s; w) - l(s; 0)`.
+    pub fn correction(&self, s: f64, w: f64) -> Term {
+        let Some(caps) = self.caps else {
+            return self.correction_formula(s, w);
+        };
+        if s <= caps.unlinked {
+            return self.correction_formula(s, w);
+        }
+        let whole = continued(s, caps.linked, |s| {
+            let (all, link) = (self.unlinked_formula(s), self.correction_formula(s, w));
+            Term {
+                value: all.value + link.value,
+                slope: all.slope + link.slope,
+            }
+        });
+        let all = self.unlinked(s);
+        Term {
+            value: whole.value - all.value,
+            slope: whole.slope - all.slope,
+        }
+    }
+
+    /// What a pair with weight `w` pays in all: `l(s; w)`.
+    pub fn pair(&self, s: f64, w: f64) -> Term {
+        let all = self.unlinked(s);
+        let link = if w > 0.0 {
+            self.correction(s, w)
+        } else {
+            Term {
+                value: 0.0,
+                slope: 0.0,
+            }
+        };
+        Term {
+            value: all.value + link.value + self.constant(),
+            slope: all.slope + link.slope,
+        }
+    }
+
+    fn unlinked_formula(&self, s: f64) -> Term {
+        match &self.formula {
+            Formula::Moment => {
+                let a = 1.0 + self.beta;
+                let slope = (a * s).exp();
+                Term {
+                    value: slope / a,
+                    slope,
+                }
+            }
+            Formula::Probability(table) => table.evaluate(s),
+        }
+    }
+
+    fn correction_formula(&self, s: f64, w: f64) -> Term {
+        let beta = self.beta;
+        match self.formula {
+            Formula::Moment if beta == 0.0 => Term {
+                value: -w * s,
+                slope: -w,
+            },
+            Formula::Moment => Term {
+                value: -w * (beta * s).exp_m1() / beta,
+                slope: -w * (beta * s).exp(),
+            },
+            Formula::Probability(_) => {
+                // log p(w) - log p(0) and log p(0) = -mu
+                let gain = w * s - log_factorial(w);
+                let mu = s.exp();
+                let p_zero = (-beta * mu).exp();
+                let p_link = (beta * (gain - mu)).exp();
+                let value = if beta * gain < 1.0 {
+                    -p_zero * (beta * gain).exp_m1() / beta
+                } else {
+                    -(p_link - p_zero) / beta
+                };
+                Term {
+                    value,
+                    slope: -product(p_link, w - mu) - product(p_zero, mu),
+                }
+            }
+        }
+    }
+}
+
+/// `log w!`, for real `w`.
+pub fn log_factorial(w: f64) -> f64 {
+    libm::lgamma(w + 1.0)
+}
+
+/// `p x`, which is 0 where `p` underflows, whatever `x`.
+fn product(p: f64, x: f64) -> f64 {
+    if p == 0.0 { 0.0 } else { p * x }
+}
+
+/// `term` up to the cap, its tangent beyond.
+fn continued(s: f64, cap: f64, term: impl Fn(f64) -> Term) -> Term {
+    if s <= cap {
+        return term(s);
+    }
+    let at_cap = term(cap);
+    Term {
+        value: at_cap.value + at_cap.slope * (s - cap),
+        slope: at_cap.slope,
+    }
+}
+
+#[cfg(test)]
+mod tests;
