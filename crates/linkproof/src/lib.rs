@@ -1,5 +1,7 @@
 //! Graph embedding that holds up when the links are wrong.
 
+pub mod dataset;
+pub mod encoder;
 pub mod error;
 pub mod features;
 pub mod graph;
@@ -9,3 +11,4 @@ pub mod params;
 mod processor;
 pub mod real;
 pub mod score;
+pub mod transform;

@@ -4,7 +4,9 @@
 
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
-use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Range, Sub, SubAssign};
+
+use rayon::prelude::*;
 
 /// `f32` or `f64`.
 pub trait Real:
@@ -36,6 +38,10 @@ pub trait Real:
     /// they continue it linearly.
     const SCORE_CAP: f64;
 
+    /// The slice, if it has this precision.
+    fn from_f32(values: &[f32]) -> Option<&[Self]>;
+    /// The slice, if it has this precision.
+    fn from_f64(values: &[f64]) -> Option<&[Self]>;
     /// The nearest number of this precision.
     fn of(value: f64) -> Self;
     /// The same number in double precision.
@@ -81,13 +87,19 @@ pub trait Real:
 
 macro_rules! real {
     ($float:ident, $magic:expr, $shift:expr, $bias:expr, $low:expr, $high:expr, $cap:expr,
-     $ln2_high:expr, $ln2_low:expr, $factorials:expr) => {
+     $ln2_high:expr, $ln2_low:expr, $from_f32:expr, $from_f64:expr, $factorials:expr) => {
         impl Real for $float {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const EXP_MAX: f64 = $high;
             const SCORE_CAP: f64 = $cap;
 
+            fn from_f32(values: &[f32]) -> Option<&[Self]> {
+                $from_f32(values)
+            }
+            fn from_f64(values: &[f64]) -> Option<&[Self]> {
+                $from_f64(values)
+            }
             #[inline(always)]
             fn of(value: f64) -> Self {
                 value as $float
@@ -200,6 +212,8 @@ real!(
     40.0,
     0.693_145_75,
     1.428_606_8e-6,
+    Some,
+    |_| None,
     [5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0f32]
 );
 real!(
@@ -212,6 +226,8 @@ real!(
     200.0,
     0.693_147_180_369_123_8,
     1.908_214_929_270_587_7e-10,
+    |_| None,
+    Some,
     [
         6_227_020_800.0,
         479_001_600.0,
@@ -230,14 +246,14 @@ real!(
     ]
 );
 
-/// A matrix inside a slice: `rows x columns` entries, `stride` apart from row
-/// to row.
+/// A matrix inside a slice.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a, T> {
     data: &'a [T],
     rows: usize,
     columns: usize,
-    transposed: bool,
+    row_stride: usize,
+    column_stride: usize,
 }
 
 impl<'a, T> View<'a, T> {
@@ -248,26 +264,35 @@ impl<'a, T> View<'a, T> {
             data,
             rows,
             columns,
-            transposed: false,
+            row_stride: columns,
+            column_stride: 1,
         }
     }
 
     /// The same entries, mirrored.
     pub fn t(self) -> Self {
         View {
+            data: self.data,
             rows: self.columns,
             columns: self.rows,
-            transposed: !self.transposed,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+        }
+    }
+
+    /// Some of the rows.
+    pub fn rows(self, rows: Range<usize>) -> Self {
+        assert!(rows.end <= self.rows, "rows out of range");
+        let start = (rows.start * self.row_stride).min(self.data.len());
+        View {
+            data: &self.data[start..],
+            rows: rows.len(),
             ..self
         }
     }
 
     fn strides(&self) -> (isize, isize) {
-        if self.transposed {
-            (1, self.rows as isize)
-        } else {
-            (self.columns as isize, 1)
-        }
+        (self.row_stride as isize, self.column_stride as isize)
     }
 }
 
@@ -276,8 +301,9 @@ pub fn multiply<T: Real>(out: &mut [T], scale: T, a: View<'_, T>, b: View<'_, T>
     assert_eq!(a.columns, b.rows, "inner dimensions");
     assert_eq!(out.len(), a.rows * b.columns, "output size");
     let out_strides = (b.columns as isize, 1);
-    // SAFETY: `View::new` tied each length to its shape, `out` was checked
-    // above, and a mutable slice cannot overlap shared ones.
+    // SAFETY: `View::new` tied each length to its shape and `View::rows` stays
+    // inside it, `out` was checked above, and a mutable slice cannot overlap
+    // shared ones.
     unsafe {
         T::gemm(
             (a.rows, a.columns, b.columns),
@@ -291,6 +317,30 @@ pub fn multiply<T: Real>(out: &mut [T], scale: T, a: View<'_, T>, b: View<'_, T>
             add,
         );
     }
+}
+
+/// Rows of a product that one task computes.
+const PRODUCT_ROWS: usize = 64;
+
+/// As [`multiply`], on all threads; each row of `out` is computed by one of
+/// them in the same way, so the result does not depend on how many there are.
+pub fn multiply_parallel<T: Real>(
+    out: &mut [T],
+    scale: T,
+    a: View<'_, T>,
+    b: View<'_, T>,
+    add: bool,
+) {
+    if out.is_empty() {
+        return;
+    }
+    out.par_chunks_mut(PRODUCT_ROWS * b.columns)
+        .enumerate()
+        .for_each(|(chunk, out)| {
+            let start = chunk * PRODUCT_ROWS;
+            let rows = start..start + out.len() / b.columns;
+            multiply(out, scale, a.rows(rows), b, add);
+        });
 }
 
 /// The inner product, in eight interleaved sums so that it vectorises; the
