@@ -1,1 +1,3 @@
+//! The `linkproof` command.
+
 fn main() {}

@@ -185,6 +185,16 @@ impl Graph {
         })
     }
 
+    /// The link at a place in the order of [`Graph::links`].
+    pub fn link(&self, place: usize) -> Link {
+        let row = self.offsets.partition_point(|&offset| offset <= place) - 1;
+        Link {
+            src: row as u32,
+            dst: self.targets[place],
+            weight: self.weights[place],
+        }
+    }
+
     /// The weight of a pair, if it is linked.
     pub fn weight(&self, a: u32, b: u32) -> Option<f64> {
         let (targets, weights) = self.upper_row(a.min(b) as usize);

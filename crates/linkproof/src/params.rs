@@ -205,8 +205,9 @@ pub struct Params {
     pub momentum: f64,
     /// The largest norm of a gradient; longer ones are shortened. Unset: none.
     pub clip: Option<f64>,
-    /// The links of a step, `m1`.
-    pub link_batch: usize,
+    /// The links of a step, `m1`; unset: 512, and four a node of the block
+    /// where a block of a large graph holds too few links itself.
+    pub link_batch: Option<usize>,
     /// The pairs of a step, `m2`.
     pub pair_batch: usize,
     /// The nodes of a block, `B`.
@@ -258,7 +259,7 @@ impl Default for Params {
             schedule_t0: 100.0,
             momentum: 0.9,
             clip: None,
-            link_batch: 512,
+            link_batch: None,
             pair_batch: 512,
             block: 1024,
             lambda: None,
@@ -365,7 +366,7 @@ impl Params {
             self.ridge >= 0.0 && self.ridge.is_finite(),
         )?;
         for (name, count, least) in [
-            ("link-batch", self.link_batch, 1),
+            ("link-batch", self.link_batch.unwrap_or(512), 1),
             ("pair-batch", self.pair_batch, 1),
             ("block", self.block, 2),
         ] {
@@ -478,7 +479,7 @@ mod tests {
             ("init-scale", |p| p.init_scale = f64::INFINITY),
             ("momentum", |p| p.momentum = 1.0),
             ("ridge", |p| p.ridge = f64::NAN),
-            ("link-batch", |p| p.link_batch = 0),
+            ("link-batch", |p| p.link_batch = Some(0)),
             ("pair-batch", |p| p.pair_batch = 0),
             ("block", |p| p.block = 1),
             ("optimizer", |p| {

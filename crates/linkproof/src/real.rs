@@ -38,10 +38,17 @@ pub trait Real:
     /// they continue it linearly.
     const SCORE_CAP: f64;
 
+    /// The relative size of rounding errors in a sum over pairs.
+    const ROUNDING: f64;
+
     /// The slice, if it has this precision.
     fn from_f32(values: &[f32]) -> Option<&[Self]>;
     /// The slice, if it has this precision.
     fn from_f64(values: &[f64]) -> Option<&[Self]>;
+    /// The same slice, if its precision is single.
+    fn to_f32s(values: &[Self]) -> Option<&[f32]>;
+    /// The same slice, if its precision is double.
+    fn to_f64s(values: &[Self]) -> Option<&[f64]>;
     /// The nearest number of this precision.
     fn of(value: f64) -> Self;
     /// The same number in double precision.
@@ -86,18 +93,25 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($float:ident, $magic:expr, $shift:expr, $bias:expr, $low:expr, $high:expr, $cap:expr,
+    ($float:ident, $magic:expr, $shift:expr, $bias:expr, $low:expr, $high:expr, $cap:expr, $rounding:expr,
      $ln2_high:expr, $ln2_low:expr, $from_f32:expr, $from_f64:expr, $factorials:expr) => {
         impl Real for $float {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const EXP_MAX: f64 = $high;
             const SCORE_CAP: f64 = $cap;
+            const ROUNDING: f64 = $rounding;
 
             fn from_f32(values: &[f32]) -> Option<&[Self]> {
                 $from_f32(values)
             }
             fn from_f64(values: &[f64]) -> Option<&[Self]> {
+                $from_f64(values)
+            }
+            fn to_f32s(values: &[Self]) -> Option<&[f32]> {
+                $from_f32(values)
+            }
+            fn to_f64s(values: &[Self]) -> Option<&[f64]> {
                 $from_f64(values)
             }
             #[inline(always)]
@@ -210,6 +224,7 @@ real!(
     -87.0,
     88.37,
     40.0,
+    1e-7,
     0.693_145_75,
     1.428_606_8e-6,
     Some,
@@ -224,6 +239,7 @@ real!(
     -708.0,
     709.0,
     200.0,
+    1e-14,
     0.693_147_180_369_123_8,
     1.908_214_929_270_587_7e-10,
     |_| None,

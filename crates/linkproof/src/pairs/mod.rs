@@ -164,6 +164,13 @@ impl Sums {
         self.pairs += scale;
     }
 
+    /// Adds the corrections of links, whose pairs are counted already.
+    pub fn add_corrections(&mut self, corrections: &Sums) {
+        let pairs = self.pairs;
+        self.add(corrections);
+        self.pairs = pairs;
+    }
+
     /// Adds another result.
     pub fn add(&mut self, other: &Sums) {
         self.value += other.value;

@@ -47,6 +47,11 @@ impl Split {
         }
     }
 
+    /// The share of pairs that is held out.
+    pub fn held_share(self) -> f64 {
+        f64::from(self.width) / 4_294_967_296.0
+    }
+
     /// Whether the pair of nodes `i < j` is held out.
     #[inline(always)]
     pub fn holds_out(self, i: u32, j: u32) -> bool {

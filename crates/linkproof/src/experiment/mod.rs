@@ -1,0 +1,3 @@
+//! Experiments: generated data sets with known structure.
+
+pub mod synthetic;

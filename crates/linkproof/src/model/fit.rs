@@ -1,0 +1,150 @@
+//! From data and parameters to a model.
+
+use std::time::Instant;
+
+use super::{DataCounts, FitReport, Fitted, FittedView, Neighborhood};
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::features::Values;
+use crate::graph::Graph;
+use crate::objective::{Prepared, Problem};
+use crate::pairs::Split;
+use crate::params::{CheckedParams, Precision};
+use crate::real::Real;
+use crate::score::Score;
+use crate::solve::{Observer, Plan, Solution, solve};
+use crate::transform::normalize;
+
+/// Fits a model.
+pub fn fit(params: &CheckedParams, data: &Dataset) -> Result<Fitted> {
+    fit_observed(params, data, &mut |_, _| true)
+}
+
+/// Fits a model; the observer sees every step and may end the fit.
+pub fn fit_observed(
+    params: &CheckedParams,
+    data: &Dataset,
+    observer: &mut Observer<'_>,
+) -> Result<Fitted> {
+    let split = (params.validation > 0.0).then(|| Split::share(params.seed, params.validation));
+    match params.precision {
+        Precision::F32 => fit_in::<f32>(params, data, split, observer),
+        Precision::F64 => fit_in::<f64>(params, data, split, observer),
+    }
+}
+
+fn fit_in<T: Real>(
+    params: &CheckedParams,
+    data: &Dataset,
+    split: Option<Split>,
+    observer: &mut Observer<'_>,
+) -> Result<Fitted> {
+    let clock = Instant::now();
+    let prepared = Prepared::new(data, params, split)?;
+    let problem = Problem::<T>::new(&prepared, params)?;
+    let plan = Plan::new(params, &problem)?;
+    let start = problem.start(params.init_scale);
+    let solution = solve(&problem, &plan, start, observer)?;
+    finish(params, data, &problem, &plan, solution, clock)
+}
+
+fn finish<T: Real>(
+    params: &CheckedParams,
+    data: &Dataset,
+    problem: &Problem<'_, T>,
+    plan: &Plan,
+    solution: Solution<T>,
+    clock: Instant,
+) -> Result<Fitted> {
+    let theta = &solution.theta;
+    let statistics = problem.statistics(theta);
+    let embeddings: Vec<f32> = problem
+        .embed(theta, &statistics)
+        .iter()
+        .map(|x| x.to_f64() as f32)
+        .collect();
+    let plain = Score::new(params.score, params.beta);
+    let (value, value_is_estimated) = problem.value(theta, &plain);
+    if !value.is_finite() || embeddings.iter().any(|x| !x.is_finite()) {
+        return Err(Error::Diverged {
+            step: solution.steps,
+            detail: format!("the score of the result is {value}: some expected weights ran away"),
+        });
+    }
+    let prepared = problem.prepared();
+    let mut node_views = vec![0u32; data.n_nodes()];
+    for (place, view) in data.views().iter().enumerate() {
+        for row in view.rows.clone() {
+            node_views[data.user_row(row)] = place as u32;
+        }
+    }
+    let views = problem
+        .views()
+        .iter()
+        .zip(data.views())
+        .zip(statistics)
+        .map(|((view, data), statistics)| FittedView {
+            name: data.name.clone(),
+            network: view.network.clone(),
+            weights: store(&theta[view.params.clone()]),
+            statistics,
+        })
+        .collect();
+    let neighborhood = match (&data.views()[0].matrix, params.propagate) {
+        (Some(matrix), 1..) => Some(Neighborhood {
+            graph: training_pattern(data, prepared)?,
+            matrix: normalize(matrix, params.normalize)?,
+        }),
+        _ => None,
+    };
+    Ok(Fitted {
+        params: (**params).clone(),
+        views,
+        view_pairs: prepared.view_pairs.clone(),
+        gamma: problem.gamma(theta),
+        ids: data.ids().clone(),
+        node_views,
+        embeddings: data.to_user_order(embeddings, params.dim),
+        neighborhood,
+        report: FitReport {
+            stop_reason: solution.stop_reason,
+            steps: solution.steps,
+            best_step: solution.best_step,
+            value,
+            value_is_estimated,
+            held_out: solution.held_out,
+            counts: DataCounts {
+                nodes: data.n_nodes(),
+                training_links: prepared.training.n_links(),
+                held_out_links: prepared.held_out.as_ref().map_or(0, Graph::n_links),
+                ignored_links: prepared.ignored_links,
+                read: data.graph().counts(),
+            },
+            k: plan.k,
+            plan: serde_json::to_value(plan).unwrap_or_default(),
+            history: solution.history,
+            seconds: clock.elapsed().as_secs_f64(),
+        },
+    })
+}
+
+/// The links over which data vectors were averaged: those that were not held out.
+fn training_pattern(data: &Dataset, prepared: &Prepared) -> Result<Graph> {
+    let split = prepared.split;
+    data.graph().map_weights(|link| {
+        let held_out = split.is_some_and(|split| split.holds_out(link.src, link.dst));
+        if held_out { 0.0 } else { link.weight }
+    })
+}
+
+fn store<T: Real>(values: &[T]) -> Values {
+    match (T::to_f32s(values), T::to_f64s(values)) {
+        (Some(values), _) => values.to_vec().into(),
+        (None, Some(values)) => values.to_vec().into(),
+        (None, None) => values
+            .iter()
+            .map(|x| x.to_f64())
+            .collect::<Vec<f64>>()
+            .into(),
+    }
+}

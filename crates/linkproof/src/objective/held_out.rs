@@ -1,0 +1,151 @@
+//! The score of the pairs that a fit did not see, and the plain value of those
+//! that it did; estimated on blocks of nodes where all pairs are too many.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::Problem;
+use crate::pairs::{
+    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Sums, Tiled, ViewMatrix,
+    listed_pairs,
+};
+use crate::real::Real;
+use crate::score::{Kernel, Score};
+
+/// Above this number of nodes sums over all pairs are estimated.
+pub const EXACT_NODES: usize = 50_000;
+/// The nodes of each block of an estimate, and the number of blocks.
+const BLOCK: usize = 2048;
+const BLOCKS: usize = 8;
+
+impl<T: Real> Problem<'_, T> {
+    /// The mean score of the held-out pairs under inference; `None` when no
+    /// pair is held out.
+    pub fn held_out(&self, theta: &[T]) -> Option<f64> {
+        self.prepared.split?;
+        let sums = self.part_sums(theta, Part::HeldOut, &self.score, &self.kernel);
+        (sums.pairs > 0.0).then(|| self.with_constant(&sums) / sums.pairs)
+    }
+
+    /// The plain, uncapped sum of the score over the training pairs under
+    /// inference, and whether it is an estimate.
+    pub fn value(&self, theta: &[T], plain: &Score) -> (f64, bool) {
+        let kernel = Kernel::new(plain);
+        let sums = self.part_sums(theta, Part::Training, plain, &kernel);
+        (self.with_constant(&sums), self.nodes.len() > EXACT_NODES)
+    }
+
+    fn part_sums(&self, theta: &[T], part: Part, score: &Score, kernel: &Kernel<T>) -> Sums {
+        let statistics = self.statistics(theta);
+        let y = self.embed(theta, &statistics);
+        let gamma = self.gamma(theta);
+        let rows = self.all_rows();
+        let embedded = Embedded {
+            y: &y,
+            dim: self.dim,
+            views: &rows,
+            gamma: &gamma,
+        };
+        if self.nodes.len() <= EXACT_NODES {
+            return self.pair_sums(&embedded, part, score, kernel, None);
+        }
+        self.estimated_sums(&embedded, part, score, kernel)
+    }
+
+    /// All links, and the pairs inside a few fixed blocks of nodes.
+    fn estimated_sums(
+        &self,
+        embedded: &Embedded<'_, T>,
+        part: Part,
+        score: &Score,
+        kernel: &Kernel<T>,
+    ) -> Sums {
+        let mut total: Option<Sums> = None;
+        for block in 0..BLOCKS {
+            let mut random = ChaCha8Rng::seed_from_u64(self.seed);
+            random.set_stream(u64::MAX - block as u64);
+            let drawn = self.draw_block(BLOCK, &mut random);
+            let mut nodes = Vec::new();
+            let mut y = Vec::new();
+            let mut views = Vec::new();
+            for (view, rows) in self.views.iter().zip(&drawn.rows) {
+                views.push(nodes.len()..nodes.len() + rows.len());
+                for &row in rows {
+                    let node = view.rows.start + row as usize;
+                    nodes.push(node as u32);
+                    y.extend_from_slice(embedded.row(node));
+                }
+            }
+            let inside = Embedded {
+                y: &y,
+                dim: self.dim,
+                views: &views,
+                gamma: embedded.gamma,
+            };
+            let mut scale = drawn.scale.clone();
+            for d in 0..self.views.len() {
+                for e in d..self.views.len() {
+                    scale.set(d, e, drawn.scale.get(d, e) / BLOCKS as f64);
+                }
+            }
+            let pairs = AllPairs {
+                rows: &views,
+                scale: &scale,
+                nodes: &nodes,
+                split: self.prepared.split.map(|split| (split, part)),
+            };
+            let sums = Tiled.all_pairs(&inside, &pairs, score, kernel, None);
+            match &mut total {
+                Some(total) => total.add(&sums),
+                None => total = Some(sums),
+            }
+        }
+        let none = ListedPairs::new(self.nodes.len(), std::iter::empty());
+        let links = match part {
+            Part::Training => &self.links,
+            Part::HeldOut => self.held_out_links.as_ref().unwrap_or(&none),
+        };
+        let corrections =
+            listed_pairs(embedded, links, Charge::Correction, &self.unit, score, None);
+        let mut sums = total.unwrap_or_else(|| corrections.clone());
+        sums.add_corrections(&corrections);
+        sums
+    }
+
+    /// A block of about `size` distinct nodes, drawn from each view in
+    /// proportion, and the factors that make the sum over its pairs an
+    /// unbiased estimate of that over all pairs.
+    pub fn draw_block(&self, size: usize, random: &mut ChaCha8Rng) -> Block {
+        let n = self.nodes.len() as f64;
+        let mut rows = Vec::new();
+        for view in &self.views {
+            let members = view.rows.len();
+            let share = (size as f64 * members as f64 / n).round() as usize;
+            let count = share.clamp(2.min(members), members);
+            let mut drawn: Vec<u32> = rand::seq::index::sample(random, members, count)
+                .into_iter()
+                .map(|row| row as u32)
+                .collect();
+            drawn.sort_unstable();
+            rows.push(drawn);
+        }
+        let mut scale = ViewMatrix::filled(self.views.len(), 0.0);
+        for &(d, e, _) in &self.gammas {
+            let (a, b) = (rows[d].len() as f64, rows[e].len() as f64);
+            let inside = if d == e { a * (a - 1.0) / 2.0 } else { a * b };
+            if inside > 0.0 {
+                scale.set(d, e, self.prepared.n_pairs(d, e) / inside);
+            }
+        }
+        Block { rows, scale }
+    }
+}
+
+/// Nodes drawn at random and what each of their pairs stands for.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// For each view the drawn rows, ascending.
+    pub rows: Vec<Vec<u32>>,
+    /// The factor of a pair.
+    pub scale: ViewMatrix,
+}

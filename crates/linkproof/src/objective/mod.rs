@@ -1,0 +1,398 @@
+//! Encoder x score x pair engine: the value and gradient that solvers see.
+//!
+//! All parameters stand in one flat vector: the weights of each view's
+//! encoder, then one `gamma` for each pair of views that takes part. The
+//! objective is
+//!
+//! ```text
+//! ( sum over pairs of the score + ridge * ||encoder weights||^2 ) / |W|
+//! ```
+
+mod held_out;
+mod prepare;
+mod sample;
+
+pub use held_out::{Block, EXACT_NODES};
+pub use prepare::{Prepared, PreparedView};
+pub use sample::{Gradient, Piece, Sample};
+
+use std::ops::Range;
+
+use crate::encoder::{Dropout, Input, Network, NetworkSpec, Pass, Statistics};
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::pairs::{
+    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Sums, Tiled, ViewMatrix,
+    listed_pairs,
+};
+use crate::params::{CheckedParams, EncoderKind, Params};
+use crate::real::{Real, dot_f64};
+use crate::score::{Kernel, Score};
+
+/// One view's encoder inside the vector of parameters.
+#[derive(Debug, Clone)]
+pub struct EncodedView<'a, T: Real> {
+    /// Its data vectors.
+    pub input: Input<'a, T>,
+    /// Its encoder.
+    pub network: Network,
+    /// The places of its parameters.
+    pub params: Range<usize>,
+    /// Its nodes, as internal rows.
+    pub rows: Range<usize>,
+}
+
+/// A fit's objective on given data.
+#[derive(Debug)]
+pub struct Problem<'a, T: Real> {
+    views: Vec<EncodedView<'a, T>>,
+    dim: usize,
+    /// The pairs of views that take part, and the places of their gammas.
+    gammas: Vec<(usize, usize, usize)>,
+    n_params: usize,
+    score: Score,
+    kernel: Kernel<T>,
+    links: ListedPairs,
+    prepared: &'a Prepared,
+    held_out_links: Option<ListedPairs>,
+    nodes: Vec<u32>,
+    unit: ViewMatrix,
+    ridge: f64,
+    dropout: Option<(f64, f64)>,
+    seed: u64,
+}
+
+impl<'a, T: Real> Problem<'a, T> {
+    /// Sets the objective up.
+    pub fn new(prepared: &'a Prepared, params: &CheckedParams) -> Result<Problem<'a, T>> {
+        let mut views = Vec::new();
+        let mut next = 0;
+        for view in &prepared.views {
+            let network = Network::new(view_spec(view, params)?);
+            let input = match &view.matrix {
+                Some(matrix) if !network.is_table() => Input::new(matrix),
+                _ => Input::Nodes(view.rows.len()),
+            };
+            views.push(EncodedView {
+                input,
+                params: next..next + network.n_params(),
+                rows: view.rows.clone(),
+                network,
+            });
+            next = views[views.len() - 1].params.end;
+        }
+        let n_views = views.len();
+        let mut unit = ViewMatrix::filled(n_views, 0.0);
+        let mut gammas = Vec::new();
+        for &(d, e) in &prepared.view_pairs {
+            unit.set(d, e, 1.0);
+            gammas.push((d, e, next));
+            next += 1;
+        }
+        let score = Score::new(params.score, params.beta).capped::<T>();
+        let kernel = Kernel::new(&score);
+        let drops = params.dropout > 0.0 || params.input_dropout > 0.0;
+        Ok(Problem {
+            views,
+            dim: params.dim,
+            gammas,
+            n_params: next,
+            kernel,
+            score,
+            links: ListedPairs::of(&prepared.training),
+            held_out_links: prepared.held_out.as_ref().map(ListedPairs::of),
+            nodes: (0..prepared.training.n_nodes() as u32).collect(),
+            prepared,
+            unit,
+            ridge: params.ridge,
+            dropout: drops.then_some((params.input_dropout, params.dropout)),
+            seed: params.seed,
+        })
+    }
+
+    /// The number of parameters.
+    pub fn n_params(&self) -> usize {
+        self.n_params
+    }
+
+    /// The encoders.
+    pub fn views(&self) -> &[EncodedView<'a, T>] {
+        &self.views
+    }
+
+    /// The pairs of views that take part, and the places of their gammas.
+    pub fn gammas(&self) -> &[(usize, usize, usize)] {
+        &self.gammas
+    }
+
+    /// The links a fit sees, with the weights it sees.
+    pub fn training(&self) -> &Graph {
+        &self.prepared.training
+    }
+
+    /// The data behind the objective.
+    pub fn prepared(&self) -> &Prepared {
+        self.prepared
+    }
+
+    /// Whether some pairs are held out.
+    pub fn has_held_out(&self) -> bool {
+        self.prepared.split.is_some()
+    }
+
+    /// Whether the objective changes from step to step.
+    pub fn is_random(&self) -> bool {
+        self.dropout.is_some()
+    }
+
+    /// The score that solvers follow.
+    pub fn score(&self) -> &Score {
+        &self.score
+    }
+
+    fn n_links(&self) -> f64 {
+        self.prepared.training.n_links() as f64
+    }
+
+    fn all_rows(&self) -> Vec<Range<usize>> {
+        self.views.iter().map(|view| view.rows.clone()).collect()
+    }
+
+    fn dropout(&self, step: u64) -> Option<Dropout> {
+        self.dropout.map(|(input, hidden)| Dropout {
+            input,
+            hidden,
+            seed: self.seed,
+            step,
+        })
+    }
+
+    /// The random start: mean squared length of an embedding `scale^2`, and
+    /// `gamma = -log(mean over pairs of min(w, median positive weight))`, so
+    /// that corrupted weights do not move it.
+    pub fn start(&self, scale: f64) -> Vec<T> {
+        let mut theta = Vec::with_capacity(self.n_params);
+        for (stream, view) in self.views.iter().enumerate() {
+            theta.extend(
+                view.network
+                    .start(&view.input, self.seed, stream as u64, scale),
+            );
+        }
+        let mut weights = self.prepared.training.weights().to_vec();
+        let middle = weights.len() / 2;
+        let median = *weights.select_nth_unstable_by(middle, f64::total_cmp).1;
+        let mut sums = ViewMatrix::filled(self.views.len(), 0.0);
+        for link in self.prepared.training.links() {
+            let (d, e) = (self.view_of(link.src), self.view_of(link.dst));
+            sums.add(d, e, link.weight.min(median));
+        }
+        for &(d, e, _) in &self.gammas {
+            let pairs = self.prepared.n_pairs(d, e).max(1.0);
+            // Half a link where there is none, as for a pair of views that
+            // the user named.
+            let mean = sums.get(d, e).max(0.5 * median.min(1.0)) / pairs;
+            theta.push(T::of(-mean.ln()));
+        }
+        theta
+    }
+
+    fn view_of(&self, row: u32) -> usize {
+        self.prepared.view_of(row as usize)
+    }
+
+    /// `gamma` for each pair of views.
+    pub fn gamma(&self, theta: &[T]) -> ViewMatrix {
+        let mut gamma = ViewMatrix::filled(self.views.len(), 0.0);
+        for &(d, e, place) in &self.gammas {
+            gamma.set(d, e, theta[place].to_f64());
+        }
+        gamma
+    }
+
+    /// The objective over all training pairs; its gradient overwrites `gradient`.
+    pub fn full(&self, theta: &[T], step: u64, gradient: Option<&mut [T]>) -> f64 {
+        let dropout = self.dropout(step);
+        let passes: Vec<_> = self
+            .views
+            .iter()
+            .map(|view| {
+                let mut batch = view.input.all();
+                if let Some(dropout) = dropout {
+                    Network::drop_inputs(&mut batch, dropout);
+                }
+                let pass = view
+                    .network
+                    .forward(&theta[view.params.clone()], &batch, dropout);
+                (batch, pass)
+            })
+            .collect();
+        let joined = join(passes.iter().map(|(_, pass)| pass));
+        let gamma = self.gamma(theta);
+        let rows = self.all_rows();
+        let embedded = Embedded {
+            y: &joined,
+            dim: self.dim,
+            views: &rows,
+            gamma: &gamma,
+        };
+        let mut slopes = gradient.is_some().then(|| vec![T::ZERO; joined.len()]);
+        let sums = self.pair_sums(
+            &embedded,
+            Part::Training,
+            &self.score,
+            &self.kernel,
+            slopes.as_deref_mut(),
+        );
+        let inverse = 1.0 / self.n_links();
+        let value = (self.with_constant(&sums) + self.ridge_value(theta)) * inverse;
+        if let (Some(gradient), Some(mut slopes)) = (gradient, slopes) {
+            gradient.fill(T::ZERO);
+            slopes.iter_mut().for_each(|slope| *slope *= T::of(inverse));
+            for (view, (batch, pass)) in self.views.iter().zip(&passes) {
+                let slopes = &slopes[view.rows.start * self.dim..view.rows.end * self.dim];
+                let place = view.params.clone();
+                let params = &theta[place.clone()];
+                view.network
+                    .backward(params, batch, pass, slopes, &mut gradient[place]);
+            }
+            self.add_ridge_gradient(theta, gradient);
+            for &(d, e, place) in &self.gammas {
+                gradient[place] = T::of(sums.gamma.get(d, e) * inverse);
+            }
+        }
+        value
+    }
+
+    /// Sums over the pairs of one part: all pairs, then the links' corrections.
+    fn pair_sums(
+        &self,
+        embedded: &Embedded<'_, T>,
+        part: Part,
+        score: &Score,
+        kernel: &Kernel<T>,
+        mut slopes: Option<&mut [T]>,
+    ) -> Sums {
+        let rows = self.all_rows();
+        let pairs = AllPairs {
+            rows: &rows,
+            scale: &self.unit,
+            nodes: &self.nodes,
+            split: self.prepared.split.map(|split| (split, part)),
+        };
+        let mut sums = Tiled.all_pairs(embedded, &pairs, score, kernel, slopes.as_deref_mut());
+        let links = match part {
+            Part::Training => Some(&self.links),
+            Part::HeldOut => self.held_out_links.as_ref(),
+        };
+        if let Some(links) = links {
+            let corrections = listed_pairs(
+                embedded,
+                links,
+                Charge::Correction,
+                &self.unit,
+                score,
+                slopes,
+            );
+            sums.add_corrections(&corrections);
+        }
+        sums
+    }
+
+    fn with_constant(&self, sums: &Sums) -> f64 {
+        sums.value + self.score.constant() * sums.pairs
+    }
+
+    /// The places of the weights that the ridge holds down.
+    fn ridged(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.views.iter().flat_map(|view| {
+            view.network.layers().iter().map(|layer| {
+                view.params.start + layer.weights.start..view.params.start + layer.weights.end
+            })
+        })
+    }
+
+    fn ridge_value(&self, theta: &[T]) -> f64 {
+        if self.ridge == 0.0 {
+            return 0.0;
+        }
+        let squares = self
+            .ridged()
+            .map(|range| dot_f64(&theta[range.clone()], &theta[range]));
+        self.ridge * squares.sum::<f64>()
+    }
+
+    fn add_ridge_gradient(&self, theta: &[T], gradient: &mut [T]) {
+        let factor = T::of(2.0 * self.ridge / self.n_links());
+        for range in self.ridged() {
+            crate::real::add_scaled(&mut gradient[range.clone()], factor, &theta[range]);
+        }
+    }
+
+    /// What inference needs beside the parameters.
+    pub fn statistics(&self, theta: &[T]) -> Vec<Statistics> {
+        self.views
+            .iter()
+            .map(|view| {
+                view.network
+                    .statistics(&theta[view.params.clone()], &view.input)
+            })
+            .collect()
+    }
+
+    /// The embeddings of all nodes as inference gives them, in internal order.
+    pub fn embed(&self, theta: &[T], statistics: &[Statistics]) -> Vec<T> {
+        let mut all = Vec::new();
+        for (view, statistics) in self.views.iter().zip(statistics) {
+            all.extend(
+                view.network
+                    .embed(&theta[view.params.clone()], &view.input, statistics),
+            );
+        }
+        all
+    }
+}
+
+/// The embeddings of several passes, one after the other.
+fn join<'p, T: Real>(passes: impl Iterator<Item = &'p Pass<T>>) -> Vec<T> {
+    let mut joined = Vec::new();
+    for pass in passes {
+        joined.extend_from_slice(pass.embeddings());
+    }
+    joined
+}
+
+/// The shape of a view's encoder.
+fn view_spec(view: &PreparedView, params: &Params) -> Result<NetworkSpec> {
+    let columns = view.matrix.as_ref().map(crate::features::Matrix::n_columns);
+    let fallback = if columns.is_some() {
+        EncoderKind::Linear
+    } else {
+        EncoderKind::Table
+    };
+    let named = params.view_encoders.get(&view.name).copied();
+    let kind = named.or(params.encoder).unwrap_or(fallback);
+    let inputs = match (kind, columns) {
+        (EncoderKind::Table, _) => view.rows.len(),
+        (_, Some(columns)) => columns,
+        (_, None) => {
+            return Err(Error::Param {
+                name: "encoder",
+                accepted: "table for nodes without data vectors (name it for the view: VIEW=table)"
+                    .into(),
+                given: kind.to_string(),
+            });
+        }
+    };
+    Ok(NetworkSpec {
+        kind,
+        inputs,
+        hidden: params.hidden.clone(),
+        outputs: params.dim,
+        activation: params.activation,
+        output_activation: params.output_activation,
+        batch_norm: params.batch_norm,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! Data as a fit sees it: weights transformed, held-out links set aside, walks
+//! and propagation done over the remaining links only.
+
+use std::ops::Range;
+
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::features::Matrix;
+use crate::graph::{Graph, Link, LinkRules};
+use crate::pairs::Split;
+use crate::params::{CheckedParams, Params};
+use crate::transform::{average_over_walks, normalize, propagate, transform_weights};
+
+/// A view whose data vectors are normalised and propagated.
+#[derive(Debug, Clone)]
+pub struct PreparedView {
+    /// The view's name.
+    pub name: String,
+    /// Its nodes, as internal rows.
+    pub rows: Range<usize>,
+    /// Its data vectors.
+    pub matrix: Option<Matrix>,
+}
+
+/// Data as a fit sees it.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// The views.
+    pub views: Vec<PreparedView>,
+    /// The pairs of views `(d, e)` with `d <= e` that take part.
+    pub view_pairs: Vec<(usize, usize)>,
+    /// The links of the training pairs, with transformed weights.
+    pub training: Graph,
+    /// The links of the held-out pairs; their weights are transformed as the
+    /// user asked but not averaged over walks.
+    pub held_out: Option<Graph>,
+    /// Which pairs are held out.
+    pub split: Option<Split>,
+    /// Links between views that do not take part, left out.
+    pub ignored_links: usize,
+}
+
+impl Prepared {
+    /// Prepares data for a fit that sees all pairs but those that `split`
+    /// holds out.
+    pub fn new(data: &Dataset, params: &CheckedParams, split: Option<Split>) -> Result<Prepared> {
+        let graph = transform_weights(data.graph(), params.weights)?;
+        let kept = |link: &Link| !split.is_some_and(|split| split.holds_out(link.src, link.dst));
+        let named = named_view_pairs(data, params)?;
+        let view_of = |row: u32| {
+            let views = data.views();
+            views.partition_point(|view| view.rows.end <= row as usize)
+        };
+        let views_of = |link: &Link| {
+            let (d, e) = (view_of(link.src), view_of(link.dst));
+            (d.min(e), d.max(e))
+        };
+        let view_pairs = named.unwrap_or_else(|| {
+            let mut pairs: Vec<_> = graph
+                .links()
+                .filter(kept)
+                .map(|link| views_of(&link))
+                .collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            pairs
+        });
+        let part = |wanted: bool| {
+            let links = graph
+                .links()
+                .filter(|link| kept(link) == wanted && view_pairs.contains(&views_of(link)))
+                .collect();
+            Graph::new(graph.ids().clone(), links, LinkRules::default())
+        };
+        let mut training = part(true)?;
+        let held_out = split.map(|_| part(false)).transpose()?;
+        let used = training.n_links() + held_out.as_ref().map_or(0, Graph::n_links);
+        if training.n_links() == 0 {
+            return Err(Error::data(
+                "links",
+                "no link left to train on",
+                "more links, a smaller --validation or other --view-pairs",
+            ));
+        }
+        let views = prepare_views(data, params, &training)?;
+        if params.walks > 0 {
+            training = average_over_walks(&training, params.walks, params.walks_weighted)?;
+        }
+        Ok(Prepared {
+            views,
+            view_pairs,
+            training,
+            held_out,
+            split,
+            ignored_links: graph.n_links() - used,
+        })
+    }
+
+    /// The view of an internal row.
+    pub fn view_of(&self, row: usize) -> usize {
+        self.views.partition_point(|view| view.rows.end <= row)
+    }
+
+    /// The number of pairs between two views.
+    pub fn n_pairs(&self, d: usize, e: usize) -> f64 {
+        let (a, b) = (
+            self.views[d].rows.len() as f64,
+            self.views[e].rows.len() as f64,
+        );
+        if d == e { a * (a - 1.0) / 2.0 } else { a * b }
+    }
+
+    /// The number of pairs `|I|` that take part, held out or not.
+    pub fn n_pairs_total(&self) -> f64 {
+        self.view_pairs
+            .iter()
+            .map(|&(d, e)| self.n_pairs(d, e))
+            .sum()
+    }
+}
+
+/// The data vectors of each view after normalisation and propagation.
+fn prepare_views(data: &Dataset, params: &Params, training: &Graph) -> Result<Vec<PreparedView>> {
+    let n_views = data.views().len();
+    let mut views = Vec::with_capacity(n_views);
+    for view in data.views() {
+        let matrix = match &view.matrix {
+            None => None,
+            Some(matrix) => {
+                let matrix = normalize(matrix, params.normalize)?;
+                if params.propagate == 0 {
+                    Some(matrix)
+                } else if n_views > 1 {
+                    return Err(Error::Param {
+                        name: "propagate",
+                        accepted: "0 with several views, whose data vectors cannot be averaged"
+                            .into(),
+                        given: params.propagate.to_string(),
+                    });
+                } else {
+                    let levels = propagate(matrix, &training.adjacency(), params.propagate)?;
+                    levels.into_iter().next_back()
+                }
+            }
+        };
+        views.push(PreparedView {
+            name: view.name.clone(),
+            rows: view.rows.clone(),
+            matrix,
+        });
+    }
+    Ok(views)
+}
+
+fn named_view_pairs(data: &Dataset, params: &Params) -> Result<Option<Vec<(usize, usize)>>> {
+    let place = |name: &String| {
+        let found = data.views().iter().position(|view| view.name == *name);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = data.views().iter().map(|view| view.name.as_str()).collect();
+            Error::Param {
+                name: "view-pairs",
+                accepted: format!("pairs of the views {}", names.join(", ")),
+                given: name.clone(),
+            }
+        })
+    };
+    if let Some(name) = params
+        .view_encoders
+        .keys()
+        .find(|name| place(name).is_err())
+    {
+        return Err(Error::Param {
+            name: "encoder",
+            accepted: "NAME=KIND with the name of a view of --nodes".into(),
+            given: name.clone(),
+        });
+    }
+    let Some(pairs) = &params.view_pairs else {
+        return Ok(None);
+    };
+    let mut places = Vec::new();
+    for (a, b) in pairs {
+        let (d, e) = (place(a)?, place(b)?);
+        places.push((d.min(e), d.max(e)));
+    }
+    places.sort_unstable();
+    places.dedup();
+    Ok(Some(places))
+}

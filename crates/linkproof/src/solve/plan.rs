@@ -1,0 +1,167 @@
+//! What will run: the settings of a fit with every open choice made.
+
+use serde::Serialize;
+
+use crate::error::{Error, Result};
+use crate::objective::Problem;
+use crate::params::{
+    CheckedParams, EncoderKind, OptimizerKind, Sampler as SamplerKind, SolverKind,
+};
+use crate::real::Real;
+
+/// Up to this number of nodes all pairs are visited at every step.
+pub const EXACT_SOLVER_NODES: usize = 20_000;
+
+/// A fit's settings with every open choice made.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Plan {
+    /// The solver.
+    pub solver: SolverKind,
+    /// The optimizer.
+    pub optimizer: OptimizerKind,
+    /// The sampler of the stochastic solver.
+    pub sampler: SamplerKind,
+    /// The largest number of steps.
+    pub steps: usize,
+    /// Steps between evaluations of the held-out score.
+    pub evaluate_every: usize,
+    /// Evaluations without a better held-out score that end the fit.
+    pub patience: usize,
+    /// The first step's length.
+    pub learning_rate: f64,
+    /// The exponent of the schedule.
+    pub schedule_alpha: f64,
+    /// The `t_0` of the schedule.
+    pub schedule_t0: f64,
+    /// The momentum of the SGD optimizer.
+    pub momentum: f64,
+    /// The largest gradient norm.
+    pub clip: Option<f64>,
+    /// The radius of the ball around the start.
+    pub radius: Option<f64>,
+    /// `m1`.
+    pub link_batch: usize,
+    /// `m2`.
+    pub pair_batch: usize,
+    /// `B`.
+    pub block: usize,
+    /// Whether a block's links are drawn apart from its nodes, because too few
+    /// would lie inside it.
+    pub links_apart: bool,
+    /// The weight of the all-pairs part under the pair sampler.
+    pub lambda: f64,
+    /// With another `lambda` than the automatic one a fit finds `mu` up to
+    /// this factor: `score` returns `k mu`.
+    pub k: f64,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// Makes every open choice for a problem.
+    pub fn new<T: Real>(params: &CheckedParams, problem: &Problem<'_, T>) -> Result<Plan> {
+        let n = problem.training().n_nodes();
+        let exact = n <= EXACT_SOLVER_NODES && params.optimizer != Some(OptimizerKind::Sgd);
+        let solver = params.solver.unwrap_or(if exact {
+            SolverKind::Exact
+        } else {
+            SolverKind::Sgd
+        });
+        let smooth = solver == SolverKind::Exact && !problem.is_random() && params.radius.is_none();
+        let all_linear = problem
+            .views()
+            .iter()
+            .all(|view| view.network.spec().kind == EncoderKind::Linear);
+        let optimizer = params.optimizer.unwrap_or(if smooth && all_linear {
+            OptimizerKind::Lbfgs
+        } else {
+            OptimizerKind::Adam
+        });
+        if optimizer == OptimizerKind::Lbfgs && solver == SolverKind::Sgd {
+            return Err(Error::Param {
+                name: "optimizer",
+                accepted: "adam or sgd with the sgd solver, which a graph of this size gets unless --solver exact".into(),
+                given: "lbfgs".into(),
+            });
+        }
+        let links_apart = n > 4 * params.block;
+        let default_links = match params.sampler {
+            SamplerKind::Block if links_apart => 4 * params.block,
+            _ => 512,
+        };
+        let n_links = problem.training().n_links();
+        let link_batch = params.link_batch.unwrap_or(default_links).min(n_links);
+        let seen = 1.0
+            - problem
+                .prepared()
+                .split
+                .map_or(0.0, |split| split.held_share());
+        let n_pairs = problem.prepared().n_pairs_total() * seen;
+        let pair_batch = params.pair_batch.min((n_pairs / 2.0).max(1.0) as usize);
+        let unbiased = n_pairs * link_batch as f64 / (n_links as f64 * pair_batch as f64);
+        let lambda = match params.lambda {
+            Some(lambda) if solver == SolverKind::Sgd => lambda,
+            _ => unbiased,
+        };
+        let tables = problem.views().iter().any(|view| view.network.is_table());
+        let steps = params.steps.unwrap_or(default_steps(
+            solver,
+            optimizer,
+            n_links,
+            link_batch,
+            links_apart,
+        ));
+        let evaluate_every = match (solver, optimizer) {
+            (SolverKind::Exact, OptimizerKind::Lbfgs) => 1,
+            (SolverKind::Exact, _) => 5,
+            (SolverKind::Sgd, _) => (steps / 100).max(10),
+        };
+        let learning_rate = params.learning_rate.unwrap_or(match (optimizer, tables) {
+            (OptimizerKind::Sgd, _) => 0.05,
+            (_, true) => 0.02,
+            (_, false) => 1e-3,
+        });
+        Ok(Plan {
+            solver,
+            optimizer,
+            sampler: params.sampler,
+            steps,
+            evaluate_every,
+            patience: params.patience,
+            learning_rate,
+            schedule_alpha: params.schedule_alpha.unwrap_or(match optimizer {
+                OptimizerKind::Sgd => 0.5,
+                _ => 0.0,
+            }),
+            schedule_t0: params.schedule_t0,
+            momentum: params.momentum,
+            clip: params.clip,
+            radius: params.radius,
+            link_batch,
+            pair_batch,
+            block: params.block.min(n),
+            links_apart,
+            lambda,
+            k: lambda / unbiased,
+            seed: params.seed,
+        })
+    }
+}
+
+/// Exact solvers get enough steps to converge; the stochastic one about ten
+/// looks at every link, and at least 2,000 steps.
+fn default_steps(
+    solver: SolverKind,
+    optimizer: OptimizerKind,
+    n_links: usize,
+    link_batch: usize,
+    links_apart: bool,
+) -> usize {
+    match (solver, optimizer) {
+        (SolverKind::Exact, OptimizerKind::Lbfgs) => 500,
+        (SolverKind::Exact, _) => 1000,
+        (SolverKind::Sgd, _) if links_apart => (10 * n_links / link_batch).max(2000),
+        (SolverKind::Sgd, _) => 2000,
+    }
+}

@@ -1,0 +1,200 @@
+//! Keeps the house rules true: imports run in one direction, files stay short,
+//! and the library neither panics nor prints.
+
+// The helpers of a test may fail the test.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each top-level module and its layer. A module may import from modules of
+/// lower layers and from itself.
+const LAYERS: [(&str, u32); 19] = [
+    ("error", 0),
+    ("real", 0),
+    ("ids", 1),
+    ("measure", 1),
+    ("graph", 2),
+    ("features", 2),
+    ("params", 3),
+    ("dataset", 4),
+    ("score", 4),
+    ("io", 5),
+    ("pairs", 5),
+    ("encoder", 5),
+    ("transform", 5),
+    ("objective", 6),
+    ("solve", 7),
+    ("model", 8),
+    ("audit", 9),
+    ("select", 9),
+    ("experiment", 10),
+];
+
+const MAX_LINES: usize = 500;
+
+/// What library code must not contain; tests may.
+const FORBIDDEN: [&str; 4] = ["unwrap()", "expect(", "panic!(", "println!("];
+
+struct Source {
+    path: PathBuf,
+    text: String,
+}
+
+impl Source {
+    /// The top-level module that the file belongs to; none for `lib.rs`.
+    fn module(&self) -> Option<String> {
+        let first = self.path.components().next()?;
+        let name = Path::new(first.as_os_str()).file_stem()?.to_str()?;
+        (name != "lib").then(|| name.to_owned())
+    }
+
+    /// The lines before the tests, without line comments.
+    fn code(&self) -> Vec<&str> {
+        self.text
+            .lines()
+            .take_while(|line| !line.trim_start().starts_with("mod tests"))
+            .map(|line| match line.trim_start().starts_with("//") {
+                true => "",
+                false => line,
+            })
+            .collect()
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders = vec![root.clone()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let path = path.strip_prefix(&root).unwrap().to_owned();
+                found.push(Source { path, text });
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    assert!(!found.is_empty());
+    found
+}
+
+fn layer(module: &str) -> Option<u32> {
+    let entry = LAYERS.iter().find(|(name, _)| *name == module);
+    entry.map(|(_, layer)| *layer)
+}
+
+/// The top-level modules that some code names by `crate::`, alone or as a list
+/// in braces.
+fn imports(code: &str) -> Vec<String> {
+    let mut modules = Vec::new();
+    for (place, path) in code.match_indices("crate::") {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+        if code[..place].ends_with(is_word) {
+            continue;
+        }
+        let rest = &code[place + path.len()..];
+        match rest.strip_prefix('{') {
+            Some(list) => modules.extend(list_heads(list)),
+            None => modules.push(head(rest)),
+        }
+    }
+    // Upper-case names are re-exports at the crate's root; macros end in `!`.
+    modules.retain(|name| name.starts_with(|c: char| c.is_lowercase()));
+    modules
+}
+
+fn head(text: &str) -> String {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
+    text[..end.unwrap_or(text.len())].to_owned()
+}
+
+/// The first name of each item of `a::x, b::{y, z}, c}`.
+fn list_heads(list: &str) -> Vec<String> {
+    let mut heads = Vec::new();
+    let (mut depth, mut start) = (0, 0);
+    for (place, c) in list.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' | ',' if depth == 0 => {
+                heads.push(head(list[start..place].trim_start()));
+                start = place + 1;
+                if c == '}' {
+                    break;
+                }
+            }
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    heads
+}
+
+#[test]
+fn imports_run_in_one_direction() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        let Some(module) = source.module() else {
+            continue;
+        };
+        let Some(own) = layer(&module) else {
+            faults.push(format!(
+                "module `{module}` ({}) has no layer: add it to LAYERS in tests/architecture.rs",
+                source.path.display()
+            ));
+            continue;
+        };
+        for import in imports(&source.code().join("\n")) {
+            let fault = match layer(&import) {
+                _ if import == module => continue,
+                Some(other) if other < own => continue,
+                Some(other) => format!("of layer {other}, which is not below {own}"),
+                None => "which has no layer: add it to LAYERS".to_owned(),
+            };
+            faults.push(format!(
+                "{}: `{module}` imports `{import}`, {fault}",
+                source.path.display()
+            ));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn files_stay_short() {
+    for source in sources() {
+        let n_lines = source.text.lines().count();
+        assert!(
+            n_lines <= MAX_LINES,
+            "{}: {n_lines} lines; past {MAX_LINES}, split it by concept",
+            source.path.display()
+        );
+    }
+}
+
+#[test]
+fn the_library_neither_panics_nor_prints() {
+    let mut faults = Vec::new();
+    for source in sources() {
+        for (number, line) in (1..).zip(source.code()) {
+            for word in FORBIDDEN.iter().filter(|word| line.contains(**word)) {
+                let path = source.path.display();
+                faults.push(format!("{path}, line {number}: `{word}` in library code"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn imports_are_recognised() {
+    let code = "use crate::error::{Error, Result};\n\
+                use crate::{graph::Graph, io::{self, npy}, ids};\n\
+                let x = crate::score::value(1); $crate::skipped::x; mycrate::skipped::y;\n\
+                use crate::Error;";
+    assert_eq!(imports(code), ["error", "graph", "io", "ids", "score"]);
+}
