@@ -4,3 +4,4 @@ pub mod error;
 pub mod features;
 pub mod graph;
 pub mod ids;
+pub mod io;
