@@ -77,6 +77,11 @@ impl Dense {
     pub fn values(&self) -> &Values {
         &self.values
     }
+
+    /// The entries themselves.
+    pub fn into_values(self) -> Values {
+        self.values
+    }
 }
 
 /// A matrix that stores only some entries, rows compressed (CSR); the columns

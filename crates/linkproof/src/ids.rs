@@ -59,11 +59,18 @@ impl Ids {
 /// A decimal row number in its one canonical form (`7`, not `07` or `+7`).
 pub fn row_number(id: &str) -> Option<u32> {
     let bytes = id.as_bytes();
-    let canonical = matches!(bytes, [b'0'] | [b'1'..=b'9', ..]);
-    if !canonical || !bytes.iter().all(u8::is_ascii_digit) {
+    if !matches!(bytes, [b'0'] | [b'1'..=b'9', ..]) || bytes.len() > 10 {
         return None;
     }
-    id.parse().ok()
+    let mut row = 0u64;
+    for byte in bytes {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        row = 10 * row + u64::from(digit);
+    }
+    u32::try_from(row).ok()
 }
 
 /// Distinct names in order of insertion, stored in one text.
@@ -71,8 +78,21 @@ pub fn row_number(id: &str) -> Option<u32> {
 pub struct Names {
     text: String,
     ends: Vec<usize>,
-    rows: HashTable<u32>,
+    slots: HashTable<Slot>,
     hasher: DefaultHashBuilder,
+}
+
+/// A row together with half a hash of its name, so that the table grows, and
+/// most wrong rows are passed over, without a look at the text.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    tag: u32,
+    row: u32,
+}
+
+/// The hash that belongs to a tag; the table wants all bits mixed.
+fn spread(tag: u32) -> u64 {
+    u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 impl Names {
@@ -93,36 +113,59 @@ impl Names {
 
     /// The row of a name.
     pub fn row(&self, name: &str) -> Option<u32> {
-        let hash = self.hasher.hash_one(name);
-        self.rows
-            .find(hash, |&row| self.name(row as usize) == name)
-            .copied()
+        let tag = self.tag(name);
+        let is_name = |slot: &Slot| slot.tag == tag && self.name(slot.row as usize) == name;
+        self.slots.find(spread(tag), is_name).map(|slot| slot.row)
+    }
+
+    /// The rows of many names. Among millions of names every step of a search
+    /// waits for memory; taking the steps side by side shares the waits.
+    pub fn rows(&self, names: &[&str]) -> Vec<Option<u32>> {
+        let tags: Vec<u32> = names.iter().map(|name| self.tag(name)).collect();
+        let tagged = |&tag: &u32| {
+            let slot = self.slots.find(spread(tag), |slot| slot.tag == tag);
+            slot.map(|slot| slot.row)
+        };
+        let likely: Vec<Option<u32>> = tags.iter().map(tagged).collect();
+        let texts: Vec<&str> = likely
+            .iter()
+            .map(|row| row.map_or("", |row| self.name(row as usize)))
+            .collect();
+        let check = |((&name, row), text): ((&&str, Option<u32>), &str)| match row {
+            Some(row) if text == name => Some(row),
+            // Another name has the same tag, which is rare.
+            Some(_) => self.row(name),
+            None => None,
+        };
+        names.iter().zip(likely).zip(texts).map(check).collect()
     }
 
     /// The row of a name, which is added at the end when it is new.
     pub fn insert(&mut self, name: &str) -> u32 {
+        let tag = self.tag(name);
         let Names {
-            text,
-            ends,
-            rows,
-            hasher,
+            text, ends, slots, ..
         } = self;
-        let hash = hasher.hash_one(name);
-        let entry = rows.entry(
-            hash,
-            |&row| name_at(text, ends, row as usize) == name,
-            |&row| hasher.hash_one(name_at(text, ends, row as usize)),
+        let entry = slots.entry(
+            spread(tag),
+            |slot| slot.tag == tag && name_at(text, ends, slot.row as usize) == name,
+            |slot| spread(slot.tag),
         );
         match entry {
-            hashbrown::hash_table::Entry::Occupied(found) => *found.get(),
+            hashbrown::hash_table::Entry::Occupied(found) => found.get().row,
             hashbrown::hash_table::Entry::Vacant(place) => {
                 let row = ends.len() as u32;
-                place.insert(row);
+                place.insert(Slot { tag, row });
                 text.push_str(name);
                 ends.push(text.len());
                 row
             }
         }
+    }
+
+    fn tag(&self, name: &str) -> u32 {
+        let hash = self.hasher.hash_one(name);
+        (hash ^ hash >> 32) as u32
     }
 }
 
@@ -149,6 +192,27 @@ mod tests {
         assert_eq!(names.len(), 3);
         assert_eq!((names.name(1), names.name(2)), ("", "ü 1"));
         assert_eq!((names.row("ü 1"), names.row("c")), (Some(2), None));
+        assert_eq!(names.rows(&["", "c", "b"]), [Some(1), None, Some(0)]);
+    }
+
+    #[test]
+    fn many_names_are_found_again() {
+        let mut names = Names::default();
+        // Enough for some to share a tag.
+        let name = |k: u32| format!("n{k}");
+        for k in 0..200_000 {
+            assert_eq!(names.insert(&name(k)), k);
+        }
+        let texts: Vec<String> = (0..200_000).map(name).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        assert!(names.rows(&texts).into_iter().eq((0..200_000).map(Some)));
+        assert!(
+            texts
+                .iter()
+                .enumerate()
+                .all(|(k, name)| names.row(name) == Some(k as u32))
+        );
+        assert_eq!(names.row("n200000"), None);
     }
 
     #[test]

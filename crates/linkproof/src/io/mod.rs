@@ -1,0 +1,56 @@
+//! Files: links, data vectors, node tables and labels in; embeddings and links
+//! out. Whatever is wrong with an input names its file and line.
+
+mod features;
+mod intern;
+mod labels;
+mod link_text;
+mod links;
+mod mtx;
+mod nodes;
+mod npy;
+mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod record;
+mod source;
+mod text;
+mod write;
+
+use std::path::Path;
+
+use crate::error::Error;
+
+pub use features::{Embeddings, read_embeddings, read_features};
+pub use labels::{Labels, read_labels};
+pub use links::{LinkOptions, locate_id, read_links};
+pub use nodes::{NodeTable, read_nodes};
+pub use npy::{NpyNumber, read_npy, write_npy};
+pub use output::{OutputFolder, write_file};
+pub use source::digest;
+pub use write::{EmbeddingFormat, write_embeddings, write_links, write_nodes};
+
+/// Says in which file wrong data stands.
+fn in_file(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Data {
+            found, expected, ..
+        } => Error::input(path, None, found, expected),
+        other => other,
+    }
+}
+
+/// A number of columns in words.
+fn columns(n: usize) -> String {
+    format!("{n} column{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(not(feature = "parquet"))]
+fn no_parquet(path: &Path) -> Error {
+    Error::input(
+        path,
+        None,
+        "a Parquet file",
+        "another format: this build is without the feature 'parquet'",
+    )
+}
