@@ -25,4 +25,3 @@ pub use features::{Features, Matrix};
 pub use graph::Graph;
 pub use model::{Fitted, fit, fit_observed};
 pub use params::{CheckedParams, Params};
-pub mod io;

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 19] = [
+const LAYERS: [(&str, u32); 20] = [
     ("error", 0),
+    ("processor", 0),
     ("real", 0),
     ("ids", 1),
     ("measure", 1),
