@@ -208,6 +208,14 @@ impl Dataset {
         &self.graph
     }
 
+    /// The links between the user's rows, with the user's ids.
+    pub fn user_graph(&self) -> Result<Graph> {
+        let rows: Vec<u32> = (0..self.n_nodes())
+            .map(|row| self.user_row(row) as u32)
+            .collect();
+        self.graph.clone().relabel(self.ids.clone(), &rows)
+    }
+
     /// The same data with other links between the same internal rows.
     pub fn with_graph(&self, graph: Graph) -> Dataset {
         Dataset {

@@ -2,9 +2,13 @@
 //! expected weights for pairs.
 
 mod apply;
+mod files;
 mod fit;
+mod load;
+mod save;
 
 pub use apply::Neighbor;
+pub use files::{LINKS, VERSION};
 pub use fit::{fit, fit_observed};
 
 use serde::{Deserialize, Serialize};
@@ -48,8 +52,7 @@ pub struct FitReport {
     pub held_out: Option<(f64, f64)>,
     /// Nodes, links, held-out links and pairs.
     pub counts: DataCounts,
-    /// The largest expected weight of a link and of any training pair is finite
-    /// by construction; `k` is the factor that `score` multiplies `mu` with.
+    /// The factor that `score` multiplies `mu` with: 1 unless `lambda` was set.
     pub k: f64,
     /// The solver, optimizer, steps, learning rate and so on that were chosen.
     pub plan: serde_json::Value,

@@ -1,1 +1,330 @@
+use super::*;
+use crate::dataset::{Dataset, NodeViews};
+use crate::features::{Features, Matrix};
+use crate::ids::Ids;
+use crate::pairs::Split;
+use crate::params::{Activation, OptimizerKind, OutputActivation, ScoreKind, SolverKind};
+use crate::solve::{Plan, Sampler};
+use proptest::prelude::*;
 
+fn wave(n: usize, frequency: f64) -> Vec<f64> {
+    (0..n)
+        .map(|i| (i as f64 * frequency + 0.3).sin() + 0.1)
+        .collect()
+}
+
+/// Two views of 9 and 6 nodes, interleaved, with 4 and 3 columns; links across
+/// and inside the first.
+fn data(several_views: bool) -> Dataset {
+    let links = [
+        (0, 1, 1.0),
+        (0, 4, 2.0),
+        (2, 3, 0.7),
+        (5, 8, 1.0),
+        (6, 11, 3.0),
+        (9, 12, 1.0),
+        (10, 13, 1.0),
+        (2, 7, 5.0),
+        (0, 14, 1.0),
+        (3, 12, 1.5),
+        (1, 6, 1.0),
+    ];
+    let graph = Graph::from_rows(15, &links).unwrap();
+    if !several_views {
+        let matrix = Matrix::dense(15, 4, wave(60, 1.3)).unwrap();
+        return Dataset::new(graph, Features::new(matrix)).unwrap();
+    }
+    let views = (0..15).map(|i| if i % 5 < 3 { "a" } else { "b" }.to_owned());
+    let nodes = NodeViews {
+        ids: Ids::Rows(15),
+        views: views.collect(),
+        rows: None,
+    };
+    let a = Features::new(Matrix::dense(9, 4, wave(36, 1.3)).unwrap());
+    let b = Matrix::sparse(
+        3,
+        vec![0, 2, 3, 3, 5, 6, 8],
+        vec![0, 1, 2, 0, 2, 1, 0, 1],
+        wave(8, 0.7),
+    );
+    let b = Features::new(b.unwrap());
+    Dataset::with_views(graph, nodes, vec![("a".into(), a), ("b".into(), b)]).unwrap()
+}
+
+#[derive(Debug, Clone)]
+enum Path {
+    Full,
+    Block,
+    BlockLinksApart,
+    Pairs,
+}
+
+/// The objective at `theta` along one path, and its gradient as one vector.
+fn along(problem: &Problem<'_, f64>, plan: &Plan, path: &Path, theta: &[f64]) -> (f64, Vec<f64>) {
+    let mut whole = vec![0.0; problem.n_params()];
+    if matches!(path, Path::Full) {
+        let value = problem.full(theta, 3, Some(&mut whole));
+        return (value, whole);
+    }
+    let mut plan = plan.clone();
+    plan.links_apart = matches!(path, Path::BlockLinksApart);
+    if matches!(path, Path::Pairs) {
+        plan.sampler = crate::params::Sampler::Pairs;
+    }
+    let sample = Sampler::new(problem, &plan).draw(7);
+    let mut gradient = Gradient::default();
+    let value = problem.sampled(theta, &sample, 3, &mut gradient);
+    for piece in &gradient.pieces {
+        for offset in 0..piece.len {
+            whole[piece.place + offset] += gradient.values[piece.start + offset];
+        }
+    }
+    (value, whole)
+}
+
+fn any_params() -> impl Strategy<Value = (Params, Path, bool)> {
+    let encoder = prop_oneof![
+        Just(EncoderKind::Linear),
+        Just(EncoderKind::Mlp),
+        Just(EncoderKind::Table)
+    ];
+    let score = prop_oneof![
+        Just(ScoreKind::Likelihood),
+        Just(ScoreKind::Moment),
+        Just(ScoreKind::Probability)
+    ];
+    let path = prop_oneof![
+        Just(Path::Full),
+        Just(Path::Block),
+        Just(Path::BlockLinksApart),
+        Just(Path::Pairs)
+    ];
+    let rest = (0.05..2.0f64, any::<[bool; 5]>(), 0..100u64, 0..3usize);
+    (encoder, score, path, rest).prop_map(|(encoder, score, path, (beta, flags, seed, hidden))| {
+        let [tanh, norm, drop, hold, views] = flags;
+        let params = Params {
+            dim: 3,
+            score,
+            beta,
+            encoder: Some(encoder),
+            hidden: vec![4; hidden],
+            activation: Activation::Tanh,
+            output_activation: if tanh {
+                OutputActivation::Tanh
+            } else {
+                OutputActivation::None
+            },
+            batch_norm: norm,
+            dropout: if drop { 0.3 } else { 0.0 },
+            input_dropout: if drop { 0.2 } else { 0.0 },
+            validation: if hold { 0.2 } else { 0.0 },
+            // The ridge on a table is estimated from the block, so only its
+            // full gradient is the derivative of the full value.
+            ridge: if encoder == EncoderKind::Table {
+                0.0
+            } else {
+                0.7
+            },
+            solver: Some(SolverKind::Sgd),
+            optimizer: Some(OptimizerKind::Adam),
+            block: 8,
+            link_batch: Some(5),
+            pair_batch: 9,
+            seed,
+            ..Params::default()
+        };
+        (params, path, views)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn gradients_of_every_path_are_central_differences((params, path, views) in any_params()) {
+        let params = params.check().unwrap();
+        let data = data(views);
+        let split = (params.validation > 0.0).then(|| Split::share(params.seed, params.validation));
+        let prepared = Prepared::new(&data, &params, split).unwrap();
+        let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+        let plan = Plan::new(&params, &problem).unwrap();
+        let theta = problem.start(0.8);
+        let (_, gradient) = along(&problem, &plan, &path, &theta);
+        for place in 0..theta.len() {
+            let h = 1e-5;
+            let moved = |by: f64| {
+                let mut theta = theta.clone();
+                theta[place] += by;
+                along(&problem, &plan, &path, &theta).0
+            };
+            let difference = (moved(h) - moved(-h)) / (2.0 * h);
+            prop_assert!((gradient[place] - difference).abs() < 1e-6 * (1.0 + difference.abs()),
+                "place {} along {:?}: {} against {}", place, path, gradient[place], difference);
+        }
+    }
+}
+
+/// The mean of many samples' gradients is the full gradient.
+fn check_unbiased(path: &Path, views: bool, encoder: EncoderKind, draws: u64) {
+    let params = Params {
+        dim: 2,
+        encoder: Some(encoder),
+        beta: 0.4,
+        ridge: 0.5,
+        validation: 0.1,
+        solver: Some(SolverKind::Sgd),
+        block: 7,
+        link_batch: Some(4),
+        pair_batch: 10,
+        ..Params::default()
+    };
+    let params = params.check().unwrap();
+    let data = data(views);
+    let split = Split::share(1, 0.1);
+    let prepared = Prepared::new(&data, &params, Some(split)).unwrap();
+    let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+    let mut plan = Plan::new(&params, &problem).unwrap();
+    plan.links_apart = matches!(path, Path::BlockLinksApart);
+    if matches!(path, Path::Pairs) {
+        plan.sampler = crate::params::Sampler::Pairs;
+        // The number of training pairs is known here; a plan uses its mean.
+        let rows = |i: u32| (i + 1..15).map(move |j| (i, j));
+        let n = (0..15).flat_map(rows).filter(|&(i, j)| {
+            let views = (prepared.view_of(i as usize), prepared.view_of(j as usize));
+            prepared.view_pairs.contains(&views) && !split.holds_out(i, j)
+        });
+        let links = prepared.training.n_links() as f64;
+        plan.lambda = n.count() as f64 * 4.0 / (links * 10.0);
+    }
+    let theta = problem.start(1.0);
+    let mut full = vec![0.0; theta.len()];
+    problem.full(&theta, 0, Some(&mut full));
+    let (mut mean, mut square) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);
+    let mut sampler = Sampler::new(&problem, &plan);
+    let mut gradient = Gradient::default();
+    for step in 0..draws {
+        let sample = sampler.draw(step);
+        problem.sampled(&theta, &sample, step, &mut gradient);
+        let mut whole = vec![0.0; theta.len()];
+        for piece in &gradient.pieces {
+            for offset in 0..piece.len {
+                whole[piece.place + offset] += gradient.values[piece.start + offset];
+            }
+        }
+        for place in 0..theta.len() {
+            mean[place] += whole[place] / draws as f64;
+            square[place] += whole[place].powi(2) / draws as f64;
+        }
+    }
+    for place in 0..theta.len() {
+        let error = ((square[place] - mean[place].powi(2)).max(0.0) / draws as f64).sqrt();
+        assert!(
+            (mean[place] - full[place]).abs() < 5.0 * error + 1e-9,
+            "{path:?} {encoder} place {place}: {} against {} +- {error}",
+            mean[place],
+            full[place]
+        );
+    }
+}
+
+#[test]
+fn stochastic_gradients_are_unbiased() {
+    // Theorem 3.2: with the automatic lambda the expected stochastic gradient
+    // is that of the exact objective.
+    for views in [false, true] {
+        for path in [Path::Block, Path::BlockLinksApart, Path::Pairs] {
+            check_unbiased(&path, views, EncoderKind::Linear, 4000);
+        }
+    }
+    // A table's ridge is estimated from the block.
+    check_unbiased(&Path::Block, false, EncoderKind::Table, 4000);
+}
+
+#[test]
+fn changing_a_held_out_link_changes_nothing_in_training() {
+    let params = Params {
+        dim: 3,
+        walks: 2,
+        propagate: 2,
+        validation: 0.3,
+        ..Params::default()
+    };
+    let params = params.check().unwrap();
+    let original = data(false);
+    let split = Split::share(5, 0.3);
+    let held: Vec<_> = original
+        .graph()
+        .links()
+        .filter(|link| split.holds_out(link.src, link.dst))
+        .collect();
+    assert!(!held.is_empty());
+    let evaluate = |data: &Dataset| {
+        let prepared = Prepared::new(data, &params, Some(split)).unwrap();
+        let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+        let theta = problem.start(1.0);
+        let mut gradient = vec![0.0; theta.len()];
+        let value = problem.full(&theta, 0, Some(&mut gradient));
+        (
+            theta,
+            value,
+            gradient,
+            problem.held_out(&problem.start(1.0)),
+        )
+    };
+    let before = evaluate(&original);
+    for weight in [0.0, 1000.0] {
+        let changed = original
+            .graph()
+            .map_weights(|link| {
+                if held.contains(&link) {
+                    weight
+                } else {
+                    link.weight
+                }
+            })
+            .unwrap();
+        let after = evaluate(&original.with_graph(changed));
+        assert_eq!(before.0, after.0);
+        assert_eq!((before.1, &before.2), (after.1, &after.2));
+        assert_ne!(before.3, after.3);
+    }
+}
+
+#[test]
+fn lambda_fits_the_weights_up_to_a_factor() {
+    let params = Params {
+        solver: Some(SolverKind::Sgd),
+        sampler: crate::params::Sampler::Pairs,
+        lambda: Some(3.0),
+        link_batch: Some(4),
+        pair_batch: 10,
+        validation: 0.0,
+        ..Params::default()
+    };
+    let params = params.check().unwrap();
+    let data = data(false);
+    let prepared = Prepared::new(&data, &params, None).unwrap();
+    let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+    let plan = Plan::new(&params, &problem).unwrap();
+    // k = lambda m2 |W| / (|I| m1)
+    assert!((plan.k - 3.0 * 10.0 * 11.0 / (105.0 * 4.0)).abs() < 1e-12);
+}
+
+#[test]
+fn starts_ignore_corrupted_weights() {
+    let params = Params::default().check().unwrap();
+    let gamma = |factor: f64| {
+        let graph = data(false).graph().map_weights(|link| {
+            if link.weight == 5.0 {
+                5.0 * factor
+            } else {
+                link.weight
+            }
+        });
+        let data = data(false).with_graph(graph.unwrap());
+        let prepared = Prepared::new(&data, &params, None).unwrap();
+        let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+        let theta = problem.start(1.0);
+        theta[theta.len() - 1]
+    };
+    assert_eq!(gamma(1.0), gamma(1e6));
+}
