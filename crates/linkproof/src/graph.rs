@@ -95,38 +95,19 @@ impl Graph {
         let mut offsets = vec![0usize; n + 1];
         for link in &links {
             check_link(&ids, link, rules.self_links)?;
-            if link.weight == 0.0 {
-                counts.zero += 1;
-            } else if link.src == link.dst {
-                counts.self_links += 1;
-            } else {
-                offsets[link.src.min(link.dst) as usize + 1] += 1;
-            }
+            counts.zero += usize::from(link.weight == 0.0);
+            counts.self_links += usize::from(link.weight != 0.0 && link.src == link.dst);
+        }
+        // A loop of its own, so that its waits for memory overlap.
+        for link in &links {
+            let counts = link.weight != 0.0 && link.src != link.dst;
+            offsets[link.src.min(link.dst) as usize + 1] += usize::from(counts);
         }
         for row in 0..n {
             offsets[row + 1] += offsets[row];
         }
-        let mut next = offsets.clone();
-        let nothing = Listed {
-            target: 0,
-            reversed: false,
-            weight: 0.0,
-        };
-        let mut listed = vec![nothing; offsets[n]];
-        for link in &links {
-            if link.weight == 0.0 || link.src == link.dst {
-                continue;
-            }
-            let place = &mut next[link.src.min(link.dst) as usize];
-            listed[*place] = Listed {
-                target: link.src.max(link.dst),
-                reversed: link.src > link.dst,
-                weight: link.weight,
-            };
-            *place += 1;
-        }
+        let listed = by_row(&links, &offsets);
         drop(links);
-        drop(next);
         merge_rows(ids, offsets, listed, rules.duplicates, counts)
     }
 
@@ -334,6 +315,51 @@ fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
     Ok(())
 }
 
+/// The links that count, under their smaller row, in the order of listing.
+/// Ranges of rows are filled in parallel, each from a look at all links.
+fn by_row(links: &[Link], offsets: &[usize]) -> Vec<Listed> {
+    const SMALLEST: usize = 1 << 16;
+    const MOST_RANGES: usize = 16;
+    let n = offsets.len() - 1;
+    let nothing = Listed {
+        target: 0,
+        reversed: false,
+        weight: 0.0,
+    };
+    let mut listed = vec![nothing; offsets[n]];
+    let n_ranges = rayon::current_num_threads().min(MOST_RANGES);
+    let piece = SMALLEST.max(listed.len().div_ceil(n_ranges));
+    let mut ranges = Vec::new();
+    let mut rest = listed.as_mut_slice();
+    let mut start = 0;
+    while start < n {
+        let end = offsets.partition_point(|&offset| offset <= offsets[start] + piece);
+        let end = (end - 1).clamp(start + 1, n);
+        let (part, tail) = rest.split_at_mut(offsets[end] - offsets[start]);
+        ranges.push((start..end, part));
+        rest = tail;
+        start = end;
+    }
+    ranges.into_par_iter().for_each(|(rows, part)| {
+        let first = offsets[rows.start];
+        let mut next: Vec<usize> = offsets[rows.clone()].iter().map(|x| x - first).collect();
+        for link in links {
+            let row = link.src.min(link.dst) as usize;
+            if !rows.contains(&row) || link.weight == 0.0 || link.src == link.dst {
+                continue;
+            }
+            let place = &mut next[row - rows.start];
+            part[*place] = Listed {
+                target: link.src.max(link.dst),
+                reversed: link.src > link.dst,
+                weight: link.weight,
+            };
+            *place += 1;
+        }
+    });
+    listed
+}
+
 fn merge_rows(
     ids: Ids,
     mut offsets: Vec<usize>,
@@ -478,6 +504,39 @@ mod tests {
             assert_eq!(graph(&twice, rule).unwrap().weight(0, 1), Some(first));
             assert_eq!(graph(&other, rule).unwrap().weight(0, 1), Some(second));
         }
+    }
+
+    #[test]
+    fn many_links_keep_their_order_of_listing() {
+        // More than one range of rows, one of them a single large row.
+        let n = 700_000u32;
+        let mut links = Vec::new();
+        for k in 0..2 * n {
+            let (src, dst) = (k % n, (k % n + 1 + k / n) % n);
+            let weight = f64::from(k + 1);
+            links.push(Link { src, dst, weight });
+            links.push(Link {
+                src: dst,
+                dst: src,
+                weight: 1.0,
+            });
+            if src > 1 {
+                links.push(Link {
+                    src,
+                    dst: 0,
+                    weight,
+                });
+            }
+        }
+        let rules = LinkRules {
+            duplicates: Duplicates::First,
+            self_links: SelfLinks::Drop,
+        };
+        let g = Graph::new(Ids::Rows(n as usize), links, rules).unwrap();
+        assert_eq!(g.weight(5, 6), Some(6.0));
+        assert_eq!(g.weight(699_990, 699_992), Some(f64::from(n + 699_991)));
+        assert_eq!(g.weight(0, 400_000), Some(400_001.0));
+        assert!(g.links().is_sorted_by_key(|link| (link.src, link.dst)));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Node ids: any text, kept as the user wrote it, with a fast way back to rows.
 
 use std::hash::BuildHasher;
+use std::ops::Range;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+use hashbrown::DefaultHashBuilder;
 
 /// The ids of `n` nodes in row order.
 #[derive(Debug, Clone)]
@@ -78,7 +79,10 @@ pub fn row_number(id: &str) -> Option<u32> {
 pub struct Names {
     text: String,
     ends: Vec<usize>,
-    slots: HashTable<Slot>,
+    /// An open hash table of a size that is a power of two, at most two thirds
+    /// full, with linear probing: a search among millions of names costs one
+    /// wait for memory here, where general tables have two.
+    slots: Vec<Slot>,
     hasher: DefaultHashBuilder,
 }
 
@@ -90,10 +94,8 @@ struct Slot {
     row: u32,
 }
 
-/// The hash that belongs to a tag; the table wants all bits mixed.
-fn spread(tag: u32) -> u64 {
-    u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
+/// The row of a free slot.
+const FREE: u32 = u32::MAX;
 
 impl Names {
     /// How many names there are.
@@ -108,57 +110,110 @@ impl Names {
 
     /// The name of a row; empty when out of range.
     pub fn name(&self, row: usize) -> &str {
-        name_at(&self.text, &self.ends, row)
+        let span = span_at(&self.text, &self.ends, row);
+        self.text.get(span).unwrap_or("")
     }
 
     /// The row of a name.
     pub fn row(&self, name: &str) -> Option<u32> {
         let tag = self.tag(name);
-        let is_name = |slot: &Slot| slot.tag == tag && self.name(slot.row as usize) == name;
-        self.slots.find(spread(tag), is_name).map(|slot| slot.row)
+        let slot = self
+            .slots
+            .get(self.find(tag, |row| self.name(row as usize) == name))?;
+        (slot.row != FREE).then_some(slot.row)
     }
 
     /// The rows of many names. Among millions of names every step of a search
-    /// waits for memory; taking the steps side by side shares the waits.
+    /// waits for memory; taking each step for all names at once, without
+    /// branches on what is waited for, shares the waits.
     pub fn rows(&self, names: &[&str]) -> Vec<Option<u32>> {
+        if self.slots.is_empty() {
+            return vec![None; names.len()];
+        }
         let tags: Vec<u32> = names.iter().map(|name| self.tag(name)).collect();
-        let tagged = |&tag: &u32| {
-            let slot = self.slots.find(spread(tag), |slot| slot.tag == tag);
-            slot.map(|slot| slot.row)
-        };
-        let likely: Vec<Option<u32>> = tags.iter().map(tagged).collect();
-        let texts: Vec<&str> = likely
+        let likely: Vec<u32> = tags
             .iter()
-            .map(|row| row.map_or("", |row| self.name(row as usize)))
+            .zip(self.first_slots(&tags))
+            .map(|(&tag, slot)| match slot.row == FREE || slot.tag == tag {
+                true => slot.row,
+                false => self.slots[self.find(tag, |_| true)].row,
+            })
             .collect();
-        let check = |((&name, row), text): ((&&str, Option<u32>), &str)| match row {
-            Some(row) if text == name => Some(row),
+        let span = |&row: &u32| span_at(&self.text, &self.ends, row as usize);
+        let spans: Vec<Range<usize>> = likely.iter().map(span).collect();
+        let text = |span| self.text.get(span).unwrap_or("");
+        let texts: Vec<&str> = spans.into_iter().map(text).collect();
+        let check = |((&name, row), text): ((&&str, u32), &str)| match row {
+            FREE => None,
+            row if text == name => Some(row),
             // Another name has the same tag, which is rare.
-            Some(_) => self.row(name),
-            None => None,
+            _ => self.row(name),
         };
         names.iter().zip(likely).zip(texts).map(check).collect()
     }
 
+    fn first_slots(&self, tags: &[u32]) -> Vec<Slot> {
+        let mask = self.slots.len().wrapping_sub(1);
+        let slot = |&tag: &u32| self.slots[first_place(tag, mask)];
+        tags.iter().map(slot).collect()
+    }
+
+    /// The rows of many names, of which new ones are added in their order.
+    pub fn insert_all(&mut self, names: &[&str]) -> Vec<u32> {
+        while 3 * (self.len() + names.len()) >= 2 * self.slots.len() {
+            self.grow();
+        }
+        let tags: Vec<u32> = names.iter().map(|name| self.tag(name)).collect();
+        // Has the slots at hand, all waits shared.
+        std::hint::black_box(self.first_slots(&tags));
+        let pairs = names.iter().zip(tags);
+        pairs
+            .map(|(name, tag)| self.insert_tagged(name, tag))
+            .collect()
+    }
+
     /// The row of a name, which is added at the end when it is new.
     pub fn insert(&mut self, name: &str) -> u32 {
-        let tag = self.tag(name);
-        let Names {
-            text, ends, slots, ..
-        } = self;
-        let entry = slots.entry(
-            spread(tag),
-            |slot| slot.tag == tag && name_at(text, ends, slot.row as usize) == name,
-            |slot| spread(slot.tag),
-        );
-        match entry {
-            hashbrown::hash_table::Entry::Occupied(found) => found.get().row,
-            hashbrown::hash_table::Entry::Vacant(place) => {
-                let row = ends.len() as u32;
-                place.insert(Slot { tag, row });
-                text.push_str(name);
-                ends.push(text.len());
-                row
+        if 3 * self.len() >= 2 * self.slots.len() {
+            self.grow();
+        }
+        self.insert_tagged(name, self.tag(name))
+    }
+
+    fn insert_tagged(&mut self, name: &str, tag: u32) -> u32 {
+        let place = self.find(tag, |row| self.name(row as usize) == name);
+        let slot = &mut self.slots[place];
+        if slot.row == FREE {
+            let row = self.ends.len() as u32;
+            *slot = Slot { tag, row };
+            self.text.push_str(name);
+            self.ends.push(self.text.len());
+        }
+        slot.row
+    }
+
+    /// Where the name with this tag is that `is_name` accepts, or else the free
+    /// slot where it would be; out of range while there are no slots.
+    fn find(&self, tag: u32, is_name: impl Fn(u32) -> bool) -> usize {
+        let mask = self.slots.len().wrapping_sub(1);
+        let mut place = first_place(tag, mask);
+        while let Some(slot) = self.slots.get(place) {
+            if slot.row == FREE || slot.tag == tag && is_name(slot.row) {
+                break;
+            }
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    fn grow(&mut self) {
+        let room = (2 * self.slots.len()).max(8);
+        let free = Slot { tag: 0, row: FREE };
+        let old = std::mem::replace(&mut self.slots, vec![free; room]);
+        for slot in old {
+            if slot.row != FREE {
+                let place = self.find(slot.tag, |_| false);
+                self.slots[place] = slot;
             }
         }
     }
@@ -169,14 +224,19 @@ impl Names {
     }
 }
 
-fn name_at<'t>(text: &'t str, ends: &[usize], row: usize) -> &'t str {
+/// Where the search for a tag starts.
+fn first_place(tag: u32, mask: usize) -> usize {
+    let spread = u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (spread >> 20) as usize & mask
+}
+
+fn span_at(text: &str, ends: &[usize], row: usize) -> Range<usize> {
     let start = if row == 0 {
         0
     } else {
         ends.get(row - 1).copied().unwrap_or(text.len())
     };
-    let end = ends.get(row).copied().unwrap_or(text.len());
-    text.get(start..end).unwrap_or("")
+    start..ends.get(row).copied().unwrap_or(text.len())
 }
 
 #[cfg(test)]
@@ -213,6 +273,14 @@ mod tests {
                 .all(|(k, name)| names.row(name) == Some(k as u32))
         );
         assert_eq!(names.row("n200000"), None);
+        let mut again = Names::default();
+        for part in texts.chunks(999) {
+            again.insert_all(part);
+        }
+        assert_eq!(
+            again.insert_all(&["n7", "new", "n9", "new"]),
+            [7, 200_000, 9, 200_000]
+        );
     }
 
     #[test]

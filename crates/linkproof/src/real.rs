@@ -32,6 +32,8 @@ pub trait Real:
     const ZERO: Self;
     /// 1.
     const ONE: Self;
+    /// Whether this is single precision.
+    const IS_SINGLE: bool;
     /// Above this argument `exp` is infinite.
     const EXP_MAX: f64;
     /// Up to this value of `(1 + beta) s` solvers follow a score; beyond it
@@ -98,6 +100,7 @@ macro_rules! real {
         impl Real for $float {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const IS_SINGLE: bool = size_of::<$float>() == 4;
             const EXP_MAX: f64 = $high;
             const SCORE_CAP: f64 = $cap;
             const ROUNDING: f64 = $rounding;

@@ -87,11 +87,11 @@ impl BlockLinks {
 impl Interner {
     /// The rows of ids, or [`NO_ROW`].
     fn rows(&self, ids: &[&str]) -> Vec<u32> {
-        let numbered = |id: &&str| {
-            let number = row_number(id).map_or(usize::MAX, |number| number as usize);
-            self.numbered.get(number).copied().unwrap_or(NO_ROW)
-        };
-        let mut rows: Vec<u32> = ids.iter().map(numbered).collect();
+        let number = |id: &&str| row_number(id).map_or(usize::MAX, |number| number as usize);
+        let numbers: Vec<usize> = ids.iter().map(number).collect();
+        // Nothing else here, so that the waits for memory overlap.
+        let numbered = |&number: &usize| self.numbered.get(number).copied().unwrap_or(NO_ROW);
+        let mut rows: Vec<u32> = numbers.iter().map(numbered).collect();
         let others: Vec<usize> = (0..ids.len()).filter(|&at| rows[at] == NO_ROW).collect();
         if !others.is_empty() {
             let names: Vec<&str> = others.iter().map(|&at| ids[at]).collect();
@@ -103,24 +103,31 @@ impl Interner {
     }
 
     /// The row of an id, added at the end when it is new.
+    #[cfg(feature = "parquet")]
     pub(super) fn insert(&mut self, id: &str) -> Result<u32> {
-        let before = self.names.len();
+        let n_before = self.names.len();
         let row = self.names.insert(id);
-        if self.names.len() > before {
-            if row >= OWN {
-                return Err(Error::data(
-                    "links",
-                    "more than 2^31 nodes",
-                    "at most that many",
-                ));
-            }
-            if let Some(number) = row_number(id)
+        self.note_new(n_before)?;
+        Ok(row)
+    }
+
+    /// Notes the names from a row on, which are new.
+    fn note_new(&mut self, first: usize) -> Result<()> {
+        if self.names.len() >= OWN as usize {
+            return Err(Error::data(
+                "links",
+                "2^31 nodes or more",
+                "fewer than that",
+            ));
+        }
+        for row in first..self.names.len() {
+            if let Some(number) = row_number(self.names.name(row))
                 && let Some(place) = self.numbered.get_mut(number as usize)
             {
-                *place = row;
+                *place = row as u32;
             }
         }
-        Ok(row)
+        Ok(())
     }
 
     /// The row of an id that is a whole number.
@@ -141,9 +148,14 @@ impl Interner {
 
     /// Adds a block's new names and appends its links with their final rows.
     pub(super) fn merge(&mut self, block: BlockLinks, links: &mut Vec<Link>) -> Result<()> {
-        let rows = (0..block.new.len())
-            .map(|own| self.insert(block.new.name(own)))
-            .collect::<Result<Vec<u32>>>()?;
+        let n_before = self.names.len();
+        let mut rows = Vec::with_capacity(block.new.len());
+        for start in (0..block.new.len()).step_by(2 * LOOKED_UP_TOGETHER) {
+            let end = (start + 2 * LOOKED_UP_TOGETHER).min(block.new.len());
+            let names: Vec<&str> = (start..end).map(|own| block.new.name(own)).collect();
+            rows.extend(self.names.insert_all(&names));
+        }
+        self.note_new(n_before)?;
         let row = |end: u32| match end & OWN {
             0 => end,
             _ => rows[(end & !OWN) as usize],
@@ -153,25 +165,18 @@ impl Interner {
             dst: row(link.dst),
             weight: link.weight,
         }));
-        self.make_room();
-        Ok(())
+        self.make_room()
     }
 
     /// Lets the table of numbers grow with the number of ids, so that ids that
     /// are large and few cannot make it large.
-    pub(super) fn make_room(&mut self) {
+    pub(super) fn make_room(&mut self) -> Result<()> {
         if self.names.len() < 4096 || self.numbered.len() >= 4 * self.names.len() {
-            return;
+            return Ok(());
         }
         let room = (8 * self.names.len()).next_power_of_two();
         self.numbered.resize(room, NO_ROW);
-        for row in 0..self.names.len() {
-            if let Some(number) = row_number(self.names.name(row))
-                && let Some(place) = self.numbered.get_mut(number as usize)
-            {
-                *place = row as u32;
-            }
-        }
+        self.note_new(0)
     }
 
     /// The id of a row.

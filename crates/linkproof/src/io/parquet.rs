@@ -1,5 +1,6 @@
 //! Links, data vectors and embeddings as Parquet.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -41,6 +42,7 @@ pub(super) fn read_links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec
     let layout = layout(path, &names)?;
     let mut ids = Interner::default();
     let mut links = Vec::new();
+    let mut text = String::new();
     for batch in builder
         .with_batch_size(1 << 16)
         .build()
@@ -53,13 +55,15 @@ pub(super) fn read_links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec
             array: batch.column(at),
             first_row: links.len(),
         };
-        let src = column(layout.src).rows(&mut ids)?;
-        let dst = column(layout.dst).rows(&mut ids)?;
+        let (src_column, dst_column) = (column(layout.src), column(layout.dst));
+        let (src_ids, dst_ids) = (src_column.ids()?, dst_column.ids()?);
         let weights = match layout.weight {
-            None => vec![1.0; src.len()],
+            None => vec![1.0; batch.num_rows()],
             Some(at) => column(at).numbers()?,
         };
-        for ((&src, &dst), &weight) in src.iter().zip(&dst).zip(&weights) {
+        for (at, &weight) in weights.iter().enumerate() {
+            let src = src_ids.insert(at, &mut ids, &mut text)?;
+            let dst = dst_ids.insert(at, &mut ids, &mut text)?;
             let row = links.len() + 1;
             if !(weight >= 0.0 && weight.is_finite()) {
                 let found = format!("weight {weight} in row {row}");
@@ -73,7 +77,7 @@ pub(super) fn read_links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec
             }
             links.push(Link { src, dst, weight });
         }
-        ids.make_room();
+        ids.make_room()?;
     }
     if links.is_empty() {
         return Err(no_links(path, "a table with no rows: no links"));
@@ -135,14 +139,16 @@ pub(super) fn read_features(path: &Path) -> Result<Features> {
         let numbers = (1..=k)
             .map(|at| column(at).numbers())
             .collect::<Result<Vec<_>>>()?;
-        let new = column(0).texts()?;
+        let id_column = column(0);
+        let new = id_column.ids()?;
         for row in 0..batch.num_rows() {
             match single {
                 true => narrow.extend(numbers.iter().map(|column| column[row] as f32)),
                 false => values.extend(numbers.iter().map(|column| column[row])),
             }
         }
-        for id in new {
+        for at in 0..batch.num_rows() {
+            let id = new.name(at);
             let n_before = ids.len();
             ids.insert(&id);
             if ids.len() == n_before {
@@ -234,26 +240,12 @@ impl Column<'_> {
               UInt8 => UInt8Type, UInt16 => UInt16Type, UInt32 => UInt32Type, UInt64 => UInt64Type)
     }
 
-    /// The rows of the ids in this column, new ones added.
-    fn rows(&self, ids: &mut Interner) -> Result<Vec<u32>> {
+    fn ids(&self) -> Result<ColumnIds<'_>> {
         self.check_no_nulls()?;
-        if let Some(numbers) = self.whole_numbers() {
-            let mut text = String::new();
-            let rows = numbers.iter().map(|&id| ids.insert_number(id, &mut text));
-            return rows.collect();
+        match self.whole_numbers() {
+            Some(numbers) => Ok(ColumnIds::Numbers(numbers)),
+            None => self.text_array().map(ColumnIds::Texts),
         }
-        let texts = self.text_array()?;
-        texts.iter().flatten().map(|id| ids.insert(id)).collect()
-    }
-
-    /// The ids in this column.
-    fn texts(&self) -> Result<Vec<String>> {
-        self.check_no_nulls()?;
-        if let Some(numbers) = self.whole_numbers() {
-            return Ok(numbers.iter().map(ToString::to_string).collect());
-        }
-        let texts = self.text_array()?;
-        Ok(texts.iter().flatten().map(str::to_owned).collect())
     }
 
     fn text_array(&self) -> Result<&StringArray> {
@@ -287,6 +279,29 @@ impl Column<'_> {
                 .map(|numbers| numbers.iter().map(|&x| x as f64).collect()),
         };
         found.ok_or_else(|| self.wrong_type("numbers"))
+    }
+}
+
+/// Node ids in a column.
+enum ColumnIds<'b> {
+    Numbers(Vec<i128>),
+    Texts(&'b StringArray),
+}
+
+impl ColumnIds<'_> {
+    /// The row of the id that stands at a place, added when it is new.
+    fn insert(&self, at: usize, ids: &mut Interner, text: &mut String) -> Result<u32> {
+        match self {
+            ColumnIds::Numbers(numbers) => ids.insert_number(numbers[at], text),
+            ColumnIds::Texts(texts) => ids.insert(texts.value(at)),
+        }
+    }
+
+    fn name(&self, at: usize) -> Cow<'_, str> {
+        match self {
+            ColumnIds::Numbers(numbers) => numbers[at].to_string().into(),
+            ColumnIds::Texts(texts) => texts.value(at).into(),
+        }
     }
 }
 
@@ -356,3 +371,7 @@ fn write_batches(
         Ok(())
     })
 }
+
+#[cfg(test)]
+#[path = "parquet_tests.rs"]
+mod tests;

@@ -67,8 +67,8 @@ impl Split {
 
 vectorised!(
     /// Fills `mask` with 1 for the nodes `j > i` whose pair with `i` belongs to
-    /// the part, else 0.
-    pub fn mask_row<T>(mask: &mut [T], split: Split, part: Part, i: u32, nodes: &[u32]) -> () = mask_body
+    /// the part, else 0; returns how many do.
+    pub fn mask_row<T>(mask: &mut [T], split: Split, part: Part, i: u32, nodes: &[u32]) -> u32 = mask_body
 );
 
 #[inline(always)]
@@ -78,14 +78,14 @@ fn mask_body<T: Real, const FMA: bool>(
     part: Part,
     i: u32,
     nodes: &[u32],
-) {
+) -> u32 {
+    let mut count = 0;
     for (mask, &j) in mask.iter_mut().zip(nodes) {
-        *mask = if split.keeps(part, i, j) {
-            T::ONE
-        } else {
-            T::ZERO
-        };
+        let keeps = split.keeps(part, i, j);
+        *mask = if keeps { T::ONE } else { T::ZERO };
+        count += u32::from(keeps);
     }
+    count
 }
 
 #[inline(always)]

@@ -234,15 +234,14 @@ fn pay<T: Real>(
         let term = match pairs.split {
             None => {
                 count += s.len() as f64;
-                kernel.apply(s, gamma)
+                kernel.apply(s, gamma, None)
             }
             Some((split, part)) => {
                 let i = pairs.nodes[tile.first.rows.start + row];
                 let nodes = &pairs.nodes[tile.second.rows.start + start..tile.second.rows.end];
                 let mask = &mut mask[..s.len()];
-                mask_row(mask, split, part, i, nodes);
-                count += mask.iter().copied().sum::<T>().to_f64();
-                kernel.apply_masked(s, gamma, mask)
+                count += f64::from(mask_row(mask, split, part, i, nodes));
+                kernel.apply(s, gamma, Some(mask))
             }
         };
         sum.value += term.value;

@@ -1,6 +1,7 @@
 //! What every pair pays, over a row of similarities at a time: the loop that
 //! visits all pairs.
 
+use super::series::Series;
 use super::{Formula, Score, Table, Term};
 use crate::processor::vectorised;
 use crate::real::Real;
@@ -16,7 +17,8 @@ pub struct Kernel<T> {
 enum Form<T> {
     /// `e^{a s}/a`.
     Power(T),
-    Table(Table<T>),
+    /// The table, and in single precision the series below its limit.
+    Probability(Table, Series<T>),
 }
 
 impl<T: Real> Kernel<T> {
@@ -24,7 +26,9 @@ impl<T: Real> Kernel<T> {
     pub fn new(score: &Score) -> Kernel<T> {
         let form = match &score.formula {
             Formula::Moment => Form::Power(T::of(1.0 + score.beta)),
-            Formula::Probability(_) => Form::Table(Table::new(score.beta)),
+            Formula::Probability(table) => {
+                Form::Probability(table.clone(), Series::new(score.beta))
+            }
         };
         Kernel {
             form,
@@ -34,85 +38,163 @@ impl<T: Real> Kernel<T> {
 
     /// Turns inner products into slopes in place, `s -> l'(s - gamma; 0)`, and
     /// returns the sums of values (less the score's constant) and slopes.
-    pub fn apply(&self, s: &mut [T], gamma: T) -> Term {
+    /// With a mask, each pair counts by its factor: 1 to keep it, 0 to leave
+    /// it out.
+    pub fn apply(&self, s: &mut [T], gamma: T, mask: Option<&[T]>) -> Term {
         match &self.form {
-            Form::Power(a) => power(s, gamma, *a, self.cap),
-            Form::Table(table) => look_up(s, gamma, table, self.cap),
-        }
-    }
-
-    /// As [`Kernel::apply`] with a factor for each pair: 1 to keep it, 0 to
-    /// leave it out.
-    pub fn apply_masked(&self, s: &mut [T], gamma: T, mask: &[T]) -> Term {
-        match &self.form {
-            Form::Power(a) => power_masked(s, gamma, mask, *a, self.cap),
-            Form::Table(table) => look_up_masked(s, gamma, mask, table, self.cap),
+            Form::Power(a) => power(s, gamma, mask, *a, self.cap),
+            Form::Probability(table, series) => look_up(s, gamma, mask, (table, series), self.cap),
         }
     }
 }
 
-vectorised!(fn power<T>(s: &mut [T], gamma: T, a: T, cap: T) -> Term = power_row);
-vectorised!(fn power_masked<T>(s: &mut [T], gamma: T, mask: &[T], a: T, cap: T) -> Term = power_row_masked);
-vectorised!(fn look_up<T>(s: &mut [T], gamma: T, table: &Table<T>, cap: T) -> Term = look_up_row);
-vectorised!(fn look_up_masked<T>(s: &mut [T], gamma: T, mask: &[T], table: &Table<T>, cap: T) -> Term = look_up_row_masked);
+vectorised!(fn power<T>(s: &mut [T], gamma: T, mask: Option<&[T]>, a: T, cap: T) -> Term = power_row);
+vectorised!(fn look_up<T>(s: &mut [T], gamma: T, mask: Option<&[T]>, forms: (&Table, &Series<T>), cap: T) -> Term = look_up_row);
 
 #[inline(always)]
-fn power_row<T: Real, const FMA: bool>(s: &mut [T], gamma: T, a: T, cap: T) -> Term {
-    let inverse = T::ONE / a;
-    row(s, |_, s| power_one::<T, FMA>(s - gamma, a, inverse, cap))
-}
-
-#[inline(always)]
-fn power_row_masked<T: Real, const FMA: bool>(
+fn power_row<T: Real, const FMA: bool>(
     s: &mut [T],
     gamma: T,
-    mask: &[T],
+    mask: Option<&[T]>,
     a: T,
     cap: T,
 ) -> Term {
     let inverse = T::ONE / a;
-    let mask = &mask[..s.len()];
-    row(s, |place, s| {
-        let (value, slope) = power_one::<T, FMA>(s - gamma, a, inverse, cap);
-        (mask[place] * value, mask[place] * slope)
-    })
+    row::<T, FMA>(
+        s,
+        mask,
+        &Power {
+            gamma,
+            a,
+            inverse,
+            cap,
+        },
+    )
 }
 
 #[inline(always)]
-fn look_up_row<T: Real, const FMA: bool>(s: &mut [T], gamma: T, table: &Table<T>, cap: T) -> Term {
-    row(s, |_, s| table.continued(s - gamma, cap))
-}
-
-#[inline(always)]
-fn look_up_row_masked<T: Real, const FMA: bool>(
+fn look_up_row<T: Real, const FMA: bool>(
     s: &mut [T],
     gamma: T,
-    mask: &[T],
-    table: &Table<T>,
+    mask: Option<&[T]>,
+    (table, series): (&Table, &Series<T>),
     cap: T,
 ) -> Term {
-    let mask = &mask[..s.len()];
-    row(s, |place, s| {
-        let (value, slope) = table.continued(s - gamma, cap);
-        (mask[place] * value, mask[place] * slope)
-    })
+    // The series is as exact as single precision, not as double.
+    let limit = if T::IS_SINGLE {
+        series.limit().min(cap)
+    } else {
+        T::of(f64::NEG_INFINITY)
+    };
+    let form = Probability {
+        gamma,
+        table,
+        series,
+        limit,
+        cap: cap.to_f64(),
+    };
+    row::<T, FMA>(s, mask, &form)
+}
+
+/// Value and slope of similarities. (A trait rather than closures: what is
+/// not inlined would be compiled without the wide registers.)
+trait Pay<T> {
+    fn one<const FMA: bool>(&self, s: T) -> (T, T);
+
+    /// Turns a chunk of similarities into slopes and writes the values beside.
+    fn many<const FMA: bool>(&self, chunk: &mut [T; LANES], values: &mut [T; LANES]);
+}
+
+/// `e^{as}/a` and `e^{as}`, continued linearly above the cap.
+struct Power<T> {
+    gamma: T,
+    a: T,
+    inverse: T,
+    cap: T,
+}
+
+impl<T: Real> Pay<T> for Power<T> {
+    #[inline(always)]
+    fn one<const FMA: bool>(&self, s: T) -> (T, T) {
+        let s = s - self.gamma;
+        let at = s.min(self.cap);
+        let slope = (self.a * at).exp_inline::<FMA>();
+        let beyond = (s - at).max(T::ZERO);
+        (slope * (self.inverse + beyond), slope)
+    }
+
+    #[inline(always)]
+    fn many<const FMA: bool>(&self, chunk: &mut [T; LANES], values: &mut [T; LANES]) {
+        for lane in 0..LANES {
+            (values[lane], chunk[lane]) = self.one::<FMA>(chunk[lane]);
+        }
+    }
+}
+
+/// The table, and below a limit the series.
+struct Probability<'a, T> {
+    gamma: T,
+    table: &'a Table,
+    series: &'a Series<T>,
+    limit: T,
+    cap: f64,
+}
+
+impl<T: Real> Pay<T> for Probability<'_, T> {
+    #[inline(always)]
+    fn one<const FMA: bool>(&self, s: T) -> (T, T) {
+        let term = self.table.continued((s - self.gamma).to_f64(), self.cap);
+        (T::of(term.value), T::of(term.slope))
+    }
+
+    #[inline(always)]
+    fn many<const FMA: bool>(&self, chunk: &mut [T; LANES], values: &mut [T; LANES]) {
+        let mut largest = chunk[0];
+        for &s in chunk.iter() {
+            largest = largest.max(s);
+        }
+        // Most pairs expect next to nothing: the series serves them all.
+        if largest - self.gamma <= self.limit {
+            for lane in 0..LANES {
+                (values[lane], chunk[lane]) = self.series.evaluate::<FMA>(chunk[lane] - self.gamma);
+            }
+        } else {
+            for lane in 0..LANES {
+                (values[lane], chunk[lane]) = self.one::<FMA>(chunk[lane]);
+            }
+        }
+    }
 }
 
 const LANES: usize = 16;
 
-/// Replaces each entry by the slope that `term` gives and sums up both, in
+/// Replaces each entry by its slope and sums up values and slopes, in
 /// interleaved sums so that the loop vectorises.
 #[inline(always)]
-fn row<T: Real>(s: &mut [T], term: impl Fn(usize, T) -> (T, T)) -> Term {
+fn row<T: Real, const FMA: bool>(s: &mut [T], mask: Option<&[T]>, form: &impl Pay<T>) -> Term {
     let (mut values, mut slopes) = ([T::ZERO; LANES], [T::ZERO; LANES]);
+    let mut paid = [T::ZERO; LANES];
     let (chunks, rest) = s.as_chunks_mut::<LANES>();
     let done = chunks.len() * LANES;
-    for (index, chunk) in chunks.iter_mut().enumerate() {
-        for lane in 0..LANES {
-            let (value, slope) = term(index * LANES + lane, chunk[lane]);
-            chunk[lane] = slope;
-            values[lane] += value;
-            slopes[lane] += slope;
+    match mask {
+        None => {
+            for chunk in chunks.iter_mut() {
+                form.many::<FMA>(chunk, &mut paid);
+                for lane in 0..LANES {
+                    values[lane] += paid[lane];
+                    slopes[lane] += chunk[lane];
+                }
+            }
+        }
+        Some(mask) => {
+            for (chunk, mask) in chunks.iter_mut().zip(mask.as_chunks::<LANES>().0) {
+                form.many::<FMA>(chunk, &mut paid);
+                for lane in 0..LANES {
+                    chunk[lane] *= mask[lane];
+                    values[lane] += mask[lane] * paid[lane];
+                    slopes[lane] += chunk[lane];
+                }
+            }
         }
     }
     let total = |lanes: [T; LANES]| lanes.iter().map(|lane| lane.to_f64()).sum::<f64>();
@@ -121,19 +203,11 @@ fn row<T: Real>(s: &mut [T], term: impl Fn(usize, T) -> (T, T)) -> Term {
         slope: total(slopes),
     };
     for (index, place) in rest.iter_mut().enumerate() {
-        let (value, slope) = term(done + index, *place);
-        *place = slope;
-        sum.value += value.to_f64();
-        sum.slope += slope.to_f64();
+        let factor = mask.map_or(T::ONE, |mask| mask[done + index]);
+        let (value, slope) = form.one::<FMA>(*place);
+        *place = factor * slope;
+        sum.value += (factor * value).to_f64();
+        sum.slope += (factor * slope).to_f64();
     }
     sum
-}
-
-/// `e^{as}/a` and `e^{as}`, continued linearly above the cap.
-#[inline(always)]
-fn power_one<T: Real, const FMA: bool>(s: T, a: T, inverse: T, cap: T) -> (T, T) {
-    let at = s.min(cap);
-    let slope = (a * at).exp_inline::<FMA>();
-    let beyond = (s - at).max(T::ZERO);
-    (slope * (inverse + beyond), slope)
 }

@@ -15,9 +15,11 @@
 
 mod kernel;
 pub mod probability;
+mod series;
 mod table;
 
 pub use kernel::Kernel;
+pub use series::Series;
 pub use table::Table;
 
 use crate::params::ScoreKind;
@@ -44,7 +46,7 @@ pub struct Score {
 enum Formula {
     /// Likelihood and moment score; the likelihood is the case beta = 0.
     Moment,
-    Probability(Table<f64>),
+    Probability(Table),
 }
 
 /// Above these similarities solvers continue the score linearly.

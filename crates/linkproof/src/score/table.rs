@@ -1,9 +1,8 @@
 //! The probability score's `l(s; 0)`, tabulated: piecewise polynomials of value
-//! and slope themselves, each within 1e-10 of it relative in `f64` (1e-6 in
-//! `f32`), so that a look-up costs about what an `exp` costs.
+//! and slope themselves, each within 1e-10 relative, so that a look-up costs
+//! about what an `exp` costs.
 
 use super::{Term, probability};
-use crate::real::Real;
 
 const LOW: f64 = -40.0;
 const HIGH: f64 = 14.0;
@@ -12,17 +11,17 @@ const TERMS: usize = 10;
 
 /// A table for one beta.
 #[derive(Debug, Clone)]
-pub struct Table<T> {
+pub struct Table {
     beta: f64,
     cells_per_unit: f64,
     /// For each cell the coefficients of value and slope, lowest first, in the
     /// coordinate that runs from -1 to 1 over the cell.
-    cells: Vec<[[T; TERMS]; 2]>,
+    cells: Vec<[[f64; TERMS]; 2]>,
 }
 
-impl<T: Real> Table<T> {
+impl Table {
     /// Builds the table, in a few milliseconds.
-    pub fn new(beta: f64) -> Table<T> {
+    pub fn new(beta: f64) -> Table {
         // The steepest part is the fall of `mu e^{-beta mu}`, up to 45 e-folds
         // a unit of `s` before the term no longer matters.
         let cells_per_unit = (32.0f64).max((5.0 * (1.0 + beta)).ceil());
@@ -54,35 +53,32 @@ impl<T: Real> Table<T> {
             let (value, slope) = probability::unlinked(self.beta, s);
             return Term { value, slope };
         }
-        let (value, slope) = self.inside(T::of(s));
-        Term {
-            value: value.to_f64(),
-            slope: slope.to_f64(),
-        }
+        self.inside(s)
     }
 
     /// Value and slope up to a cap, their tangent beyond.
-    #[inline(always)]
-    pub fn continued(&self, s: T, cap: T) -> (T, T) {
-        let at = s.min(cap);
-        let (value, slope) = if at >= T::of(LOW) && at < T::of(HIGH) {
-            self.inside(at)
-        } else {
-            let (value, slope) = probability::unlinked(self.beta, at.to_f64());
-            (T::of(value), T::of(slope))
-        };
-        let beyond = if s > at { slope * (s - at) } else { T::ZERO };
-        (value + beyond, slope)
+    #[inline]
+    pub fn continued(&self, s: f64, cap: f64) -> Term {
+        if s <= cap {
+            return self.evaluate(s);
+        }
+        let at_cap = self.evaluate(cap);
+        Term {
+            value: at_cap.value + at_cap.slope * (s - cap),
+            slope: at_cap.slope,
+        }
     }
 
-    /// Value and slope inside the range; the nearest cell's polynomial outside.
     #[inline(always)]
-    fn inside(&self, s: T) -> (T, T) {
-        let place = (s.to_f64() - LOW) * self.cells_per_unit;
+    fn inside(&self, s: f64) -> Term {
+        let place = (s - LOW) * self.cells_per_unit;
         let cell = (place as usize).min(self.cells.len() - 1);
-        let u = T::of(2.0 * (place - cell as f64) - 1.0);
+        let u = 2.0 * (place - cell as f64) - 1.0;
         let [value, slope] = &self.cells[cell];
-        (horner(value, u), horner(slope, u))
+        Term {
+            value: horner(value, u),
+            slope: horner(slope, u),
+        }
     }
 
     /// Where the slope is largest.
@@ -101,8 +97,8 @@ impl<T: Real> Table<T> {
 }
 
 #[inline(always)]
-fn horner<T: Real>(coefficients: &[T; TERMS], u: T) -> T {
-    let mut sum = T::ZERO;
+fn horner(coefficients: &[f64; TERMS], u: f64) -> f64 {
+    let mut sum = 0.0;
     for &coefficient in coefficients.iter().rev() {
         sum = sum * u + coefficient;
     }
@@ -146,6 +142,6 @@ fn chebyshev() -> ([f64; TERMS], Square) {
     (nodes, weights)
 }
 
-fn polynomial<T: Real>(weights: &Square, samples: [f64; TERMS]) -> [T; TERMS] {
-    weights.map(|row| T::of(row.iter().zip(&samples).map(|(w, x)| w * x).sum()))
+fn polynomial(weights: &Square, samples: [f64; TERMS]) -> [f64; TERMS] {
+    weights.map(|row| row.iter().zip(&samples).map(|(w, x)| w * x).sum())
 }
