@@ -17,6 +17,17 @@ macro_rules! choice {
 }
 pub(crate) use choice;
 
+/// A whole number, as typed.
+pub fn whole(text: &str) -> Result<usize, String> {
+    let number = text.parse();
+    number.map_err(|_| "expected a whole number of 0 or more".to_owned())
+}
+
+/// A number, as typed; whether it is in range is for others to say.
+pub fn real(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "expected a number".to_owned())
+}
+
 /// What `--duplicates` takes.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum OnDuplicates {

@@ -4,7 +4,10 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+
+use crate::cli::Cli;
 
 /// The run failed.
 const FAILED: u8 = 1;
@@ -55,6 +58,10 @@ pub fn after_usage(error: &clap::Error) -> ExitCode {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        say("no command was given; see 'linkproof --help' for all of them");
+        return ExitCode::from(BAD_INPUT);
+    }
     let text = error.render().to_string();
     let mut parts = text.split("\n\n").filter(|part| {
         let part = part.trim_start();
@@ -70,24 +77,22 @@ pub fn after_usage(error: &clap::Error) -> ExitCode {
         message.push_str("; ");
         message.push_str(tip.trim());
     }
-    if let Some(command) = command_of(error) {
-        message.push_str(&format!("; see '{command} --help'"));
-    }
+    message.push_str(&format!("; see '{} --help'", command_typed()));
     say(&message);
     ExitCode::from(BAD_INPUT)
 }
 
-/// The command whose usage was violated, from the usage line.
-fn command_of(error: &clap::Error) -> Option<String> {
-    let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) else {
-        return Some("linkproof".to_owned());
-    };
-    let usage = usage.to_string();
-    let words = usage.split_whitespace().skip(1);
-    let command: Vec<&str> = words
-        .take_while(|word| !word.starts_with(['-', '[', '<']))
-        .collect();
-    Some(command.join(" ")).filter(|command| !command.is_empty())
+/// The program and the command that was typed, if it is one.
+fn command_typed() -> String {
+    let commands = Cli::command();
+    let mut typed = std::env::args_os()
+        .skip(1)
+        .filter_map(|word| word.into_string().ok());
+    let known = typed.find(|word| commands.find_subcommand(word).is_some());
+    known.map_or_else(
+        || "linkproof".to_owned(),
+        |command| format!("linkproof {command}"),
+    )
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -10,7 +10,7 @@ use linkproof::params::{
     ScoreKind, SolverKind, WeightTransform,
 };
 
-use crate::args::choice;
+use crate::args::{choice, real, whole};
 
 /// Every option that is a setting of the fit. What is not given stays as in
 /// the configuration file, or else as `Params::default` has it.
@@ -31,13 +31,13 @@ pub struct SettingArgs {
 #[command(next_help_heading = "Settings: what is fitted")]
 pub struct ModelArgs {
     /// Dimension of the embedding [default: 64]
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole)]
     dim: Option<usize>,
     /// How links are compared with expected weights [default: moment]
     #[arg(long, value_parser = choice!(ScoreKind))]
     score: Option<ScoreKind>,
     /// Exponent of the robust scores; 0 is the likelihood [default: 0.1]
-    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = real)]
     beta: Option<f64>,
     /// Transform of the link weights [default: asis]
     #[arg(long, value_parser = choice!(WeightTransform))]
@@ -51,7 +51,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "PAIRS")]
     view_pairs: Option<ViewPairs>,
     /// Widths of the hidden layers of an mlp [default: 3000]
-    #[arg(long, value_name = "N[,N..]", value_delimiter = ',')]
+    #[arg(long, value_name = "N[,N..]", value_delimiter = ',', value_parser = whole)]
     hidden: Vec<usize>,
     /// Function after a hidden layer [default: tanh]
     #[arg(long, value_parser = choice!(Activation))]
@@ -63,22 +63,22 @@ pub struct ModelArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     batch_norm: Option<bool>,
     /// Probability with which a hidden unit is dropped in training [default: 0]
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = real)]
     dropout: Option<f64>,
     /// Probability with which an entry of a data vector is dropped in training
     /// [default: 0]
-    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = real)]
     input_dropout: Option<f64>,
     /// Normalisation of each data vector [default: none]
     #[arg(long, value_parser = choice!(Normalize))]
     normalize: Option<Normalize>,
     /// How often data vectors are averaged over the normalised links
     /// [default: 0]
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, value_name = "H", allow_negative_numbers = true, value_parser = whole)]
     propagate: Option<usize>,
     /// Link weights averaged over walks of up to this length; 0: as they are
     /// [default: 0]
-    #[arg(long, value_name = "H", allow_negative_numbers = true)]
+    #[arg(long, value_name = "H", allow_negative_numbers = true, value_parser = whole)]
     walks: Option<usize>,
     /// Walks follow the weights rather than the pattern of the links
     /// [default: false]
@@ -86,7 +86,7 @@ pub struct ModelArgs {
     walks_weighted: Option<bool>,
     /// Weight of the squared encoder weights against the sum over pairs
     /// [default: 1]
-    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = real)]
     ridge: Option<f64>,
 }
 
@@ -105,50 +105,50 @@ pub struct SolverArgs {
     #[arg(long, value_parser = choice!(Sampler))]
     sampler: Option<Sampler>,
     /// Largest number of steps [default: chosen to fit]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     steps: Option<usize>,
     /// Share of the pairs held out to decide when to stop; 0: none
     /// [default: 0.05]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = real)]
     validation: Option<f64>,
     /// Evaluations without a better held-out score that end the fit
     /// [default: 10]
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     patience: Option<usize>,
     /// Length of the first step [default: chosen to fit]
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = real)]
     learning_rate: Option<f64>,
     /// Exponent alpha of the schedule D (1 + t/t0)^-alpha
     /// [default: 0 for adam, 0.5 for sgd]
-    #[arg(long, value_name = "A", allow_negative_numbers = true)]
+    #[arg(long, value_name = "A", allow_negative_numbers = true, value_parser = real)]
     schedule_alpha: Option<f64>,
     /// The t0 of the schedule [default: 100]
-    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = real)]
     schedule_t0: Option<f64>,
     /// Momentum of the sgd optimizer [default: 0.9]
-    #[arg(long, value_name = "M", allow_negative_numbers = true)]
+    #[arg(long, value_name = "M", allow_negative_numbers = true, value_parser = real)]
     momentum: Option<f64>,
     /// Largest norm of a gradient; longer ones are shortened [default: none]
-    #[arg(long, value_name = "NORM", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NORM", allow_negative_numbers = true, value_parser = real)]
     clip: Option<f64>,
     /// Links of a step, m1 [default: 512, more where blocks hold few links]
-    #[arg(long, value_name = "M1", allow_negative_numbers = true)]
+    #[arg(long, value_name = "M1", allow_negative_numbers = true, value_parser = whole)]
     link_batch: Option<usize>,
     /// Pairs of a step, m2, of the pairs sampler [default: 512]
-    #[arg(long, value_name = "M2", allow_negative_numbers = true)]
+    #[arg(long, value_name = "M2", allow_negative_numbers = true, value_parser = whole)]
     pair_batch: Option<usize>,
     /// Nodes of a block of the block sampler [default: 1024]
-    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = whole)]
     block: Option<usize>,
     /// Weight of the all-pairs part under the pairs sampler [default: auto]
     #[arg(long, value_name = "auto|X", allow_negative_numbers = true)]
     lambda: Option<Lambda>,
     /// Radius of the ball around the start that parameters stay in
     /// [default: none]
-    #[arg(long, value_name = "D", allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", allow_negative_numbers = true, value_parser = real)]
     radius: Option<f64>,
     /// Scale of the random start [default: 1]
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = real)]
     init_scale: Option<f64>,
     /// Precision of the arithmetic [default: f32]
     #[arg(long, value_parser = choice!(Precision))]

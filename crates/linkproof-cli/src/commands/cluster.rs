@@ -7,6 +7,7 @@ use linkproof::io::{self, Field};
 use linkproof::measure::KMeans;
 use serde_json::json;
 
+use crate::args::whole;
 use crate::session::Session;
 use crate::vectors;
 
@@ -22,10 +23,10 @@ pub struct ClusterArgs {
     #[arg(long, value_name = "FILE")]
     embeddings: PathBuf,
     /// Number of clusters
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", value_parser = whole)]
     clusters: usize,
     /// Starts to try; the best one counts
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = whole)]
     restarts: usize,
     /// CSV file to write: node,cluster
     #[arg(long, value_name = "FILE")]

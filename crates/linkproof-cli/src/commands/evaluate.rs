@@ -9,6 +9,7 @@ use linkproof::io::{self, Labels};
 use linkproof::measure::{Contingency, KMeans};
 use serde_json::json;
 
+use crate::args::whole;
 use crate::session::Session;
 use crate::vectors;
 
@@ -31,10 +32,10 @@ pub struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     labels: PathBuf,
     /// Number of clusters [default: as many as labels]
-    #[arg(long, value_name = "K", conflicts_with = "predicted")]
+    #[arg(long, value_name = "K", conflicts_with = "predicted", value_parser = whole)]
     clusters: Option<usize>,
     /// Starts of k-means to try; the best one counts
-    #[arg(long, value_name = "N", default_value = "10")]
+    #[arg(long, value_name = "N", default_value = "10", value_parser = whole)]
     restarts: usize,
     /// Clusters to measure instead of those of k-means: CSV node,cluster
     #[arg(long, value_name = "FILE")]

@@ -15,7 +15,7 @@ use linkproof::score::Score;
 use linkproof::{Dataset, Error, Graph, Params};
 use serde_json::json;
 
-use crate::args::{LinkRuleArgs, choice};
+use crate::args::{LinkRuleArgs, choice, real};
 use crate::session::Session;
 
 /// Evaluate the objective of given embeddings, and its gradient
@@ -34,13 +34,13 @@ pub struct ObjectiveArgs {
     #[arg(long, value_name = "FILE")]
     links: PathBuf,
     /// The gamma of s = <y_i, y_j> - gamma
-    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    #[arg(long, value_name = "G", allow_negative_numbers = true, value_parser = real)]
     gamma: f64,
     /// The score
     #[arg(long, value_parser = choice!(ScoreKind))]
     score: ScoreKind,
     /// Exponent of the robust scores; 0 is the likelihood
-    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = real)]
     beta: f64,
     /// Precision of the arithmetic and of the gradient file
     #[arg(long, default_value = "f64", value_parser = choice!(Precision))]
