@@ -32,10 +32,10 @@ pub struct Cli {
 #[command(next_help_heading = "Everywhere")]
 pub struct SharedArgs {
     /// Seed of all randomness [default: 0]
-    #[arg(long, value_name = "N", global = true)]
+    #[arg(long, value_name = "N", global = true, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Threads to work with; never changes a result [default: all cores]
-    #[arg(long, value_name = "N", global = true, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", global = true, allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
     pub threads: Option<u16>,
     /// Print neither progress nor a summary
     #[arg(long, global = true)]

@@ -28,7 +28,7 @@ pub struct SettingArgs {
 
 /// What is fitted.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Settings: what is fitted")]
+#[command(next_help_heading = "What is fitted")]
 pub struct ModelArgs {
     /// Dimension of the embedding [default: 64]
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole)]
@@ -92,7 +92,7 @@ pub struct ModelArgs {
 
 /// How it is fitted.
 #[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Settings: how it is fitted")]
+#[command(next_help_heading = "How it is fitted")]
 pub struct SolverArgs {
     /// All pairs a step, or a sample [default: exact up to 20000 nodes]
     #[arg(long, value_parser = choice!(SolverKind))]
@@ -259,5 +259,39 @@ impl FromStr for Lambda {
         let number = text.parse();
         let number = number.map_err(|_| format!("'{text}' is neither 'auto' nor a number"))?;
         Ok(Lambda(Some(number)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Args;
+    use serde_json::Value;
+
+    /// Every parameter is an option whose help states the default.
+    #[test]
+    fn help_states_the_defaults() {
+        let command = SettingArgs::augment_args(clap::Command::new("fit"));
+        let Ok(Value::Object(defaults)) = serde_json::to_value(Params::default()) else {
+            panic!("no object")
+        };
+        for (name, value) in defaults {
+            // The seed is an option of every command; encoders of views are
+            // given by --encoder.
+            if matches!(name.as_str(), "seed" | "view-encoders") {
+                continue;
+            }
+            let is_named = |arg: &&clap::Arg| arg.get_long() == Some(name.as_str());
+            let option = command.get_arguments().find(is_named);
+            let help = option.and_then(clap::Arg::get_help).unwrap().to_string();
+            let expected = match value {
+                Value::Null => "[default: ".to_owned(),
+                Value::Number(number) => format!("[default: {}]", number.as_f64().unwrap()),
+                Value::String(text) => format!("[default: {text}]"),
+                Value::Array(list) => format!("[default: {}]", list[0]),
+                other => format!("[default: {other}]"),
+            };
+            assert!(help.contains(&expected), "{name}: {help}");
+        }
     }
 }

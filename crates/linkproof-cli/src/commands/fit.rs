@@ -24,8 +24,8 @@ use crate::settings::SettingArgs;
 #[command(after_help = "EXAMPLE\n  \
     linkproof fit --links links.csv --features x.npy --out model\n  \
     linkproof fit --links links.csv --score probability --beta 0.5 --dim 16 --out model\n  \
-    linkproof fit --links links.csv --nodes nodes.csv --features text=t.mtx --features image=i.npy \
-    --encoder image=mlp --out model")]
+    linkproof fit --links links.csv --nodes nodes.csv --features text=t.mtx \\\n      \
+    --features image=i.npy --encoder image=mlp --out model")]
 pub struct FitArgs {
     #[command(flatten)]
     data: DataArgs,

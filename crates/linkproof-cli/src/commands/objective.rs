@@ -24,8 +24,8 @@ use crate::session::Session;
 /// link weight: no ridge, no cap, no held-out pairs. Ids are row numbers.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
-    linkproof objective --embeddings y.npy --links links.csv --gamma 2.5 --score moment \
-    --beta 0.5 --gradient dy.npy --json")]
+    linkproof objective --embeddings y.npy --links links.csv --gamma 2.5 \\\n      \
+    --score moment --beta 0.5 --gradient dy.npy --json")]
 pub struct ObjectiveArgs {
     /// Embeddings, one row a node
     #[arg(long, value_name = "Y.npy")]
