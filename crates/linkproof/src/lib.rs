@@ -1,5 +1,6 @@
 //! Graph embedding that holds up when the links are wrong.
 
+pub mod audit;
 pub mod dataset;
 pub mod encoder;
 pub mod error;

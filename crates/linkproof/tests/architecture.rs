@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: [(&str, u32); 20] = [
     ("error", 0),
     ("processor", 0),
-    ("real", 0),
+    ("real", 1),
     ("ids", 1),
     ("measure", 1),
     ("graph", 2),
@@ -50,8 +50,17 @@ impl Source {
         (name != "lib").then(|| name.to_owned())
     }
 
+    /// Whether the file holds nothing but tests.
+    fn is_test(&self) -> bool {
+        let stem = self.path.file_stem().and_then(|stem| stem.to_str());
+        stem.is_some_and(|stem| stem == "tests" || stem.ends_with("_tests"))
+    }
+
     /// The lines before the tests, without line comments.
     fn code(&self) -> Vec<&str> {
+        if self.is_test() {
+            return Vec::new();
+        }
         self.text
             .lines()
             .take_while(|line| !line.trim_start().starts_with("mod tests"))

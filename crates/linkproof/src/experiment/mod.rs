@@ -1,3 +1,6 @@
-//! Experiments: generated data sets with known structure.
+//! Experiments: generated data sets with known structure, and what the scores
+//! make of them.
 
+pub mod demo;
+pub mod picture;
 pub mod synthetic;

@@ -1,1 +1,280 @@
+use std::fs;
+use std::path::Path;
 
+use super::*;
+use crate::dataset::{Dataset, NodeViews};
+use crate::error::Error;
+use crate::features::Features;
+use crate::graph::Link;
+use crate::ids::Names;
+use crate::io::OutputFolder;
+use crate::params::{EncoderKind, Precision};
+
+fn wave(n: usize, frequency: f64) -> Vec<f64> {
+    (0..n).map(|i| (i as f64 * frequency + 0.3).sin()).collect()
+}
+
+fn names(n: usize) -> Ids {
+    let mut names = Names::default();
+    for i in 0..n {
+        names.insert(&format!("node, {i}"));
+    }
+    Ids::Names(names)
+}
+
+fn links(n: u32) -> Graph {
+    let links = (0..n).flat_map(|i| {
+        [1, 3].map(|step| Link {
+            src: i,
+            dst: (i + step) % n,
+            weight: 1.0 + f64::from(i % 3),
+        })
+    });
+    Graph::new(names(n as usize), links.collect(), Default::default()).unwrap()
+}
+
+fn one_view() -> Dataset {
+    let matrix = Matrix::dense(20, 4, wave(80, 1.3)).unwrap();
+    Dataset::new(links(20), Features::with_ids(names(20), matrix).unwrap()).unwrap()
+}
+
+fn two_views() -> Dataset {
+    let nodes = NodeViews {
+        ids: names(20),
+        views: (0..20)
+            .map(|i| if i % 2 == 0 { "a" } else { "b" }.to_owned())
+            .collect(),
+        rows: None,
+    };
+    let a = Features::new(Matrix::dense(10, 4, wave(40, 1.3)).unwrap());
+    Dataset::with_views(links(20), nodes, vec![("a".into(), a)]).unwrap()
+}
+
+fn fitted(params: Params, data: &Dataset) -> Fitted {
+    let params = Params {
+        dim: 3,
+        steps: Some(5),
+        hidden: vec![6],
+        ..params
+    };
+    fit(&params.check().unwrap(), data).unwrap()
+}
+
+fn save(model: &Fitted, data: &Dataset, path: &Path) {
+    let folder = OutputFolder::create(path, true).unwrap();
+    model.save(data, &folder, Default::default()).unwrap();
+    folder.commit().unwrap();
+}
+
+#[test]
+fn models_survive_saving_and_loading() {
+    let mlp = Params {
+        encoder: Some(EncoderKind::Mlp),
+        batch_norm: true,
+        ..Params::default()
+    };
+    let double = Params {
+        precision: Precision::F64,
+        propagate: 2,
+        ..Params::default()
+    };
+    for (params, data) in [
+        (Params::default(), one_view()),
+        (Params::default(), two_views()),
+        (mlp, one_view()),
+        (double, one_view()),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let model = fitted(params, &data);
+        save(&model, &data, &path);
+        let loaded = Fitted::load(&path).unwrap();
+        assert_eq!(loaded.embeddings(), model.embeddings());
+        assert_eq!(loaded.gamma(), model.gamma());
+        assert_eq!(loaded.params(), model.params());
+        assert_eq!(loaded.report(), model.report());
+        assert_eq!(loaded.mu(2, 5), model.mu(2, 5));
+        assert_eq!(loaded.ids().name(7), "node, 7");
+        assert_eq!(loaded.node_views(), model.node_views());
+        // Saving twice gives the same bytes.
+        let again = folder.path().join("again");
+        save(&loaded, &data, &again);
+        for file in ["model.safetensors", "embeddings.npy", "nodes.csv", LINKS] {
+            assert_eq!(
+                fs::read(path.join(file)).unwrap(),
+                fs::read(again.join(file)).unwrap(),
+                "{file}"
+            );
+        }
+    }
+}
+
+#[test]
+fn training_rows_embed_to_the_embeddings() {
+    let data = one_view();
+    let matrix = data.views()[0].matrix.clone().unwrap();
+    for params in [
+        Params::default(),
+        Params {
+            encoder: Some(EncoderKind::Mlp),
+            batch_norm: true,
+            dropout: 0.3,
+            ..Params::default()
+        },
+        Params {
+            propagate: 2,
+            ..Params::default()
+        },
+    ] {
+        let model = fitted(params, &data);
+        let features = Features::with_ids(names(20), matrix.clone()).unwrap();
+        assert_eq!(model.embed(&features).unwrap(), model.embeddings());
+    }
+}
+
+#[test]
+fn unseen_nodes_need_the_right_view_and_width() {
+    let data = two_views();
+    let model = fitted(Params::default(), &data);
+    let three = Features::new(Matrix::dense(1, 3, vec![1.0; 3]).unwrap());
+    let four = Features::new(Matrix::dense(1, 4, vec![1.0; 4]).unwrap());
+    assert!(matches!(
+        model.embed(&four),
+        Err(Error::Param { name: "view", .. })
+    ));
+    assert!(model.embed_view(Some("a"), &four, None).is_ok());
+    assert!(model.embed_view(Some("a"), &three, None).is_err());
+    assert!(
+        model.embed_view(Some("b"), &four, None).is_err(),
+        "a table knows no others"
+    );
+    assert!(model.embed_view(Some("c"), &four, None).is_err());
+}
+
+#[test]
+fn new_nodes_may_bring_links() {
+    let data = one_view();
+    let model = fitted(
+        Params {
+            propagate: 1,
+            validation: Some(0.0),
+            ..Params::default()
+        },
+        &data,
+    );
+    let matrix = data.views()[0].matrix.as_ref().unwrap().select(&[4]);
+    let mut fresh = Names::default();
+    fresh.insert("fresh");
+    let features = Features::with_ids(Ids::Names(fresh.clone()), matrix).unwrap();
+    // The neighbours of node 4: 1, 3, 5 and 7.
+    let mut ids = fresh;
+    let links = [1, 3, 5, 7].map(|i| Link {
+        src: 0,
+        dst: ids.insert(&format!("node, {i}")),
+        weight: 1.0,
+    });
+    let graph = Graph::new(Ids::Names(ids.clone()), links.to_vec(), Default::default()).unwrap();
+    let with_links = model.embed_view(None, &features, Some(&graph)).unwrap();
+    for (a, b) in with_links.iter().zip(model.row(4)) {
+        assert!((a - b).abs() < 1e-5, "{a} {b}");
+    }
+    assert_ne!(model.embed(&features).unwrap(), with_links);
+    let stranger = ids.insert("stranger");
+    let links = vec![Link {
+        src: 0,
+        dst: stranger,
+        weight: 1.0,
+    }];
+    let graph = Graph::new(Ids::Names(ids), links, Default::default()).unwrap();
+    let refused = model.embed_view(None, &features, Some(&graph));
+    assert!(matches!(refused, Err(Error::UnknownNode { id }) if id == "stranger"));
+}
+
+#[test]
+fn neighbours_are_sorted_by_expected_weight() {
+    let data = one_view();
+    let model = fitted(Params::default(), &data);
+    let near = model.neighbors(model.row(3), 0, 5, Some(3), None);
+    assert_eq!(near.len(), 5);
+    assert!(near.windows(2).all(|pair| pair[0].mu >= pair[1].mu));
+    assert!(near.iter().all(|neighbor| neighbor.row != 3));
+    let best = (0..20)
+        .filter(|&row| row != 3)
+        .map(|row| model.mu(3, row))
+        .fold(0.0, f64::max);
+    assert!((near[0].mu - best).abs() < 1e-12);
+}
+
+#[test]
+fn damaged_and_hostile_models_are_refused() {
+    let data = one_view();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    save(&fitted(Params::default(), &data), &data, &path);
+    let file = path.join("model.safetensors");
+    let good = fs::read(&file).unwrap();
+    let refused = |bytes: &[u8]| {
+        fs::write(&file, bytes).unwrap();
+        let error = Fitted::load(&path).expect_err("a damaged model");
+        assert!(
+            error.is_bad_input() && error.to_string().contains("model.safetensors"),
+            "{error}"
+        );
+        error.to_string()
+    };
+    for cut in [0, 4, 8, 100, good.len() - 1] {
+        refused(&good[..cut]);
+    }
+    let edited = |from: &str, to: &str| {
+        assert_eq!(from.len(), to.len());
+        let mut bytes = good.clone();
+        let place = bytes
+            .windows(from.len())
+            .position(|window| window == from.as_bytes())
+            .expect(from);
+        bytes[place..place + to.len()].copy_from_slice(to.as_bytes());
+        bytes
+    };
+    assert!(refused(&edited(r#""version":"1""#, r#""version":"7""#)).contains("version 7"));
+    refused(&edited("linkproof", "linkproog"));
+    refused(&edited(r#"inputs\":4"#, r#"inputs\":9"#));
+    refused(&edited(r#"outputs\":3"#, r#"outputs\":0"#));
+    refused(&edited(r#""dtype":"F32""#, r#""dtype":"I32""#));
+    refused(&edited(r#"\"dim\":3"#, r#"\"dim\":0"#));
+    let mut huge = u64::MAX.to_le_bytes().to_vec();
+    huge.extend_from_slice(&good[8..]);
+    refused(&huge);
+    // Not a number among the weights.
+    let mut nan = good.clone();
+    let end = nan.len();
+    nan[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+    refused(&nan);
+    fs::write(&file, &good).unwrap();
+    assert!(Fitted::load(&path).is_ok());
+    fs::write(path.join("nodes.csv"), "node\nx\n").unwrap();
+    assert!(Fitted::load(&path).is_err());
+    fs::remove_file(path.join("fit.json")).unwrap();
+    assert!(Fitted::load(&path).is_err());
+}
+
+#[test]
+fn one_node_and_no_links_are_refused() {
+    let matrix = Matrix::dense(3, 1, vec![1.0, 2.0, 3.0]).unwrap();
+    let none = Graph::from_rows(3, &[]).unwrap();
+    assert!(Dataset::new(none, Features::new(matrix)).is_err());
+    let one = Graph::from_rows(1, &[]).unwrap();
+    assert!(Dataset::from_links(one).is_err());
+}
+
+#[test]
+fn an_observer_can_end_a_fit() {
+    let params = Params {
+        dim: 2,
+        steps: Some(50),
+        ..Params::default()
+    }
+    .check()
+    .unwrap();
+    let outcome = fit_observed(&params, &one_view(), &mut |record, _| record.step < 3);
+    assert!(matches!(outcome, Err(Error::Interrupted { step: 3 })));
+}

@@ -395,6 +395,3 @@ fn view_spec(view: &PreparedView, params: &Params) -> Result<NetworkSpec> {
         batch_norm: params.batch_norm,
     })
 }
-
-#[cfg(test)]
-mod tests;

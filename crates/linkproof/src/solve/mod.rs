@@ -243,3 +243,6 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,13 @@
-use super::*;
+use super::{Plan, Sampler};
 use crate::dataset::{Dataset, NodeViews};
 use crate::features::{Features, Matrix};
+use crate::graph::Graph;
 use crate::ids::Ids;
+use crate::objective::{Gradient, Prepared, Problem};
 use crate::pairs::Split;
-use crate::params::{Activation, OptimizerKind, OutputActivation, ScoreKind, SolverKind};
-use crate::solve::{Plan, Sampler};
+use crate::params::{
+    Activation, EncoderKind, OptimizerKind, OutputActivation, Params, ScoreKind, SolverKind,
+};
 use proptest::prelude::*;
 
 fn wave(n: usize, frequency: f64) -> Vec<f64> {
@@ -117,7 +120,7 @@ fn any_params() -> impl Strategy<Value = (Params, Path, bool)> {
             batch_norm: norm,
             dropout: if drop { 0.3 } else { 0.0 },
             input_dropout: if drop { 0.2 } else { 0.0 },
-            validation: if hold { 0.2 } else { 0.0 },
+            validation: Some(if hold { 0.2 } else { 0.0 }),
             // The ridge on a table is estimated from the block, so only its
             // full gradient is the derivative of the full value.
             ridge: if encoder == EncoderKind::Table {
@@ -143,7 +146,10 @@ proptest! {
     fn gradients_of_every_path_are_central_differences((params, path, views) in any_params()) {
         let params = params.check().unwrap();
         let data = data(views);
-        let split = (params.validation > 0.0).then(|| Split::share(params.seed, params.validation));
+        let split = params
+            .validation
+            .filter(|&share| share > 0.0)
+            .map(|share| Split::share(params.seed, share));
         let prepared = Prepared::new(&data, &params, split).unwrap();
         let problem = Problem::<f64>::new(&prepared, &params).unwrap();
         let plan = Plan::new(&params, &problem).unwrap();
@@ -170,7 +176,7 @@ fn check_unbiased(path: &Path, views: bool, encoder: EncoderKind, draws: u64) {
         encoder: Some(encoder),
         beta: 0.4,
         ridge: 0.5,
-        validation: 0.1,
+        validation: Some(0.1),
         solver: Some(SolverKind::Sgd),
         block: 7,
         link_batch: Some(4),
@@ -245,7 +251,7 @@ fn changing_a_held_out_link_changes_nothing_in_training() {
         dim: 3,
         walks: 2,
         propagate: 2,
-        validation: 0.3,
+        validation: Some(0.3),
         ..Params::default()
     };
     let params = params.check().unwrap();
@@ -297,7 +303,7 @@ fn lambda_fits_the_weights_up_to_a_factor() {
         lambda: Some(3.0),
         link_batch: Some(4),
         pair_batch: 10,
-        validation: 0.0,
+        validation: Some(0.0),
         ..Params::default()
     };
     let params = params.check().unwrap();

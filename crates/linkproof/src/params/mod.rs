@@ -2,145 +2,19 @@
 //! other languages. [`Params`] is what was asked for; [`CheckedParams`] proves
 //! that each value lies in its accepted range.
 
+mod choices;
+
+pub use choices::{
+    Activation, EncoderKind, Normalize, OptimizerKind, OutputActivation, Precision, Sampler,
+    ScoreKind, SolverKind, WeightTransform,
+};
+
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-
-macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),+ }
-
-        impl $name {
-            /// Every choice.
-            pub const ALL: &'static [$name] = &[$($name::$variant),+];
-
-            /// The name used in files and on the command line.
-            pub fn name(self) -> &'static str {
-                match self { $($name::$variant => $text),+ }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = String;
-            fn from_str(text: &str) -> std::result::Result<Self, String> {
-                match text {
-                    $($text => Ok($name::$variant),)+
-                    _ => Err(format!("'{text}' is none of {}", [$($text),+].join(", "))),
-                }
-            }
-        }
-    };
-}
-
-choice!(
-    /// How a fit judges the difference between links and expected weights.
-    ScoreKind {
-        /// The moment beta-score (EMBS).
-        Moment = "moment",
-        /// The probability beta-score.
-        Probability = "probability",
-        /// The Poisson likelihood, the limit of both at beta 0.
-        Likelihood = "likelihood",
-    }
-);
-choice!(
-    /// What becomes of the link weights before the fit.
-    WeightTransform {
-        /// Nothing.
-        AsIs = "asis",
-        /// Every link weighs 1.
-        Binary = "binary",
-        /// `log(1 + w)`.
-        Log1p = "log1p",
-    }
-);
-choice!(
-    /// The kind of map from data vectors to embeddings.
-    EncoderKind {
-        /// A matrix.
-        Linear = "linear",
-        /// A multilayer perceptron.
-        Mlp = "mlp",
-        /// One free vector a node.
-        Table = "table",
-    }
-);
-choice!(
-    /// The function after a hidden layer.
-    Activation {
-        /// Hyperbolic tangent.
-        Tanh = "tanh",
-        /// `max(x, 0)`.
-        Relu = "relu",
-    }
-);
-choice!(
-    /// The function after the last layer.
-    OutputActivation {
-        /// Nothing.
-        None = "none",
-        /// Hyperbolic tangent.
-        Tanh = "tanh",
-    }
-);
-choice!(
-    /// What becomes of each data vector before the fit.
-    Normalize {
-        /// Nothing.
-        None = "none",
-        /// Divided by its length.
-        L2 = "l2",
-    }
-);
-choice!(
-    /// Whether a step looks at all pairs or at a sample.
-    SolverKind {
-        /// All pairs, every step.
-        Exact = "exact",
-        /// A sample of pairs, another one each step.
-        Sgd = "sgd",
-    }
-);
-choice!(
-    /// How a gradient becomes a step.
-    OptimizerKind {
-        /// Limited-memory BFGS with a strong Wolfe line search.
-        Lbfgs = "lbfgs",
-        /// Adam.
-        Adam = "adam",
-        /// Gradient steps with momentum.
-        Sgd = "sgd",
-    }
-);
-choice!(
-    /// How the stochastic solver draws pairs.
-    Sampler {
-        /// All pairs within a block of nodes.
-        Block = "block",
-        /// Links and pairs one by one, as in the paper.
-        Pairs = "pairs",
-    }
-);
-choice!(
-    /// The precision of the arithmetic.
-    Precision {
-        /// Single.
-        F32 = "f32",
-        /// Double.
-        F64 = "f64",
-    }
-);
 
 /// The settings of a fit. `None` means: chosen to fit the data and the other
 /// settings; `fit.json` records what was chosen.
@@ -187,7 +61,9 @@ pub struct Params {
     /// The largest number of steps.
     pub steps: Option<usize>,
     /// The share of the pairs that are held out to decide when to stop; 0: none.
-    pub validation: f64,
+    /// Unset: 0.05, or none where that would hold out fewer than 100 links,
+    /// too few to judge by.
+    pub validation: Option<f64>,
     /// How many evaluations without a better held-out score end the fit.
     pub patience: usize,
     /// Link weights averaged over walks of up to this length; 0: as they are.
@@ -244,13 +120,13 @@ impl Default for Params {
             batch_norm: false,
             dropout: 0.0,
             input_dropout: 0.0,
-            normalize: Normalize::None,
+            normalize: Normalize::L2,
             propagate: 0,
             solver: None,
             optimizer: None,
             sampler: Sampler::Block,
             steps: None,
-            validation: 0.05,
+            validation: None,
             patience: 10,
             walks: 0,
             walks_weighted: false,
@@ -264,7 +140,7 @@ impl Default for Params {
             block: 1024,
             lambda: None,
             radius: None,
-            ridge: 1.0,
+            ridge: 2.0,
             init_scale: 1.0,
             precision: Precision::F32,
             seed: 0,
@@ -309,7 +185,7 @@ impl Params {
         for (name, share) in [
             ("dropout", self.dropout),
             ("input-dropout", self.input_dropout),
-            ("validation", self.validation),
+            ("validation", self.validation.unwrap_or(0.0)),
         ] {
             real(
                 name,
@@ -465,7 +341,7 @@ mod tests {
             ("hidden", |p| p.hidden = vec![10, 0]),
             ("dropout", |p| p.dropout = 1.0),
             ("input-dropout", |p| p.input_dropout = f64::NAN),
-            ("validation", |p| p.validation = -0.1),
+            ("validation", |p| p.validation = Some(-0.1)),
             ("propagate", |p| p.propagate = 101),
             ("walks", |p| p.walks = 101),
             ("patience", |p| p.patience = 0),

@@ -1,0 +1,174 @@
+//! The demonstration: the paper's synthetic graph with false links and with
+//! corrupted weights, fitted by all three scores.
+
+use serde::Serialize;
+
+use super::synthetic::{CLUSTERS, Noise, Synthetic, synthetic};
+use crate::audit::{Verdict, judge};
+use crate::error::Result;
+use crate::measure::{KMeans, purity};
+use crate::model::{Fitted, fit};
+use crate::params::{Normalize, OptimizerKind, Params, Precision, ScoreKind};
+
+/// The data sets of each kind.
+pub const DATA_SETS: u64 = 20;
+
+/// The two kinds of noise.
+pub const SETTINGS: [(&str, Noise); 2] = [
+    (
+        "false links",
+        Noise {
+            xi: 0.03,
+            corrupted: 0.0,
+            weight: 0.0,
+        },
+    ),
+    (
+        "corrupted weights",
+        Noise {
+            xi: 0.01,
+            corrupted: 0.005,
+            weight: 100.0,
+        },
+    ),
+];
+
+/// The scores, all with the same ridge.
+pub const SCORES: [ScoreKind; 3] = [
+    ScoreKind::Likelihood,
+    ScoreKind::Moment,
+    ScoreKind::Probability,
+];
+
+/// The parameters of every fit of the demonstration.
+pub fn params(score: ScoreKind, seed: u64) -> Params {
+    Params {
+        dim: 2,
+        score,
+        beta: 0.5,
+        ridge: 10.0,
+        normalize: Normalize::None,
+        validation: Some(0.0),
+        optimizer: Some(OptimizerKind::Lbfgs),
+        precision: Precision::F64,
+        seed,
+        ..Params::default()
+    }
+}
+
+/// A fit and how well its clusters match the true ones.
+#[derive(Debug, Clone)]
+pub struct DemoFit {
+    /// The score.
+    pub score: ScoreKind,
+    /// The model.
+    pub model: Fitted,
+    /// The clusters that k-means finds.
+    pub clusters: Vec<u32>,
+    /// Their purity.
+    pub purity: f64,
+}
+
+/// Mean and standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Mean {
+    /// The mean.
+    pub mean: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+}
+
+impl Mean {
+    /// Of some numbers.
+    pub fn of(values: &[f64]) -> Mean {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
+        Mean {
+            mean,
+            standard_error: (variance / n).sqrt(),
+        }
+    }
+}
+
+/// Fits one data set with each score.
+pub fn fit_scores(data: &Synthetic, seed: u64) -> Result<Vec<DemoFit>> {
+    SCORES
+        .iter()
+        .map(|&score| {
+            let model = fit(&params(score, seed).check()?, &data.data)?;
+            let clusters = KMeans::new(CLUSTERS, seed)
+                .fit(model.embeddings(), model.n_nodes(), model.dim())?
+                .labels;
+            Ok(DemoFit {
+                score,
+                purity: purity(&data.labels, &clusters)?,
+                model,
+                clusters,
+            })
+        })
+        .collect()
+}
+
+/// One kind of noise: purity by score over all data sets, and the first data
+/// set with its fits.
+#[derive(Debug, Clone)]
+pub struct DemoSetting {
+    /// Its name.
+    pub name: &'static str,
+    /// The noise.
+    pub noise: Noise,
+    /// The purity of each score.
+    pub purity: Vec<Mean>,
+    /// The first data set.
+    pub example: Synthetic,
+    /// Its fits.
+    pub fits: Vec<DemoFit>,
+}
+
+/// Runs one kind of noise over [`DATA_SETS`] data sets from `seed` on;
+/// `after_each` is called after each data set.
+pub fn run_setting(
+    (name, noise): (&'static str, Noise),
+    seed: u64,
+    mut after_each: impl FnMut(),
+) -> Result<DemoSetting> {
+    let example = synthetic(seed, noise)?;
+    let fits = fit_scores(&example, seed)?;
+    let mut values: Vec<Vec<f64>> = fits.iter().map(|fit| vec![fit.purity]).collect();
+    after_each();
+    for shift in 1..DATA_SETS {
+        let seed = seed.wrapping_add(shift);
+        for (values, fit) in values
+            .iter_mut()
+            .zip(fit_scores(&synthetic(seed, noise)?, seed)?)
+        {
+            values.push(fit.purity);
+        }
+        after_each();
+    }
+    Ok(DemoSetting {
+        name,
+        noise,
+        purity: values.iter().map(|values| Mean::of(values)).collect(),
+        example,
+        fits,
+    })
+}
+
+/// The links of the example that the robust fit trusts least, with whether
+/// each joins two clusters (and so is false).
+pub fn suspects(setting: &DemoSetting, most: usize) -> Vec<(Verdict, bool)> {
+    let Some(robust) = setting.fits.last() else {
+        return Vec::new();
+    };
+    let labels = &setting.example.labels;
+    judge(&robust.model, setting.example.data.graph().links())
+        .into_iter()
+        .take(most)
+        .map(|verdict| {
+            let false_link = labels[verdict.src as usize] != labels[verdict.dst as usize];
+            (verdict, false_link)
+        })
+        .collect()
+}

@@ -1,0 +1,136 @@
+//! The closed choices among the settings, by their names.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),+ }
+
+        impl $name {
+            /// Every choice.
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            /// The name used in files and on the command line.
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+            fn from_str(text: &str) -> std::result::Result<Self, String> {
+                match text {
+                    $($text => Ok($name::$variant),)+
+                    _ => Err(format!("'{text}' is none of {}", [$($text),+].join(", "))),
+                }
+            }
+        }
+    };
+}
+
+choice!(
+    /// How a fit judges the difference between links and expected weights.
+    ScoreKind {
+        /// The moment beta-score (EMBS).
+        Moment = "moment",
+        /// The probability beta-score.
+        Probability = "probability",
+        /// The Poisson likelihood, the limit of both at beta 0.
+        Likelihood = "likelihood",
+    }
+);
+choice!(
+    /// What becomes of the link weights before the fit.
+    WeightTransform {
+        /// Nothing.
+        AsIs = "asis",
+        /// Every link weighs 1.
+        Binary = "binary",
+        /// `log(1 + w)`.
+        Log1p = "log1p",
+    }
+);
+choice!(
+    /// The kind of map from data vectors to embeddings.
+    EncoderKind {
+        /// A matrix.
+        Linear = "linear",
+        /// A multilayer perceptron.
+        Mlp = "mlp",
+        /// One free vector a node.
+        Table = "table",
+    }
+);
+choice!(
+    /// The function after a hidden layer.
+    Activation {
+        /// Hyperbolic tangent.
+        Tanh = "tanh",
+        /// `max(x, 0)`.
+        Relu = "relu",
+    }
+);
+choice!(
+    /// The function after the last layer.
+    OutputActivation {
+        /// Nothing.
+        None = "none",
+        /// Hyperbolic tangent.
+        Tanh = "tanh",
+    }
+);
+choice!(
+    /// What becomes of each data vector before the fit.
+    Normalize {
+        /// Nothing.
+        None = "none",
+        /// Divided by its length.
+        L2 = "l2",
+    }
+);
+choice!(
+    /// Whether a step looks at all pairs or at a sample.
+    SolverKind {
+        /// All pairs, every step.
+        Exact = "exact",
+        /// A sample of pairs, another one each step.
+        Sgd = "sgd",
+    }
+);
+choice!(
+    /// How a gradient becomes a step.
+    OptimizerKind {
+        /// Limited-memory BFGS with a strong Wolfe line search.
+        Lbfgs = "lbfgs",
+        /// Adam.
+        Adam = "adam",
+        /// Gradient steps with momentum.
+        Sgd = "sgd",
+    }
+);
+choice!(
+    /// How the stochastic solver draws pairs.
+    Sampler {
+        /// All pairs within a block of nodes.
+        Block = "block",
+        /// Links and pairs one by one, as in the paper.
+        Pairs = "pairs",
+    }
+);
+choice!(
+    /// The precision of the arithmetic.
+    Precision {
+        /// Single.
+        F32 = "f32",
+        /// Double.
+        F64 = "f64",
+    }
+);
