@@ -1,3 +1,24 @@
 //! The `linkproof` command.
 
-fn main() {}
+mod args;
+mod cli;
+mod commands;
+mod config;
+mod data;
+mod exit;
+mod progress;
+mod session;
+mod settings;
+mod unseen;
+mod vectors;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match cli::Cli::try_parse() {
+        Ok(cli) => exit::after(cli.run()),
+        Err(error) => exit::after_usage(&error),
+    }
+}

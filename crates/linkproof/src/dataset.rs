@@ -67,6 +67,16 @@ impl Dataset {
     /// Links alone. The nodes are those of the graph, in its order.
     pub fn from_links(graph: Graph) -> Result<Dataset> {
         let ids = graph.ids().clone();
+        Dataset::without_vectors(graph, ids)
+    }
+
+    /// Links between given nodes without data vectors.
+    pub fn with_nodes(graph: Graph, ids: Ids) -> Result<Dataset> {
+        let graph = join(graph, &ids, None)?;
+        Dataset::without_vectors(graph, ids)
+    }
+
+    fn without_vectors(graph: Graph, ids: Ids) -> Result<Dataset> {
         let views = vec![DataView {
             name: String::new(),
             rows: 0..ids.len(),
@@ -79,12 +89,6 @@ impl Dataset {
             graph,
         }
         .check()
-    }
-
-    /// Links between given nodes without data vectors.
-    pub fn with_nodes(graph: Graph, ids: Ids) -> Result<Dataset> {
-        let graph = join(graph, &ids, None)?;
-        Dataset::from_links(graph)
     }
 
     /// Nodes of several views. Views without features get a table encoder.
@@ -347,6 +351,14 @@ mod tests {
             Dataset::new(named_graph(), other),
             Err(Error::UnknownNode { id }) if id == "b"
         ));
+    }
+
+    #[test]
+    fn given_nodes_keep_their_names() {
+        let ids = names(&["lonely", "c", "b"]);
+        let data = Dataset::with_nodes(named_graph(), ids).unwrap();
+        assert_eq!(data.name(0), "lonely");
+        assert_eq!(data.graph().weight(1, 2), Some(2.0));
     }
 
     #[test]

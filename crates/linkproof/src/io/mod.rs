@@ -10,10 +10,12 @@ mod mtx;
 mod nodes;
 mod npy;
 mod output;
+mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod record;
 mod source;
+mod table;
 mod text;
 mod write;
 
@@ -27,7 +29,9 @@ pub use links::{LinkOptions, locate_id, read_links};
 pub use nodes::{NodeTable, read_nodes};
 pub use npy::{NpyNumber, read_npy, write_npy};
 pub use output::{OutputFolder, write_file};
+pub use pairs::{ListedPair, PairList, read_pairs};
 pub use source::digest;
+pub use table::{Field, TableRows, write_table};
 pub use write::{EmbeddingFormat, write_embeddings, write_links, write_nodes};
 
 /// Says in which file wrong data stands.

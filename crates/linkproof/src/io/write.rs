@@ -26,6 +26,16 @@ pub enum EmbeddingFormat {
     Word2vec,
 }
 
+impl EmbeddingFormat {
+    /// Refuses ids that the format cannot hold; for a look before long work.
+    pub fn check(self, ids: &Ids) -> Result<()> {
+        match self {
+            EmbeddingFormat::Word2vec => check_words(ids),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Writes the embeddings of `n` nodes, `k` numbers each, row after row.
 pub fn write_embeddings(
     path: impl AsRef<Path>,
@@ -132,7 +142,7 @@ fn parquet_links(path: &Path, _: &Graph) -> Result<()> {
 }
 
 /// Writes a field so that it reads back as it is.
-pub(super) fn write_field(file: &mut impl Write, text: &str) -> io::Result<()> {
+pub(super) fn write_field(file: &mut (impl Write + ?Sized), text: &str) -> io::Result<()> {
     let special = |byte: u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
     let bytes = text.as_bytes();
     let trimmed = matches!(bytes, [] | [b' ' | b'\t', ..] | [.., b' ' | b'\t']);
@@ -145,7 +155,7 @@ pub(super) fn write_field(file: &mut impl Write, text: &str) -> io::Result<()> {
 }
 
 /// A number in as few characters as keep its value.
-struct Number<N>(N);
+pub(super) struct Number<N>(pub(super) N);
 
 macro_rules! display_number {
     ($number:ty) => {

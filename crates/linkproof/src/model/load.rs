@@ -15,6 +15,7 @@ use crate::graph::{Graph, Link, LinkRules};
 use crate::ids::Ids;
 use crate::io::{read_nodes, read_npy};
 use crate::pairs::ViewMatrix;
+use crate::params::EncoderKind;
 
 impl Fitted {
     /// Loads a model folder.
@@ -56,7 +57,7 @@ impl Fitted {
             ));
         }
         let neighborhood = (params.propagate > 0
-            && views[0].network.spec().kind != crate::params::EncoderKind::Table)
+            && views[0].network.spec().kind != EncoderKind::Table)
             .then(|| reader.neighborhood(&ids, views[0].network.spec().inputs))
             .transpose()?;
         let mut report = load_report(&folder.join(FIT))?;
@@ -272,7 +273,9 @@ impl<'a> Reader<'a> {
         // The shape is believed only where the file can hold its weights.
         let spec = &described.spec;
         let mut widths = vec![spec.inputs];
-        widths.extend(&spec.hidden);
+        if spec.kind == EncoderKind::Mlp {
+            widths.extend(&spec.hidden);
+        }
         widths.push(spec.outputs);
         let weights: u128 = widths
             .windows(2)

@@ -8,10 +8,12 @@
 //! ( sum over pairs of the score + ridge * ||encoder weights||^2 ) / |W|
 //! ```
 
+mod evaluate;
 mod held_out;
 mod prepare;
 mod sample;
 
+pub use evaluate::{Evaluation, evaluate};
 pub use held_out::{Block, EXACT_NODES};
 pub use prepare::{Prepared, PreparedView};
 pub use sample::{Gradient, Piece, Sample};

@@ -1,0 +1,160 @@
+//! Options that several commands share, as typed.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use linkproof::graph::{Duplicates, LinkRules, SelfLinks};
+use linkproof::io::{EmbeddingFormat, LinkOptions};
+
+/// A parser of one of the library's closed sets of names.
+macro_rules! choice {
+    ($kind:ty) => {{
+        use clap::builder::TypedValueParser;
+        clap::builder::PossibleValuesParser::new(<$kind>::ALL.iter().map(|kind| kind.name()))
+            .try_map(|name| name.parse::<$kind>())
+    }};
+}
+pub(crate) use choice;
+
+/// A whole number, as typed.
+pub fn whole(text: &str) -> Result<usize, String> {
+    let number = text.parse();
+    number.map_err(|_| "expected a whole number of 0 or more".to_owned())
+}
+
+/// A number, as typed; whether it is in range is for others to say.
+pub fn real(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "expected a number".to_owned())
+}
+
+/// What `--duplicates` takes.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum OnDuplicates {
+    Error,
+    Sum,
+    Max,
+    First,
+}
+
+/// What `--self-links` takes.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum OnSelfLinks {
+    Error,
+    Drop,
+}
+
+/// How listed links become a graph.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Inputs")]
+pub struct LinkRuleArgs {
+    /// What to do with a pair that is listed more than once
+    #[arg(long, value_name = "RULE", value_enum, default_value = "error")]
+    duplicates: OnDuplicates,
+    /// What to do with a link from a node to itself
+    #[arg(long, value_name = "RULE", value_enum, default_value = "error")]
+    self_links: OnSelfLinks,
+}
+
+impl LinkRuleArgs {
+    /// As the reader of links wants it.
+    pub fn options(&self) -> LinkOptions {
+        LinkOptions {
+            rules: LinkRules {
+                duplicates: match self.duplicates {
+                    OnDuplicates::Error => Duplicates::Error,
+                    OnDuplicates::Sum => Duplicates::Sum,
+                    OnDuplicates::Max => Duplicates::Max,
+                    OnDuplicates::First => Duplicates::First,
+                },
+                self_links: match self.self_links {
+                    OnSelfLinks::Error => SelfLinks::Error,
+                    OnSelfLinks::Drop => SelfLinks::Drop,
+                },
+            },
+        }
+    }
+}
+
+/// What `--format` takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Npy,
+    Parquet,
+    Csv,
+    Word2vec,
+}
+
+impl Format {
+    /// The library's name for it.
+    pub fn kind(self) -> EmbeddingFormat {
+        match self {
+            Format::Npy => EmbeddingFormat::Npy,
+            Format::Parquet => EmbeddingFormat::Parquet,
+            Format::Csv => EmbeddingFormat::Csv,
+            Format::Word2vec => EmbeddingFormat::Word2vec,
+        }
+    }
+
+    /// The name of the file in a model folder.
+    pub fn file_name(self) -> &'static str {
+        match self {
+            Format::Npy => "embeddings.npy",
+            Format::Parquet => "embeddings.parquet",
+            Format::Csv => "embeddings.csv",
+            Format::Word2vec => "embeddings.word2vec",
+        }
+    }
+}
+
+/// A file of data vectors, perhaps with the name of their view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureFile {
+    /// The view; unset where there is only one, or where `--view` says.
+    pub view: Option<String>,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl FromStr for FeatureFile {
+    type Err = String;
+
+    /// `FILE` or `NAME=FILE`. A file whose whole name has a `=` in it is taken
+    /// for that file where it exists.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((_, "")) => Err("expected FILE or NAME=FILE".to_owned()),
+            Some((name, path)) if !name.is_empty() && !Path::new(text).exists() => {
+                Ok(FeatureFile {
+                    view: Some(name.to_owned()),
+                    path: path.into(),
+                })
+            }
+            _ => Ok(FeatureFile {
+                view: None,
+                path: text.into(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn feature_files_with_and_without_a_view() {
+        let parse = |text: &str| text.parse::<FeatureFile>().unwrap();
+        let named = parse("text=dir/x.npy");
+        assert_eq!(named.view.as_deref(), Some("text"));
+        assert_eq!(named.path, Path::new("dir/x.npy"));
+        assert_eq!(parse("x.npy").view, None);
+        assert_eq!(parse("=x").path, Path::new("=x"));
+        assert!("text=".parse::<FeatureFile>().is_err());
+        let folder = tempfile::tempdir().unwrap();
+        let odd = folder.path().join("a=b.npy");
+        std::fs::write(&odd, "").unwrap();
+        let found = parse(odd.to_str().unwrap());
+        assert_eq!((found.view, found.path), (None, odd));
+    }
+}

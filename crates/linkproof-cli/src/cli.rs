@@ -1,0 +1,94 @@
+//! What can be typed: the commands and the options that all of them share.
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands::{cluster, embed, evaluate, fit, neighbors, objective, score};
+use crate::session::Session;
+
+/// Graph embedding that holds up when the links are wrong.
+///
+/// Fits vectors to the nodes of a weighted graph, from links alone or with a
+/// data vector for each node, in a way that false links and corrupted weights
+/// do not spoil.
+#[derive(Debug, Parser)]
+#[command(
+    name = "linkproof",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "EXAMPLE\n  linkproof fit --links links.csv --features x.npy --out model\n  \
+                  linkproof cluster --embeddings model/embeddings.npy --clusters 7 --out clusters.csv\n\n\
+                  Exit codes: 0 done, 1 the run failed, 2 bad usage or bad input."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    shared: SharedArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The options that every command has.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub struct SharedArgs {
+    /// Seed of all randomness [default: 0]
+    #[arg(long, value_name = "N", global = true, allow_negative_numbers = true)]
+    pub seed: Option<u64>,
+    /// Threads to work with; never changes a result [default: all cores]
+    #[arg(long, value_name = "N", global = true, allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
+    pub threads: Option<u16>,
+    /// Print neither progress nor a summary
+    #[arg(long, global = true)]
+    pub quiet: bool,
+    /// Print one JSON object on standard output, and nothing else there
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Fit(Box<fit::FitArgs>),
+    Embed(embed::EmbedArgs),
+    Score(score::ScoreArgs),
+    Neighbors(neighbors::NeighborsArgs),
+    Cluster(cluster::ClusterArgs),
+    Evaluate(evaluate::EvaluateArgs),
+    Objective(objective::ObjectiveArgs),
+}
+
+impl Cli {
+    /// Does what was asked.
+    pub fn run(self) -> anyhow::Result<()> {
+        let session = Session::start(&self.shared)?;
+        match self.command {
+            Command::Fit(args) => fit::run(&args, &session),
+            Command::Embed(args) => embed::run(&args, &session),
+            Command::Score(args) => score::run(&args, &session),
+            Command::Neighbors(args) => neighbors::run(&args, &session),
+            Command::Cluster(args) => cluster::run(&args, &session),
+            Command::Evaluate(args) => evaluate::run(&args, &session),
+            Command::Objective(args) => objective::run(&args, &session),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound_and_every_command_has_an_example() {
+        let mut cli = Cli::command();
+        cli.build();
+        cli.clone().debug_assert();
+        for command in cli.get_subcommands_mut() {
+            if command.get_name() == "help" {
+                continue;
+            }
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("EXAMPLE\n  linkproof "), "{help}");
+            assert!(command.get_about().is_some(), "{help}");
+        }
+    }
+}

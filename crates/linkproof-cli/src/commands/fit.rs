@@ -1,0 +1,275 @@
+//! `linkproof fit`: from links and data vectors to a model folder.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use linkproof::io::{self, EmbeddingFormat, Field, Labels, OutputFolder};
+use linkproof::{CheckedParams, Dataset, Error, Fitted, Params};
+use serde_json::{Map, Value, json};
+
+use crate::args::Format;
+use crate::config;
+use crate::data::DataArgs;
+use crate::progress::Progress;
+use crate::session::{Session, peak_memory_bytes};
+use crate::settings::SettingArgs;
+
+/// Fit embeddings to a graph and write a model folder
+///
+/// Reads links, and data vectors where there are any, and writes a folder with
+/// the embeddings and everything that the other commands need. The folder
+/// appears whole or not at all.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLE\n  \
+    linkproof fit --links links.csv --features x.npy --out model\n  \
+    linkproof fit --links links.csv --score probability --beta 0.5 --dim 16 --out model\n  \
+    linkproof fit --links links.csv --nodes nodes.csv --features text=t.mtx \\\n      \
+    --features image=i.npy --encoder image=mlp --out model")]
+pub struct FitArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// Labels node,label to keep in the folder for reports; a fit does not see
+    /// them
+    #[arg(long, value_name = "FILE", help_heading = "Inputs")]
+    labels: Option<PathBuf>,
+    /// Folder to write
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: PathBuf,
+    /// Replace what the folder holds
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+    /// Further formats of the embeddings; may be repeated [default: npy alone]
+    #[arg(long, value_name = "FORMAT", value_enum, help_heading = "Output")]
+    format: Vec<Format>,
+    #[command(flatten)]
+    settings: SettingArgs,
+}
+
+/// Runs the command.
+pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
+    let params = params(args, session)?.check()?;
+    args.data.check()?;
+    let folder = OutputFolder::create(&args.out, args.force)?;
+    let mut progress = Progress::start(session, "reading");
+    let data = args.data.read()?;
+    for format in &args.format {
+        format.kind().check(data.ids())?;
+    }
+    let labels = args.labels.as_deref();
+    let labels = labels
+        .map(|path| KnownLabels::read(path, &data))
+        .transpose()?;
+    progress.say("starting the fit");
+    let fitted = linkproof::fit_observed(&params, &data, &mut |record, most| {
+        progress.step(record, most);
+        true
+    })?;
+    progress.end();
+    fitted.save(&data, &folder, record(args)?)?;
+    write_more(args, &fitted, labels.as_ref(), &folder)?;
+    folder.commit()?;
+    let peak = peak_memory_bytes();
+    let words = summary(args, &params, &fitted, labels.as_ref(), peak);
+    session.finish(&as_json(args, &fitted, peak), &words)
+}
+
+/// The configuration file first, then the command line.
+fn params(args: &FitArgs, session: &Session) -> Result<Params, Error> {
+    let mut params = match &args.settings.config {
+        Some(path) => config::read(path)?,
+        None => Params::default(),
+    };
+    args.settings.apply(&mut params);
+    if let Some(seed) = session.seed() {
+        params.seed = seed;
+    }
+    Ok(params)
+}
+
+/// What `fit.json` records beside the fit itself.
+fn record(args: &FitArgs) -> Result<Map<String, Value>, Error> {
+    let more = args.labels.iter().chain(&args.settings.config);
+    let inputs = args.data.digests(more.map(PathBuf::as_path))?;
+    let command: Vec<String> = std::env::args_os()
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
+    Ok(Map::from_iter([
+        ("inputs".to_owned(), inputs),
+        (
+            "versions".to_owned(),
+            json!({ "linkproof": env!("CARGO_PKG_VERSION"),
+                    "system": std::env::consts::OS,
+                    "processor": std::env::consts::ARCH }),
+        ),
+        ("peak_memory_bytes".to_owned(), json!(peak_memory_bytes())),
+        ("command".to_owned(), json!(command)),
+    ]))
+}
+
+/// Labels of nodes of the graph.
+struct KnownLabels {
+    labels: Labels,
+    codes: Vec<Option<u32>>,
+    n_unknown: usize,
+}
+
+impl KnownLabels {
+    fn read(path: &Path, data: &Dataset) -> Result<KnownLabels, Error> {
+        let labels = io::read_labels(path)?;
+        let names = labels.nodes();
+        let is_known = |row: &usize| data.ids().row(names.name(*row)).is_some();
+        let n_known = (0..names.len()).filter(is_known).count();
+        if n_known == 0 {
+            let found = format!("labels of nodes such as '{}' only", names.name(0));
+            return Err(Error::input(path, None, found, "ids of nodes of the graph"));
+        }
+        Ok(KnownLabels {
+            codes: labels.of(data.ids()),
+            n_unknown: names.len() - n_known,
+            labels,
+        })
+    }
+
+    fn write(&self, path: &Path, fitted: &Fitted) -> Result<(), Error> {
+        io::write_table(path, &["node", "label"], |rows| {
+            for (row, code) in self.codes.iter().enumerate() {
+                if let Some(code) = code {
+                    let label = self.labels.classes().name(*code as usize);
+                    let node = fitted.ids().name(row);
+                    rows.row(&[Field::Text(&node), Field::Text(label)])?;
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+fn write_more(
+    args: &FitArgs,
+    fitted: &Fitted,
+    labels: Option<&KnownLabels>,
+    folder: &OutputFolder,
+) -> Result<(), Error> {
+    if let Some(labels) = labels {
+        labels.write(&folder.file("labels.csv"), fitted)?;
+    }
+    for format in &args.format {
+        if format.kind() == EmbeddingFormat::Npy {
+            continue; // always there
+        }
+        let file = folder.file(format.file_name());
+        let (n, dim) = (fitted.n_nodes(), fitted.dim());
+        io::write_embeddings(
+            file,
+            format.kind(),
+            fitted.ids(),
+            n,
+            dim,
+            fitted.embeddings(),
+        )?;
+    }
+    Ok(())
+}
+
+fn n_links(fitted: &Fitted) -> usize {
+    let counts = fitted.report().counts;
+    counts.training_links + counts.held_out_links + counts.ignored_links
+}
+
+fn as_json(args: &FitArgs, fitted: &Fitted, peak: Option<u64>) -> Value {
+    let report = fitted.report();
+    json!({
+        "out": args.out.display().to_string(),
+        "nodes": fitted.n_nodes(),
+        "links": n_links(fitted),
+        "dim": fitted.dim(),
+        "gamma": fitted.gamma_json(),
+        "value": report.value,
+        "value_is_estimated": report.value_is_estimated,
+        "stop_reason": report.stop_reason,
+        "steps": report.steps,
+        "best_step": report.best_step,
+        "held_out": report.held_out,
+        "seconds": report.seconds,
+        "peak_memory_bytes": peak,
+    })
+}
+
+fn summary(
+    args: &FitArgs,
+    params: &CheckedParams,
+    fitted: &Fitted,
+    labels: Option<&KnownLabels>,
+    peak: Option<u64>,
+) -> String {
+    let (report, out) = (fitted.report(), args.out.display());
+    let mut text = format!(
+        "{} nodes and {} links in {} dimensions, {} score",
+        fitted.n_nodes(),
+        n_links(fitted),
+        fitted.dim(),
+        params.score,
+    );
+    if params.score != linkproof::params::ScoreKind::Likelihood {
+        let _ = write!(text, " with beta {}", params.beta);
+    }
+    let about = if report.value_is_estimated {
+        "about "
+    } else {
+        ""
+    };
+    let _ = write!(
+        text,
+        "\n  value     {about}{:.6} over the training pairs\n  stopped   {} after {} steps in {:.1} s",
+        report.value,
+        json!(report.stop_reason).as_str().unwrap_or_default(),
+        report.steps,
+        report.seconds,
+    );
+    if let Some(peak) = peak {
+        let _ = write!(text, ", {} MB of memory at most", peak >> 20);
+    }
+    if let Some((start, best)) = report.held_out {
+        let _ = write!(
+            text,
+            "\n  held out  {best:.6} a pair (from {start:.6}), best at step {}",
+            report.best_step
+        );
+    }
+    text.push_str(&left_out(fitted, labels));
+    let _ = write!(
+        text,
+        "\nWritten to {out}. Next:\n  linkproof neighbors --model {out} --node {} --out neighbors.csv\n  \
+         linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv",
+        fitted.ids().name(0),
+    );
+    text
+}
+
+/// What was read and not used.
+fn left_out(fitted: &Fitted, labels: Option<&KnownLabels>) -> String {
+    let counts = fitted.report().counts;
+    let kinds = [
+        (counts.read.zero, "links of weight zero"),
+        (counts.read.self_links, "self-links"),
+        (counts.read.merged, "repeated listings, merged"),
+        (
+            counts.ignored_links,
+            "links between views that take no part",
+        ),
+        (
+            labels.map_or(0, |labels| labels.n_unknown),
+            "labels of nodes that are not in the graph",
+        ),
+    ];
+    let kinds: Vec<String> = kinds
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    match kinds.as_slice() {
+        [] => String::new(),
+        kinds => format!("\n  left out  {}", kinds.join(", ")),
+    }
+}

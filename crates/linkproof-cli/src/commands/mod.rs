@@ -1,0 +1,9 @@
+//! The commands, one file each: what is typed, what is done, what is said.
+
+pub mod cluster;
+pub mod embed;
+pub mod evaluate;
+pub mod fit;
+pub mod neighbors;
+pub mod objective;
+pub mod score;

@@ -1,0 +1,77 @@
+//! Progress on standard error: step, value, held-out score, rate, time left.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use linkproof::solve::Record;
+
+use crate::session::Session;
+
+const STEPS: &str =
+    "{spinner} step {pos} of at most {len}  {msg}  {per_sec}  {elapsed} so far, at most {eta} left";
+
+/// What a person sees while a command works; nothing where nobody looks.
+pub struct Progress {
+    bar: ProgressBar,
+    held_out: Option<f64>,
+    counts_steps: bool,
+}
+
+impl Progress {
+    /// Starts with a few words on what is being done.
+    pub fn start(session: &Session, words: &'static str) -> Progress {
+        let bar = if session.shows_progress() {
+            let bar = ProgressBar::no_length();
+            bar.set_draw_target(ProgressDrawTarget::stderr());
+            bar.enable_steady_tick(Duration::from_millis(200));
+            bar
+        } else {
+            ProgressBar::hidden()
+        };
+        let progress = Progress {
+            bar,
+            held_out: None,
+            counts_steps: false,
+        };
+        progress.style("{spinner} {msg}  {elapsed}");
+        progress.say(words);
+        progress
+    }
+
+    /// Says what is being done now.
+    pub fn say(&self, words: &'static str) {
+        self.bar.set_message(words);
+    }
+
+    /// Shows one step of a fit.
+    pub fn step(&mut self, record: &Record, most: usize) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        if !self.counts_steps {
+            self.counts_steps = true;
+            self.style(STEPS);
+            self.bar.set_length(most as u64);
+            self.bar.reset_eta();
+        }
+        self.held_out = record.held_out.or(self.held_out);
+        let held_out = self
+            .held_out
+            .map_or_else(String::new, |score| format!("  held out {score:.6}"));
+        let message = format!("value {:.6}{held_out}", record.value);
+        self.bar.set_message(message);
+        self.bar.set_position(record.step as u64);
+    }
+
+    /// Clears the line.
+    pub fn end(self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn style(&self, template: &str) {
+        // A template that does not parse would leave the plain style.
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The options that every command has, put to use.
+
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::Context;
+use serde_json::Value;
+
+use crate::cli::SharedArgs;
+
+/// One run of the program.
+#[derive(Debug)]
+pub struct Session {
+    seed: Option<u64>,
+    quiet: bool,
+    json: bool,
+}
+
+impl Session {
+    /// Sets the number of threads.
+    pub fn start(shared: &SharedArgs) -> anyhow::Result<Session> {
+        if let Some(threads) = shared.threads {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(usize::from(threads))
+                .build_global()
+                .with_context(|| format!("--threads {threads}: cannot start them"))?;
+        }
+        Ok(Session {
+            seed: shared.seed,
+            quiet: shared.quiet,
+            json: shared.json,
+        })
+    }
+
+    /// The seed, if one was given.
+    pub fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
+    /// Whether progress is wanted and can be seen.
+    pub fn shows_progress(&self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Closes a command: the JSON object, or the words for a person.
+    pub fn finish(&self, json: &Value, words: &str) -> anyhow::Result<()> {
+        let mut out = io::stdout().lock();
+        if self.json {
+            writeln!(out, "{json}")?;
+        } else if !self.quiet {
+            writeln!(out, "{}", words.trim_end())?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+/// The largest amount of memory that the program has held so far, in bytes,
+/// where the system tells.
+pub fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kilobytes * 1024)
+}

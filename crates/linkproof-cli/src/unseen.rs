@@ -1,0 +1,113 @@
+//! Nodes that a model has not seen, with their data vectors.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use linkproof::ids::Ids;
+use linkproof::io;
+use linkproof::{Error, Features, Fitted, Graph};
+
+use crate::args::{FeatureFile, LinkRuleArgs};
+use crate::data::Nodes;
+
+/// What may be known of unseen nodes beside their data vectors.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Unseen nodes")]
+pub struct UnseenArgs {
+    /// View of the unseen nodes, where the model has several
+    #[arg(long, value_name = "V")]
+    view: Option<String>,
+    /// Ids of the rows of --features: CSV with a header, the id first, and
+    /// perhaps columns view and row
+    #[arg(long, value_name = "FILE")]
+    nodes: Option<PathBuf>,
+    /// Links of unseen nodes to training nodes, for a model that was fitted
+    /// with --propagate
+    #[arg(long, value_name = "FILE")]
+    links: Option<PathBuf>,
+    #[command(flatten)]
+    rules: LinkRuleArgs,
+}
+
+/// Unseen nodes of one view, embedded.
+#[derive(Debug)]
+pub struct Embedded {
+    /// Their ids.
+    pub ids: Ids,
+    /// The place of their view in the model.
+    pub view: usize,
+    /// Their embeddings, row after row.
+    pub values: Vec<f32>,
+}
+
+impl UnseenArgs {
+    /// Reads and embeds the unseen nodes of each file.
+    pub fn embed(&self, model: &Fitted, files: &[FeatureFile]) -> Result<Vec<Embedded>, Error> {
+        let nodes = Nodes::read(self.nodes.as_deref())?;
+        let links = self.links.as_ref();
+        let links = links.map(|path| io::read_links(path, &self.rules.options()));
+        let links = links.transpose()?;
+        files
+            .iter()
+            .map(|file| self.embed_file(model, file, nodes.as_ref(), links.as_ref()))
+            .collect()
+    }
+
+    fn embed_file(
+        &self,
+        model: &Fitted,
+        file: &FeatureFile,
+        nodes: Option<&Nodes>,
+        links: Option<&Graph>,
+    ) -> Result<Embedded, Error> {
+        let view = file.view.as_deref().or(self.view.as_deref());
+        let place = model.view(view)?;
+        let name = model.views()[place].name.as_str();
+        let features: Features = match nodes {
+            Some(nodes) => {
+                nodes.features(&file.path, Some(name).filter(|name| !name.is_empty()))?
+            }
+            None => io::read_features(&file.path)?,
+        };
+        let values = model.embed_view(view, &features, links);
+        let values = values.map_err(|error| self.in_file(file, error))?;
+        Ok(Embedded {
+            ids: features.into_parts().0,
+            view: place,
+            values,
+        })
+    }
+
+    fn in_file(&self, file: &FeatureFile, error: Error) -> Error {
+        match (error, &self.links) {
+            (
+                Error::Data {
+                    what,
+                    found,
+                    expected,
+                },
+                _,
+            ) if what == "features" => Error::input(&file.path, None, found, expected),
+            (Error::UnknownNode { id }, Some(path)) => {
+                // The file has been read once; without a line the message stands.
+                let line = io::locate_id(path, &id).unwrap_or_default();
+                let found = format!("node '{id}'");
+                let expected = "links between an unseen node and a training node";
+                Error::input(path, line, found, expected)
+            }
+            (other, _) => other,
+        }
+    }
+}
+
+impl Embedded {
+    /// The number of nodes.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The embedding of a row.
+    pub fn row(&self, row: usize, dim: usize) -> &[f32] {
+        &self.values[row * dim..(row + 1) * dim]
+    }
+}

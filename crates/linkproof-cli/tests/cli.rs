@@ -1,0 +1,23 @@
+//! Drives the real program in temporary folders.
+
+// A test may fail.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[path = "cli/bad_input.rs"]
+mod bad_input;
+#[path = "cli/bad_usage.rs"]
+mod bad_usage;
+#[path = "cli/commands.rs"]
+mod commands;
+#[path = "cli/ends.rs"]
+mod ends;
+#[path = "cli/fit.rs"]
+mod fit;
+#[path = "cli/lab.rs"]
+mod lab;
+#[path = "cli/objective.rs"]
+mod objective;
+#[path = "cli/threads.rs"]
+mod threads;
+#[path = "cli/views.rs"]
+mod views;

@@ -1,0 +1,108 @@
+//! Wrong options: exit code 2, one paragraph, nothing written.
+
+use crate::lab::Lab;
+
+#[test]
+fn parameters_out_of_range() {
+    let lab = Lab::with_graph();
+    for (option, name, given) in [
+        ("--dim 0", "dim", "0"),
+        ("--dim -1", "--dim", "-1"),
+        ("--dim x", "--dim", "'x'"),
+        ("--beta -1", "beta", "-1"),
+        ("--beta nan", "beta", "NaN"),
+        ("--beta inf", "beta", "inf"),
+        ("--beta x", "--beta", "'x'"),
+        ("--score best", "--score", "'best'"),
+        ("--validation 1", "validation", "1"),
+        ("--dropout 1.5", "dropout", "1.5"),
+        ("--ridge -3", "ridge", "-3"),
+        ("--hidden 5,0", "hidden", "0"),
+        ("--lambda 2", "lambda", "pairs"),
+        ("--lambda some", "--lambda", "'some'"),
+        ("--optimizer lbfgs --solver sgd", "optimizer", "lbfgs"),
+        ("--optimizer lbfgs --dropout 0.5", "optimizer", "lbfgs"),
+        ("--encoder deep", "--encoder", "'deep'"),
+        ("--encoder mlp", "encoder", "mlp"),
+        ("--view-pairs a", "--view-pairs", "'a'"),
+        ("--view-pairs a:b", "view-pairs", "a"),
+        ("--duplicates min", "--duplicates", "min"),
+        ("--format xml", "--format", "xml"),
+        ("--steps 0", "steps", "0"),
+        ("--threads 0", "--threads", "0"),
+        ("--threads many", "--threads", "many"),
+        ("--seed -1", "--seed", "-1"),
+        ("--no-such-option", "--no-such-option", "fit --help"),
+    ] {
+        let line = format!("fit --links links.csv --out m {option}");
+        lab.refused(&line, &[name, given]);
+    }
+}
+
+#[test]
+fn missing_options_and_commands() {
+    let lab = Lab::new();
+    lab.refused("", &["linkproof --help"]);
+    lab.refused("fitt", &["fitt"]);
+    lab.refused("fit", &["--links", "--out", "linkproof fit --help"]);
+    lab.refused("score --model m", &["--pairs", "--out"]);
+    lab.refused("evaluate --labels l.csv", &["--embeddings"]);
+    lab.refused("cluster --embeddings y.npy --out c.csv", &["--clusters"]);
+}
+
+#[test]
+fn outputs_that_cannot_be_written() {
+    let lab = Lab::with_graph();
+    let fit = "fit --links links.csv --dim 2 --steps 2";
+    lab.refused(
+        &format!("{fit} --out links.csv"),
+        &["links.csv", "is a file"],
+    );
+    lab.refused(&format!("{fit} --out links.csv/m"), &["links.csv/m"]);
+    lab.refused(&format!("{fit} --out ."), &["already holds"]);
+    // Found out before the links are read.
+    let line = "fit --links none.csv --out links.csv/m";
+    lab.refused(line, &["links.csv/m"]);
+    lab.ok(&format!("{fit} --out m"));
+    lab.write("pairs.csv", "n1,n2\n");
+    let score = "score --model m --pairs pairs.csv";
+    lab.refused(&format!("{score} --out m"), &["m: is a folder"]);
+    lab.refused(
+        &format!("{score} --out pairs.csv/s.csv"),
+        &["pairs.csv/s.csv"],
+    );
+}
+
+#[test]
+fn help_lists_options_defaults_and_an_example() {
+    let lab = Lab::new();
+    let commands = [
+        "fit",
+        "embed",
+        "score",
+        "neighbors",
+        "cluster",
+        "evaluate",
+        "objective",
+    ];
+    let all = lab.ok("--help");
+    for command in commands {
+        assert!(all.contains(command), "{all}");
+        let help = lab.ok(&format!("{command} --help"));
+        for part in [
+            "Usage: linkproof",
+            "--seed",
+            "--threads",
+            "--json",
+            "EXAMPLE",
+        ] {
+            assert!(help.contains(part), "{command}: {part}\n{help}");
+        }
+    }
+    assert!(lab.ok("fit --help").contains("[default: 0.1]"));
+    let version = lab.ok("--version");
+    assert_eq!(
+        version,
+        format!("linkproof {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
