@@ -63,6 +63,20 @@ impl Progress {
         self.bar.set_position(record.step as u64);
     }
 
+    /// Shows that `done` of `all` things are done.
+    pub fn count(&mut self, done: u64, all: u64, things: &'static str) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        if !self.counts_steps {
+            self.counts_steps = true;
+            self.style("{spinner} {pos} of {len} {msg}  {per_sec}  {eta} left");
+            self.bar.set_length(all);
+        }
+        self.bar.set_message(things);
+        self.bar.set_position(done);
+    }
+
     /// Clears the line.
     pub fn end(self) {
         self.bar.finish_and_clear();

@@ -1,6 +1,7 @@
 //! The commands, one file each: what is typed, what is done, what is said.
 
 pub mod cluster;
+pub mod demo;
 pub mod embed;
 pub mod evaluate;
 pub mod fit;
