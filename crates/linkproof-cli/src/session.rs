@@ -54,6 +54,18 @@ impl Session {
     }
 }
 
+/// A number of things in words: `1 node`, `2 nodes`. The plural `s` goes to
+/// the first word.
+pub fn counted(n: usize, one: &str) -> String {
+    if n == 1 {
+        return format!("1 {one}");
+    }
+    match one.split_once(' ') {
+        Some((word, rest)) => format!("{n} {word}s {rest}"),
+        None => format!("{n} {one}s"),
+    }
+}
+
 /// The largest amount of memory that the program has held so far, in bytes,
 /// where the system tells.
 pub fn peak_memory_bytes() -> Option<u64> {

@@ -69,7 +69,7 @@ pub struct ModelArgs {
     /// [default: 0]
     #[arg(long, value_name = "P", allow_negative_numbers = true, value_parser = real)]
     input_dropout: Option<f64>,
-    /// Normalisation of each data vector [default: none]
+    /// Normalisation of each data vector [default: l2]
     #[arg(long, value_parser = choice!(Normalize))]
     normalize: Option<Normalize>,
     /// How often data vectors are averaged over the normalised links
@@ -85,7 +85,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     walks_weighted: Option<bool>,
     /// Weight of the squared encoder weights against the sum over pairs
-    /// [default: 1]
+    /// [default: 2]
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = real)]
     ridge: Option<f64>,
 }
@@ -108,7 +108,7 @@ pub struct SolverArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     steps: Option<usize>,
     /// Share of the pairs held out to decide when to stop; 0: none
-    /// [default: 0.05]
+    /// [default: 0.05, or 0 below 2000 links]
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = real)]
     validation: Option<f64>,
     /// Evaluations without a better held-out score that end the fit
@@ -183,9 +183,9 @@ impl SettingArgs {
             params.hidden.clone_from(&model.hidden);
         }
         let solver = &self.solver;
-        put!(solver => params; sampler, validation, patience, schedule_t0, momentum, pair_batch,
+        put!(solver => params; sampler, patience, schedule_t0, momentum, pair_batch,
              block, init_scale, precision);
-        put_some!(solver => params; solver, optimizer, steps, learning_rate, schedule_alpha, clip,
+        put_some!(solver => params; solver, optimizer, steps, validation, learning_rate, schedule_alpha, clip,
                   link_batch, radius);
         if let Some(lambda) = solver.lambda {
             params.lambda = lambda.0;

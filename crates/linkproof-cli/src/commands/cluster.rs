@@ -8,7 +8,7 @@ use linkproof::measure::KMeans;
 use serde_json::json;
 
 use crate::args::whole;
-use crate::session::Session;
+use crate::session::{Session, counted};
 use crate::vectors;
 
 /// Cluster embeddings by k-means
@@ -50,8 +50,10 @@ pub fn run(args: &ClusterArgs, session: &Session) -> anyhow::Result<()> {
     })?;
     let out = args.out.display().to_string();
     let words = format!(
-        "{} nodes in {} clusters (inertia {:.6}), written to {out}",
-        vectors.n, args.clusters, found.inertia
+        "{} in {} (inertia {:.6}), written to {out}",
+        counted(vectors.n, "node"),
+        counted(args.clusters, "cluster"),
+        found.inertia
     );
     let json = json!({
         "out": out,

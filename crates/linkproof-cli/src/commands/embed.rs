@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::args::FeatureFile;
 use crate::exit::Usage;
-use crate::session::Session;
+use crate::session::{Session, counted};
 use crate::unseen::UnseenArgs;
 
 /// Embed unseen nodes from their data vectors alone
@@ -50,7 +50,11 @@ pub fn run(args: &EmbedArgs, session: &Session) -> anyhow::Result<()> {
         }
         io::write_embeddings(&args.out, format, &found.ids, n, dim, &found.values)?;
         let out = args.out.display().to_string();
-        let words = format!("{n} nodes embedded in {dim} dimensions, written to {out}");
+        let words = format!(
+            "{} embedded in {}, written to {out}",
+            counted(n, "node"),
+            counted(dim, "dimension")
+        );
         session.finish(&json!({ "out": out, "nodes": n, "dim": dim }), &words)?;
     }
     Ok(())

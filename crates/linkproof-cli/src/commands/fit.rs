@@ -12,7 +12,7 @@ use crate::args::Format;
 use crate::config;
 use crate::data::DataArgs;
 use crate::progress::Progress;
-use crate::session::{Session, peak_memory_bytes};
+use crate::session::{Session, counted, peak_memory_bytes};
 use crate::settings::SettingArgs;
 
 /// Fit embeddings to a graph and write a model folder
@@ -205,10 +205,10 @@ fn summary(
 ) -> String {
     let (report, out) = (fitted.report(), args.out.display());
     let mut text = format!(
-        "{} nodes and {} links in {} dimensions, {} score",
-        fitted.n_nodes(),
-        n_links(fitted),
-        fitted.dim(),
+        "{} and {} in {}, {} score",
+        counted(fitted.n_nodes(), "node"),
+        counted(n_links(fitted), "link"),
+        counted(fitted.dim(), "dimension"),
         params.score,
     );
     if params.score != linkproof::params::ScoreKind::Likelihood {
@@ -221,10 +221,10 @@ fn summary(
     };
     let _ = write!(
         text,
-        "\n  value     {about}{:.6} over the training pairs\n  stopped   {} after {} steps in {:.1} s",
+        "\n  value     {about}{:.6} over the training pairs\n  stopped   {} after {} in {:.1} s",
         report.value,
         json!(report.stop_reason).as_str().unwrap_or_default(),
-        report.steps,
+        counted(report.steps, "step"),
         report.seconds,
     );
     if let Some(peak) = peak {
@@ -251,22 +251,19 @@ fn summary(
 fn left_out(fitted: &Fitted, labels: Option<&KnownLabels>) -> String {
     let counts = fitted.report().counts;
     let kinds = [
-        (counts.read.zero, "links of weight zero"),
-        (counts.read.self_links, "self-links"),
-        (counts.read.merged, "repeated listings, merged"),
-        (
-            counts.ignored_links,
-            "links between views that take no part",
-        ),
+        (counts.read.zero, "link of weight zero"),
+        (counts.read.self_links, "self-link"),
+        (counts.read.merged, "repeat that was merged"),
+        (counts.ignored_links, "link between views that take no part"),
         (
             labels.map_or(0, |labels| labels.n_unknown),
-            "labels of nodes that are not in the graph",
+            "label of nodes that are not in the graph",
         ),
     ];
     let kinds: Vec<String> = kinds
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
+        .map(|(count, what)| counted(*count, what))
         .collect();
     match kinds.as_slice() {
         [] => String::new(),

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::args::FeatureFile;
 use crate::exit::Usage;
-use crate::session::Session;
+use crate::session::{Session, counted};
 use crate::unseen::{Embedded, UnseenArgs};
 
 /// Find the nearest nodes by expected weight
@@ -88,7 +88,11 @@ pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
     })?;
     let out = args.out.display().to_string();
     let n: usize = found.iter().map(Vec::len).sum();
-    let words = format!("{n} neighbors of {} nodes, written to {out}", queries.len());
+    let words = format!(
+        "{} of {}, written to {out}",
+        counted(n, "neighbor"),
+        counted(queries.len(), "node")
+    );
     let json = json!({ "out": out, "nodes": queries.len(), "neighbors": n });
     session.finish(&json, &words)
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::args::FeatureFile;
 use crate::exit::Usage;
-use crate::session::Session;
+use crate::session::{Session, counted};
 use crate::unseen::{Embedded, UnseenArgs};
 
 /// Give the expected weight of pairs of nodes
@@ -63,7 +63,7 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
         Ok(())
     })?;
     let out = args.out.display().to_string();
-    let words = format!("{} pairs scored, written to {out}", mu.len());
+    let words = format!("{} scored, written to {out}", counted(mu.len(), "pair"));
     session.finish(&json!({ "out": out, "pairs": mu.len() }), &words)
 }
 

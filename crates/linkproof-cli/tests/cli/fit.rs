@@ -14,7 +14,7 @@ fn fit_json(lab: &Lab, folder: &str) -> Value {
 fn a_model_folder_has_all_its_files() {
     let lab = Lab::with_graph();
     let found =
-        lab.json("fit --links links.csv --features x.csv --labels labels.csv --dim 4 --out m");
+        lab.json("fit --links links.csv --features x.csv --labels labels.csv --dim 4 --validation 0.1 --out m");
     for (name, value) in [("nodes", 60), ("dim", 4)] {
         assert_eq!(found[name], value, "{name}");
     }
@@ -242,7 +242,7 @@ fn rules_for_repeats_and_self_links() {
         "{line} --self-links drop --duplicates sum --out m"
     ));
     assert!(
-        words.contains("1 links of weight zero, 1 self-links, 1 repeated"),
+        words.contains("1 link of weight zero, 1 self-link, 1 repeat that was merged"),
         "{words}"
     );
 }
