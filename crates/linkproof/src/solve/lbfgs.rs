@@ -346,8 +346,8 @@ mod tests {
         .unwrap();
         assert_eq!(reason, StopReason::Converged);
         assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-7), "{x:?}");
-        // SciPy 1.17's L-BFGS-B (10 corrections) needs 81 evaluations.
-        assert!(calls < 160, "{calls}");
+        // SciPy 1.17.1's L-BFGS-B with 10 corrections needs 96 evaluations here.
+        assert!(calls < 150, "{calls}");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::encoder::Network;
 use crate::error::{Error, Result};
 use crate::objective::Problem;
 use crate::params::{
@@ -104,7 +105,6 @@ impl Plan {
             Some(lambda) if solver == SolverKind::Sgd => lambda,
             _ => unbiased,
         };
-        let tables = problem.views().iter().any(|view| view.network.is_table());
         let steps = params.steps.unwrap_or(default_steps(
             solver,
             optimizer,
@@ -117,11 +117,9 @@ impl Plan {
             (SolverKind::Exact, _) => 5,
             (SolverKind::Sgd, _) => (steps / 100).max(10),
         };
-        let learning_rate = params.learning_rate.unwrap_or(match (optimizer, tables) {
-            (OptimizerKind::Sgd, _) => 0.05,
-            (_, true) => 0.02,
-            (_, false) => 1e-3,
-        });
+        let learning_rate = params
+            .learning_rate
+            .unwrap_or_else(|| default_learning_rate(optimizer, problem));
         Ok(Plan {
             solver,
             optimizer,
@@ -164,4 +162,28 @@ fn default_steps(
         (SolverKind::Sgd, _) if links_apart => (10 * n_links / link_batch).max(2000),
         (SolverKind::Sgd, _) => 2000,
     }
+}
+
+/// Adam moves every weight by about the learning rate, and all of a unit's
+/// inputs at once: the wider a layer, the shorter the step. A table's vectors
+/// are touched seldom, so each touch may move them further.
+fn default_learning_rate<T: Real>(optimizer: OptimizerKind, problem: &Problem<'_, T>) -> f64 {
+    if optimizer == OptimizerKind::Sgd {
+        return 0.05;
+    }
+    let rate = |network: &Network| {
+        let widest = network
+            .layers()
+            .iter()
+            .skip(1)
+            .map(|layer| layer.inputs)
+            .max();
+        match (network.is_table(), widest) {
+            (true, _) => 0.02,
+            (false, Some(width)) => (0.2 / width as f64).min(1e-3),
+            (false, None) => 1e-3,
+        }
+    };
+    let rates = problem.views().iter().map(|view| rate(&view.network));
+    rates.fold(f64::INFINITY, f64::min)
 }
