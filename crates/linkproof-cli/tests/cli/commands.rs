@@ -163,11 +163,11 @@ fn neighbors_are_ranked_by_expected_weight() {
     assert!(text.starts_with("node,neighbor,rank,mu\nn1,"), "{text}");
     let found = rows(&text);
     assert_eq!(found.len(), 8);
-    let mu = |row: usize| found[row][3].parse::<f64>().unwrap();
-    for row in 0..3 {
-        assert_eq!(found[row][2], (row + 1).to_string());
-        assert!(mu(row) >= mu(row + 1));
-        assert_ne!(found[row][1], "n1");
+    let mu = |row: &[String]| row[3].parse::<f64>().unwrap();
+    for (rank, pair) in (1..4).zip(found.windows(2)) {
+        assert_eq!(pair[0][2], rank.to_string());
+        assert!(mu(&pair[0]) >= mu(&pair[1]));
+        assert_ne!(pair[0][1], "n1");
     }
     assert_eq!(found[4][0], "n2");
     lab.write("new.csv", "u,1,0,0,0,0\n");
