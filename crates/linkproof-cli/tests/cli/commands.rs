@@ -96,6 +96,10 @@ fn unseen_nodes_may_bring_links_to_a_model_that_averages() {
     lab.ok(&format!("{line} --out alone.npy"));
     lab.ok(&format!("{line} --links ties.csv --out tied.npy"));
     assert_ne!(lab.read_npy("alone.npy"), lab.read_npy("tied.npy"));
+    // What training nodes have among themselves is settled.
+    lab.write("ties.csv", "u,n0\nu,n3\nv,n1\nu,v\nn0,n1\n");
+    lab.ok(&format!("{line} --links ties.csv --out more.npy"));
+    assert_eq!(lab.read_npy("more.npy"), lab.read_npy("tied.npy"));
     lab.write("ties.csv", "u,n0\nu,nobody\n");
     lab.refused(
         &format!("{line} --links ties.csv --out t.npy"),
