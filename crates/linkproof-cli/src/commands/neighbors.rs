@@ -66,8 +66,9 @@ pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
     } else {
         training_queries(args, &model)?
     };
-    if let (Some(within), Some(query)) = (within, queries.first()) {
-        check_views(&model, query.view, within)?;
+    if let Some(within) = within {
+        let mut views = queries.iter().map(|query| query.view);
+        views.try_for_each(|view| check_views(&model, view, within))?;
     }
     let found: Vec<Vec<Neighbor>> = queries
         .par_iter()

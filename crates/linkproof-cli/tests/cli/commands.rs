@@ -96,6 +96,10 @@ fn unseen_nodes_may_bring_links_to_a_model_that_averages() {
     lab.ok(&format!("{line} --out alone.npy"));
     lab.ok(&format!("{line} --links ties.csv --out tied.npy"));
     assert_ne!(lab.read_npy("alone.npy"), lab.read_npy("tied.npy"));
+    // What training nodes have among themselves is settled.
+    lab.write("ties.csv", "u,n0\nu,n3\nv,n1\nu,v\nn0,n1\n");
+    lab.ok(&format!("{line} --links ties.csv --out more.npy"));
+    assert_eq!(lab.read_npy("more.npy"), lab.read_npy("tied.npy"));
     lab.write("ties.csv", "u,n0\nu,nobody\n");
     lab.refused(
         &format!("{line} --links ties.csv --out t.npy"),
@@ -163,11 +167,11 @@ fn neighbors_are_ranked_by_expected_weight() {
     assert!(text.starts_with("node,neighbor,rank,mu\nn1,"), "{text}");
     let found = rows(&text);
     assert_eq!(found.len(), 8);
-    let mu = |row: usize| found[row][3].parse::<f64>().unwrap();
-    for row in 0..3 {
-        assert_eq!(found[row][2], (row + 1).to_string());
-        assert!(mu(row) >= mu(row + 1));
-        assert_ne!(found[row][1], "n1");
+    let mu = |row: &[String]| row[3].parse::<f64>().unwrap();
+    for (rank, pair) in (1..4).zip(found.windows(2)) {
+        assert_eq!(pair[0][2], rank.to_string());
+        assert!(mu(&pair[0]) >= mu(&pair[1]));
+        assert_ne!(pair[0][1], "n1");
     }
     assert_eq!(found[4][0], "n2");
     lab.write("new.csv", "u,1,0,0,0,0\n");

@@ -245,9 +245,10 @@ impl<T: Real> Batch<'_, T> {
             }
             Entries::Sparse(rows) => {
                 let values = rows.values.to_mut();
-                for row in 0..rows.offsets.len() - 1 {
-                    for place in rows.offsets[row]..rows.offsets[row + 1] {
-                        values[place] *= factor(node(row), rows.columns[place] as usize);
+                for (row, ends) in rows.offsets.windows(2).enumerate() {
+                    let columns = &rows.columns[ends[0]..ends[1]];
+                    for (value, &column) in values[ends[0]..ends[1]].iter_mut().zip(columns) {
+                        *value *= factor(node(row), column as usize);
                     }
                 }
             }

@@ -134,6 +134,8 @@ impl Fitted {
                         targets[new as usize].push(old);
                     }
                     ([Some(_), Some(_)], _) => {} // between two new nodes: neither is known yet
+                    // between two training nodes: their averages stay as they were
+                    ([None, None], [Some(_), Some(_)]) => {}
                     _ => {
                         let unknown = if fresh[0].is_none() && known[0].is_none() {
                             0

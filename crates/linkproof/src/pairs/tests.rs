@@ -187,7 +187,7 @@ fn listed_pairs_agree_with_the_formula() {
     let embedded = Embedded {
         y: &y,
         dim: 3,
-        views: &[0..5],
+        views: std::slice::from_ref(&(0..5)),
         gamma: &gamma,
     };
     let links = [(0, 1, 2.0), (3, 1, 0.5), (2, 4, 7.0)];
