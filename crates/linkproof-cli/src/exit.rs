@@ -44,7 +44,8 @@ pub fn after(result: anyhow::Result<()>) -> ExitCode {
     }
     let known = error.downcast_ref::<linkproof::Error>();
     let bad_input = error.is::<Usage>() || known.is_some_and(linkproof::Error::is_bad_input);
-    say(&format!("{error:#}"));
+    // The library's messages say themselves what the system said.
+    say(&known.map_or_else(|| format!("{error:#}"), ToString::to_string));
     ExitCode::from(if bad_input { BAD_INPUT } else { FAILED })
 }
 

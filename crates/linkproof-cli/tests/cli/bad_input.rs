@@ -88,6 +88,9 @@ fn links() {
         "fit --links none.csv --out m",
         &["none.csv", "cannot be read"],
     );
+    let output = lab.run("fit --links none.csv --out m");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(said.matches("os error").count(), 1, "{said}");
     std::fs::create_dir(lab.path("folder")).unwrap();
     lab.refused("fit --links folder --out m", &["folder", "a file"]);
 }
