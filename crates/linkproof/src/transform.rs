@@ -24,8 +24,15 @@ pub fn transform_weights(graph: &Graph, transform: WeightTransform) -> Result<Gr
 /// and `M` the mean of `P^1 .. P^length`, the links are `(M + M^T)/2` without
 /// the diagonal, scaled to the same total weight. `A` is the pattern of the
 /// links unless `weighted`, so that a corrupted weight cannot spread. A node
-/// keeps its [`WALK_LINKS`] largest entries at each length.
-pub fn average_over_walks(graph: &Graph, length: usize, weighted: bool) -> Result<Graph> {
+/// keeps its [`WALK_LINKS`] largest entries at each length. Walks reach pairs
+/// that the links do not; of them only those that `takes_part` says (told with
+/// the smaller row first) become links.
+pub fn average_over_walks(
+    graph: &Graph,
+    length: usize,
+    weighted: bool,
+    takes_part: impl Fn(u32, u32) -> bool,
+) -> Result<Graph> {
     let n = graph.n_nodes();
     let adjacency = graph.adjacency();
     let step = |row: usize| -> Vec<(u32, f64)> {
@@ -74,9 +81,10 @@ pub fn average_over_walks(graph: &Graph, length: usize, weighted: bool) -> Resul
     let mut links: Vec<Link> = Vec::new();
     for (row, entries) in rows.iter().enumerate() {
         for &(target, weight) in entries {
-            if target as usize != row {
+            let src = row as u32;
+            if target != src && takes_part(src.min(target), src.max(target)) {
                 links.push(Link {
-                    src: row as u32,
+                    src,
                     dst: target,
                     weight: weight / 2.0,
                 });
@@ -182,17 +190,30 @@ pub fn normalize(matrix: &Matrix, normalize: Normalize) -> Result<Matrix> {
 }
 
 fn unit_rows(values: &Values, rows: &[std::ops::Range<usize>]) -> Values {
-    let factor = |row: &std::ops::Range<usize>| {
-        let norm = row
-            .clone()
-            .map(|place| values.get(place).powi(2))
+    let norm = |row: &std::ops::Range<usize>, unit: f64| {
+        row.clone()
+            .map(|place| (values.get(place) / unit).powi(2))
             .sum::<f64>()
-            .sqrt();
-        if norm > 0.0 { 1.0 / norm } else { 1.0 }
+            .sqrt()
+    };
+    // Entries are measured in a unit of their own size where their squares
+    // would leave the range of numbers.
+    let measure = |row: &std::ops::Range<usize>| {
+        let plain = norm(row, 1.0);
+        if (1e-150..1e150).contains(&plain) {
+            return (1.0, 1.0 / plain);
+        }
+        let sizes = row.clone().map(|place| values.get(place).abs());
+        let largest = sizes.fold(0.0, f64::max);
+        if largest == 0.0 {
+            return (1.0, 1.0);
+        }
+        (largest, 1.0 / norm(row, largest))
     };
     let scaled = rows.iter().flat_map(|row| {
-        let factor = factor(row);
-        row.clone().map(move |place| values.get(place) * factor)
+        let (unit, factor) = measure(row);
+        row.clone()
+            .map(move |place| values.get(place) / unit * factor)
     });
     match values {
         Values::F32(_) => scaled.map(|x| x as f32).collect::<Vec<f32>>().into(),
@@ -308,7 +329,7 @@ mod tests {
     #[test]
     fn walks_average_transition_probabilities() {
         // P on the path 0 - 1 - 2; node 3 is isolated.
-        let walked = average_over_walks(&path(), 2, false).unwrap();
+        let walked = average_over_walks(&path(), 2, false, |_, _| true).unwrap();
         // M01 = (1 + 0)/2, M10 = (1/2 + 0)/2, M02 = (0 + 1/2)/2 = M20, M12 = 1/4, M21 = 1/2
         let raw = [(0, 1, 0.375), (0, 2, 0.25), (1, 2, 0.375)];
         for (i, j, expected) in raw {
@@ -336,6 +357,18 @@ mod tests {
             let unit = normalize(&matrix, Normalize::L2).unwrap();
             assert_eq!(unit.row(0), [(0, 0.6000000000000001), (1, 0.8)]);
             assert!(unit.row(1).iter().all(|entry| entry.1 == 0.0));
+        }
+    }
+
+    #[test]
+    fn vectors_whose_squares_leave_the_range_of_numbers_become_unit_vectors() {
+        for size in [1e200, 1e-200, 1e308, 5e-324] {
+            let matrix = Matrix::dense(1, 2, vec![size, -size]).unwrap();
+            let unit = normalize(&matrix, Normalize::L2).unwrap();
+            let half = 0.5f64.sqrt();
+            for ((_, found), expected) in unit.row(0).into_iter().zip([half, -half]) {
+                assert!((found - expected).abs() < 1e-15, "{size}: {found}");
+            }
         }
     }
 

@@ -52,6 +52,11 @@ impl Adjacency {
         (&self.targets[range.clone()], &self.weights[range])
     }
 
+    /// The number of entries, two for each pair.
+    pub fn n_entries(&self) -> usize {
+        self.targets.len()
+    }
+
     /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.offsets.len() - 1

@@ -84,7 +84,14 @@ impl Prepared {
         }
         let views = prepare_views(data, params, &training)?;
         if params.walks > 0 {
-            training = average_over_walks(&training, params.walks, params.walks_weighted)?;
+            // Walks also reach held-out pairs and views that take no part.
+            let takes_part = |src, dst| {
+                let weight = 0.0;
+                let link = Link { src, dst, weight };
+                kept(&link) && view_pairs.contains(&views_of(&link))
+            };
+            training =
+                average_over_walks(&training, params.walks, params.walks_weighted, takes_part)?;
         }
         Ok(Prepared {
             views,
@@ -110,12 +117,50 @@ impl Prepared {
         if d == e { a * (a - 1.0) / 2.0 } else { a * b }
     }
 
+    /// The number of pairs that a node of a view is in, held out or not.
+    pub fn n_partners(&self, view: usize) -> f64 {
+        let nodes = |view: usize| self.views[view].rows.len() as f64;
+        self.view_pairs
+            .iter()
+            .map(|&(d, e)| match (d == view, e == view) {
+                (true, true) => nodes(view) - 1.0,
+                (true, false) => nodes(e),
+                (false, true) => nodes(d),
+                (false, false) => 0.0,
+            })
+            .sum()
+    }
+
     /// The number of pairs `|I|` that take part, held out or not.
     pub fn n_pairs_total(&self) -> f64 {
         self.view_pairs
             .iter()
             .map(|&(d, e)| self.n_pairs(d, e))
             .sum()
+    }
+
+    /// The number of training pairs: counted, or in large graphs as good as
+    /// known from the share that is held out.
+    pub fn n_training_pairs(&self) -> f64 {
+        const COUNTED: f64 = 1e7;
+        let total = self.n_pairs_total();
+        let Some(split) = self.split else {
+            return total;
+        };
+        if total > COUNTED {
+            return total * (1.0 - split.held_share());
+        }
+        let mut count = 0usize;
+        for &(d, e) in &self.view_pairs {
+            for i in self.views[d].rows.clone() {
+                let others = self.views[e].rows.clone();
+                let others = if d == e { i + 1..others.end } else { others };
+                count += others
+                    .filter(|&j| !split.holds_out(i as u32, j as u32))
+                    .count();
+            }
+        }
+        count as f64
     }
 }
 

@@ -165,7 +165,8 @@ impl<T: Real> Problem<'_, T> {
     }
 
     /// The rows of a table that a step touched. The ridge on all rows is
-    /// estimated by that on the rows of the block.
+    /// estimated by that on the rows of the block, or without a block by that
+    /// on the ends of the pairs, each time that they were drawn.
     fn table_gradient(
         &self,
         theta: &[T],
@@ -176,17 +177,36 @@ impl<T: Real> Problem<'_, T> {
     ) {
         let view = &self.views[place];
         let block = sample.block[place];
-        let ridge = if block > 0 {
-            2.0 * self.ridge / self.n_links() * view.rows.len() as f64 / block as f64
-        } else {
-            2.0 * self.ridge / self.n_links()
+        let drawn = sample.listed.iter();
+        let drawn: Vec<&ListedPairs> = drawn
+            .filter(|(_, charge, _)| *charge == Charge::Unlinked)
+            .map(|(listed, _, _)| listed)
+            .collect();
+        let first: usize = sample.rows[..place].iter().map(Vec::len).sum();
+        let times = |position: usize| -> usize {
+            let row = first + position;
+            drawn.iter().map(|listed| listed.n_of(row)).sum()
         };
+        let expected = if block > 0 {
+            block as f64 / view.rows.len() as f64
+        } else {
+            // The share of all pairs that one row is in, times the pairs drawn.
+            let n_drawn: usize = drawn.iter().map(|listed| listed.n_pairs()).sum();
+            let partners = self.prepared.n_partners(place);
+            n_drawn as f64 * partners / self.prepared.n_pairs_total()
+        };
+        let ridge = 2.0 * self.ridge / self.n_links() / expected;
         for (position, &row) in sample.rows[place].iter().enumerate() {
             let start = view.params.start + row as usize * self.dim;
             let out = gradient.add_piece(start, self.dim);
             out.copy_from_slice(&slopes[position * self.dim..(position + 1) * self.dim]);
-            if position < block || block == 0 {
-                add_scaled(out, T::of(ridge), &theta[start..start + self.dim]);
+            let times = match block {
+                0 => times(position),
+                _ => usize::from(position < block),
+            };
+            if times > 0 {
+                let factor = T::of(ridge * times as f64);
+                add_scaled(out, factor, &theta[start..start + self.dim]);
             }
         }
     }

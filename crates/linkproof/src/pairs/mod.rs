@@ -121,6 +121,16 @@ impl ListedPairs {
         }
     }
 
+    /// The number of pairs.
+    pub fn n_pairs(&self) -> usize {
+        self.adjacency.n_entries() / 2
+    }
+
+    /// The number of pairs that a row is in.
+    pub fn n_of(&self, row: usize) -> usize {
+        self.adjacency.row(row).0.len()
+    }
+
     /// All links of a graph.
     pub fn of(graph: &Graph) -> ListedPairs {
         ListedPairs {

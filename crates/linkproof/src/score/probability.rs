@@ -26,7 +26,10 @@ pub fn unlinked(beta: f64, s: f64) -> (f64, f64) {
         };
         let c = 1.0 + beta;
         let value = decay_integral(beta, mu) - (1.0 - a) / c;
-        (value, mu * (-beta * mu).exp() + moment)
+        // Beyond the range of numbers `mu` is infinite, and its product zero.
+        let decay = (-beta * mu).exp();
+        let fall = if decay == 0.0 { 0.0 } else { mu * decay };
+        (value, fall + moment)
     }
 }
 

@@ -311,3 +311,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_probability_score_stays_finite_where_mu_is_not() {
+    for beta in [0.1, 0.5, 2.0] {
+        let score = Score::new(ScoreKind::Probability, beta);
+        for w in [0.0, 3.0] {
+            let term = score.pair(800.0, w);
+            assert!((term.value - 1.0 / beta).abs() < 1e-6, "{term:?}");
+            assert!(term.slope.abs() < 1e-6, "{term:?}");
+        }
+    }
+}

@@ -56,7 +56,7 @@ pub fn minimize<T: Real>(
         return Err(Error::Diverged {
             step: 0,
             detail: format!(
-                "objective {} and gradient norm {start_norm} at the start",
+                "objective {:e} and gradient norm {start_norm:e} at the start",
                 here.value
             ),
         });

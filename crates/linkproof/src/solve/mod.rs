@@ -130,7 +130,7 @@ fn run_first_order<T: Real>(
         if !(value.is_finite() && norm.is_finite()) {
             return Err(Error::Diverged {
                 step,
-                detail: format!("objective {value}, gradient norm {norm}"),
+                detail: format!("objective {value:e}, gradient norm {norm:e}"),
             });
         }
         optimizer.step(&mut theta, &mut gradient, norm);

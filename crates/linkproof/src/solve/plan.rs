@@ -63,7 +63,10 @@ impl Plan {
     /// Makes every open choice for a problem.
     pub fn new<T: Real>(params: &CheckedParams, problem: &Problem<'_, T>) -> Result<Plan> {
         let n = problem.training().n_nodes();
-        let exact = n <= EXACT_SOLVER_NODES && params.optimizer != Some(OptimizerKind::Sgd);
+        // Who sets lambda, which the exact solver has no use for, wants samples.
+        let exact = n <= EXACT_SOLVER_NODES
+            && params.optimizer != Some(OptimizerKind::Sgd)
+            && params.lambda.is_none();
         let solver = params.solver.unwrap_or(if exact {
             SolverKind::Exact
         } else {
@@ -93,12 +96,7 @@ impl Plan {
         };
         let n_links = problem.training().n_links();
         let link_batch = params.link_batch.unwrap_or(default_links).min(n_links);
-        let seen = 1.0
-            - problem
-                .prepared()
-                .split
-                .map_or(0.0, |split| split.held_share());
-        let n_pairs = problem.prepared().n_pairs_total() * seen;
+        let n_pairs = problem.prepared().n_training_pairs();
         let pair_batch = params.pair_batch.min((n_pairs / 2.0).max(1.0) as usize);
         let unbiased = n_pairs * link_batch as f64 / (n_links as f64 * pair_batch as f64);
         let lambda = match params.lambda {

@@ -131,7 +131,12 @@ impl<'p, 'd, T: Real> Sampler<'p, 'd, T> {
                 break;
             };
             let a = random.random_range(prepared.views[d].rows.clone()) as u32;
-            let b = random.random_range(prepared.views[e].rows.clone()) as u32;
+            let mut b = random.random_range(prepared.views[e].rows.clone()) as u32;
+            // Drawn again here and not with another pair of views, or pairs
+            // inside a view would be rarer than pairs across.
+            while a == b && prepared.views[d].rows.len() > 1 {
+                b = random.random_range(prepared.views[e].rows.clone()) as u32;
+            }
             let (src, dst) = (a.min(b), a.max(b));
             let held_out = prepared
                 .split
