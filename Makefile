@@ -22,7 +22,7 @@ test:
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --no-deps --workspace --release
 
 demo: build
-	$(CARGO) run --release -- --help
+	$(CARGO) run --release -- demo
 
 clean:
 	$(CARGO) clean

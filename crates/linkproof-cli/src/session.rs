@@ -1,11 +1,15 @@
 //! The options that every command has, put to use.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use serde_json::Value;
 
 use crate::cli::SharedArgs;
+
+/// Whether an interrupt asked the program to stop.
+static STOP: AtomicBool = AtomicBool::new(false);
 
 /// One run of the program.
 #[derive(Debug)]
@@ -29,6 +33,22 @@ impl Session {
             quiet: shared.quiet,
             json: shared.json,
         })
+    }
+
+    /// Lets an interrupt (Ctrl-C) end a long piece of work between two steps,
+    /// so that nothing is left behind; a second one ends the program at once.
+    pub fn stop_on_interrupt() -> anyhow::Result<()> {
+        ctrlc::set_handler(|| {
+            if STOP.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        })
+        .context("cannot listen for interrupts")
+    }
+
+    /// Whether an interrupt has come.
+    pub fn is_stopped() -> bool {
+        STOP.load(Ordering::Relaxed)
     }
 
     /// The seed, if one was given.

@@ -1,4 +1,27 @@
 //! Graph embedding that holds up when the links are wrong.
+//!
+//! Fits `log E[w_ij] = <f(x_i), f(x_j)> - gamma` to undirected link weights
+//! `w_ij >= 0` and data vectors `x_i` by scores that false links and corrupted
+//! weights do not spoil.
+//!
+//! ```
+//! use linkproof::{Dataset, Features, Graph, Matrix, Params};
+//!
+//! let graph = Graph::from_rows(4, &[(0, 1, 1.0), (2, 3, 1.0), (0, 3, 100.0)])?;
+//! let x = vec![1.0, 0.1, 0.9, 0.2, 0.1, 1.0, 0.2, 0.8];
+//! let features = Features::new(Matrix::dense(4, 2, x)?);
+//! let data = Dataset::new(graph, features)?;
+//! let params = Params { dim: 2, beta: 0.5, ..Default::default() }.check()?;
+//! let fitted = linkproof::fit(&params, &data)?;
+//! let unseen = Features::new(Matrix::dense(1, 2, vec![0.5, 0.5])?);
+//! assert_eq!(fitted.embed(&unseen)?.len(), 2);
+//! # Ok::<(), linkproof::Error>(())
+//! ```
+//!
+//! The modules, from the ground up: [`error`], [`ids`], [`real`]; [`graph`],
+//! [`features`], [`params`]; [`dataset`] and [`io`]; [`score`]; [`pairs`],
+//! [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`]; [`audit`];
+//! [`experiment`]; and [`measure`] beside them.
 
 pub mod audit;
 pub mod dataset;
@@ -26,3 +49,8 @@ pub use features::{Features, Matrix};
 pub use graph::Graph;
 pub use model::{Fitted, fit, fit_observed};
 pub use params::{CheckedParams, Params};
+
+/// The README's Rust example is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -61,9 +61,10 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         .map(|path| KnownLabels::read(path, &data))
         .transpose()?;
     progress.say("starting the fit");
+    Session::stop_on_interrupt()?;
     let fitted = linkproof::fit_observed(&params, &data, &mut |record, most| {
         progress.step(record, most);
-        true
+        !Session::is_stopped()
     })?;
     progress.end();
     fitted.save(&data, &folder, record(args)?)?;
