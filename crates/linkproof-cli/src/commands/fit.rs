@@ -188,6 +188,7 @@ fn as_json(args: &FitArgs, fitted: &Fitted, peak: Option<u64>) -> Value {
         "gamma": fitted.gamma_json(),
         "value": report.value,
         "value_is_estimated": report.value_is_estimated,
+        "k": report.k,
         "stop_reason": report.stop_reason,
         "steps": report.steps,
         "best_step": report.best_step,
@@ -236,6 +237,13 @@ fn summary(
             text,
             "\n  held out  {best:.6} a pair (from {start:.6}), best at step {}",
             report.best_step
+        );
+    }
+    if report.k != 1.0 {
+        let _ = write!(
+            text,
+            "\n  lambda    fits the weights up to the factor k = {:.6}, which score multiplies in",
+            report.k
         );
     }
     text.push_str(&left_out(fitted, labels));

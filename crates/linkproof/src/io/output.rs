@@ -60,10 +60,11 @@ fn fill(
 /// of them in place at once. Dropped before that, it leaves nothing.
 #[derive(Debug)]
 pub struct OutputFolder {
+    // Dropped first, so that folders made for it are empty by then.
+    side: TempDir,
     asked: PathBuf,
     target: Place,
     force: bool,
-    side: TempDir,
 }
 
 impl OutputFolder {
@@ -129,6 +130,7 @@ impl OutputFolder {
 /// Where an output goes.
 #[derive(Debug)]
 struct Place {
+    _made: MadeFolders,
     path: PathBuf,
     parent: PathBuf,
     name: String,
@@ -151,12 +153,30 @@ fn place(path: &Path) -> Result<Place> {
             "expected a name for the output",
         ));
     };
+    let missing = parent.ancestors().take_while(|folder| !folder.exists());
+    let made = MadeFolders(missing.map(Path::to_owned).collect());
     fs::create_dir_all(parent).map_err(cannot)?;
     Ok(Place {
+        _made: made,
         parent: parent.to_owned(),
         name: name.to_string_lossy().into_owned(),
         path: parent.join(name),
     })
+}
+
+/// Folders that had to be made for an output, innermost first. Those that are
+/// still empty when the output is done with (because it failed) go again.
+#[derive(Debug)]
+struct MadeFolders(Vec<PathBuf>);
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        for folder in &self.0 {
+            if fs::remove_dir(folder).is_err() {
+                return;
+            }
+        }
+    }
 }
 
 enum Found {
@@ -297,7 +317,7 @@ mod tests {
         let made = OutputFolder::create(&target, false).unwrap();
         fs::write(made.file("x"), "1").unwrap();
         drop(made);
-        assert!(names(&folder.path().join("a")).is_empty());
+        assert!(names(folder.path()).is_empty());
 
         let made = OutputFolder::create(&target, false).unwrap();
         fs::write(made.file("x"), "1").unwrap();

@@ -124,7 +124,7 @@ fn finish<T: Real>(
             held_out: solution.held_out,
             counts: DataCounts {
                 nodes: data.n_nodes(),
-                training_links: prepared.training.n_links(),
+                training_links: prepared.training_links,
                 held_out_links: prepared.held_out.as_ref().map_or(0, Graph::n_links),
                 ignored_links: prepared.ignored_links,
                 read: data.graph().counts(),

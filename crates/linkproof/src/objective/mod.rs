@@ -27,7 +27,7 @@ use crate::pairs::{
     AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Sums, Tiled, ViewMatrix,
     listed_pairs,
 };
-use crate::params::{CheckedParams, EncoderKind, Params};
+use crate::params::{CheckedParams, EncoderKind, OutputActivation, Params};
 use crate::real::{Real, dot_f64};
 use crate::score::{Kernel, Score};
 
@@ -83,6 +83,7 @@ impl<'a, T: Real> Problem<'a, T> {
             });
             next = views[views.len() - 1].params.end;
         }
+        check_used(&views, params)?;
         let n_views = views.len();
         let mut unit = ViewMatrix::filled(n_views, 0.0);
         let mut gammas = Vec::new();
@@ -188,8 +189,9 @@ impl<'a, T: Real> Problem<'a, T> {
             let (d, e) = (self.view_of(link.src), self.view_of(link.dst));
             sums.add(d, e, link.weight.min(median));
         }
+        let seen = 1.0 - self.prepared.split.map_or(0.0, |split| split.held_share());
         for &(d, e, _) in &self.gammas {
-            let pairs = self.prepared.n_pairs(d, e).max(1.0);
+            let pairs = (self.prepared.n_pairs(d, e) * seen).max(1.0);
             // Half a link where there is none, as for a pair of views that
             // the user named.
             let mean = sums.get(d, e).max(0.5 * median.min(1.0)) / pairs;
@@ -361,6 +363,33 @@ fn join<'p, T: Real>(passes: impl Iterator<Item = &'p Pass<T>>) -> Vec<T> {
         joined.extend_from_slice(pass.embeddings());
     }
     joined
+}
+
+/// Settings that only a multilayer perceptron reads are mistakes without one.
+fn check_used<T: Real>(views: &[EncodedView<'_, T>], params: &Params) -> Result<()> {
+    if views
+        .iter()
+        .any(|view| view.network.spec().kind == EncoderKind::Mlp)
+    {
+        return Ok(());
+    }
+    let refuse = |name, given: &str| {
+        Err(Error::Param {
+            name,
+            accepted: "its default unless some encoder is an mlp (--encoder mlp)".into(),
+            given: given.into(),
+        })
+    };
+    if params.batch_norm {
+        return refuse("batch-norm", "true");
+    }
+    if params.dropout > 0.0 {
+        return refuse("dropout", &params.dropout.to_string());
+    }
+    if params.output_activation != OutputActivation::None {
+        return refuse("output-activation", params.output_activation.name());
+    }
+    Ok(())
 }
 
 /// The shape of a view's encoder.

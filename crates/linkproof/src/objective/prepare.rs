@@ -36,6 +36,8 @@ pub struct Prepared {
     pub held_out: Option<Graph>,
     /// Which pairs are held out.
     pub split: Option<Split>,
+    /// The number of links to train on, before walks.
+    pub training_links: usize,
     /// Links between views that do not take part, left out.
     pub ignored_links: usize,
 }
@@ -82,6 +84,7 @@ impl Prepared {
                 "more links, a smaller --validation or other --view-pairs",
             ));
         }
+        let training_links = training.n_links();
         let views = prepare_views(data, params, &training)?;
         if params.walks > 0 {
             // Walks also reach held-out pairs and views that take no part.
@@ -99,6 +102,7 @@ impl Prepared {
             training,
             held_out,
             split,
+            training_links,
             ignored_links: graph.n_links() - used,
         })
     }

@@ -1,5 +1,6 @@
 use super::{Plan, Sampler};
 use crate::dataset::{Dataset, NodeViews};
+use crate::error::Error;
 use crate::features::{Features, Matrix};
 use crate::graph::Graph;
 use crate::ids::Ids;
@@ -105,6 +106,7 @@ fn any_params() -> impl Strategy<Value = (Params, Path, bool)> {
     let rest = (0.05..2.0f64, any::<[bool; 5]>(), 0..100u64, 0..3usize);
     (encoder, score, path, rest).prop_map(|(encoder, score, path, (beta, flags, seed, hidden))| {
         let [tanh, norm, drop, hold, views] = flags;
+        let mlp = encoder == EncoderKind::Mlp;
         let params = Params {
             dim: 3,
             score,
@@ -112,13 +114,13 @@ fn any_params() -> impl Strategy<Value = (Params, Path, bool)> {
             encoder: Some(encoder),
             hidden: vec![4; hidden],
             activation: Activation::Tanh,
-            output_activation: if tanh {
+            output_activation: if tanh && mlp {
                 OutputActivation::Tanh
             } else {
                 OutputActivation::None
             },
-            batch_norm: norm,
-            dropout: if drop { 0.3 } else { 0.0 },
+            batch_norm: norm && mlp,
+            dropout: if drop && mlp { 0.3 } else { 0.0 },
             input_dropout: if drop { 0.2 } else { 0.0 },
             validation: Some(if hold { 0.2 } else { 0.0 }),
             // The ridge on a table is estimated from the block, so only its
@@ -408,4 +410,34 @@ fn starts_ignore_corrupted_weights() {
         theta[theta.len() - 1]
     };
     assert_eq!(gamma(1.0), gamma(1e6));
+}
+
+#[test]
+fn settings_that_no_encoder_reads_are_refused() {
+    type Spoil = fn(&mut Params);
+    let cases: [(&str, Spoil); 3] = [
+        ("batch-norm", |p| p.batch_norm = true),
+        ("dropout", |p| p.dropout = 0.5),
+        ("output-activation", |p| {
+            p.output_activation = OutputActivation::Tanh;
+        }),
+    ];
+    let data = data(false);
+    for (expected, spoil) in cases {
+        let mut params = Params::default();
+        spoil(&mut params);
+        for encoder in [None, Some(EncoderKind::Mlp)] {
+            let params = Params {
+                encoder,
+                ..params.clone()
+            };
+            let params = params.check().unwrap();
+            let prepared = Prepared::new(&data, &params, None).unwrap();
+            match Problem::<f64>::new(&prepared, &params) {
+                Ok(_) => assert_eq!(encoder, Some(EncoderKind::Mlp)),
+                Err(Error::Param { name, .. }) => assert_eq!((name, encoder), (expected, None)),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
 }
