@@ -8,6 +8,8 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Range, Sub, SubAssign};
 
 use rayon::prelude::*;
 
+use crate::processor::vectorised;
+
 /// `f32` or `f64`.
 pub trait Real:
     Copy
@@ -404,6 +406,32 @@ pub fn dot_f64<T: Real>(a: &[T], b: &[T]) -> f64 {
 pub fn add_scaled<T: Real>(out: &mut [T], factor: T, x: &[T]) {
     for (out, x) in out.iter_mut().zip(x) {
         *out += factor * *x;
+    }
+}
+
+vectorised!(
+    /// `out = sum over k of factors[k] * table[rows[k]]`, where the rows of the
+    /// table are as long as `out`; with `add`, on top of what `out` holds.
+    pub fn weighted_rows<T>(out: &mut [T], rows: &[u32], factors: &[T], table: &[T], add: bool) -> () = weighted_rows_body
+);
+
+#[inline(always)]
+fn weighted_rows_body<T: Real, const FMA: bool>(
+    out: &mut [T],
+    rows: &[u32],
+    factors: &[T],
+    table: &[T],
+    add: bool,
+) {
+    if !add {
+        out.fill(T::ZERO);
+    }
+    let width = out.len();
+    for (&row, &factor) in rows.iter().zip(factors) {
+        let start = row as usize * width;
+        for (out, x) in out.iter_mut().zip(&table[start..start + width]) {
+            *out = factor.fma::<FMA>(*x, *out);
+        }
     }
 }
 

@@ -189,6 +189,7 @@ fn as_json(args: &FitArgs, fitted: &Fitted, peak: Option<u64>) -> Value {
         "value": report.value,
         "value_is_estimated": report.value_is_estimated,
         "k": report.k,
+        "notes": report.notes,
         "stop_reason": report.stop_reason,
         "steps": report.steps,
         "best_step": report.best_step,
@@ -239,6 +240,9 @@ fn summary(
             report.best_step
         );
     }
+    for note in &report.notes {
+        let _ = write!(text, "\n  note      --{note}");
+    }
     if report.k != 1.0 {
         let _ = write!(
             text,
@@ -251,9 +255,18 @@ fn summary(
         text,
         "\nWritten to {out}. Next:\n  linkproof neighbors --model {out} --node {} --out neighbors.csv\n  \
          linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv",
-        fitted.ids().name(0),
+        quoted(&fitted.ids().name(0)),
     );
     text
+}
+
+/// An id as a shell takes it.
+fn quoted(id: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-.:/@".contains(c);
+    if !id.is_empty() && id.chars().all(plain) {
+        return id.to_owned();
+    }
+    format!("'{}'", id.replace('\'', r"'\''"))
 }
 
 /// What was read and not used.

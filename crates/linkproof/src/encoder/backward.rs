@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::forward::Pass;
+use super::forward::{Draws, Pass, STRIP};
 use super::input::Batch;
 use super::layout::{Layer, Network, Norm};
 use crate::params::{Activation, OutputActivation};
+use crate::processor::vectorised;
 use crate::real::{Real, View, multiply_parallel};
 
 impl Network {
@@ -74,24 +75,45 @@ impl Network {
             .zip(pass.outputs[place].par_chunks(width))
             .enumerate()
             .for_each(|(row, (derivative, outputs))| {
-                let node = batch.node(row);
-                for (unit, (derivative, output)) in derivative.iter_mut().zip(outputs).enumerate() {
-                    let factor: T = dropout.map_or(T::ONE, |dropout| {
-                        dropout.factor(dropout.hidden, place + 1, node, unit)
-                    });
-                    if factor == T::ZERO {
-                        *derivative = T::ZERO;
-                        continue;
-                    }
-                    let value = *output / factor;
-                    let slope = match function {
-                        Activation::Tanh => T::ONE - value * value,
-                        Activation::Relu if value > T::ZERO => T::ONE,
-                        Activation::Relu => T::ZERO,
-                    };
-                    *derivative *= factor * slope;
-                }
+                let draws = dropout.map(|dropout| dropout.hidden_draws(place + 1, batch.node(row)));
+                through_row(derivative, outputs, function, draws);
             });
+    }
+}
+
+vectorised!(
+    fn through_row<T>(derivative: &mut [T], outputs: &[T], function: Activation, draws: Option<Draws<T>>) -> () = through_row_body
+);
+
+/// Multiplies each derivative by the slope of the function, which its output
+/// tells, and by the factor of its draw.
+#[inline(always)]
+fn through_row_body<T: Real, const FMA: bool>(
+    derivative: &mut [T],
+    outputs: &[T],
+    function: Activation,
+    draws: Option<Draws<T>>,
+) {
+    let inverse = draws.map_or(T::ONE, |draws| draws.inverse_kept());
+    match function {
+        // A dropped unit has output 0: its draw alone stops the derivative.
+        Activation::Tanh => {
+            for (derivative, output) in derivative.iter_mut().zip(outputs) {
+                let value = *output * inverse;
+                *derivative *= T::ONE - value * value;
+            }
+        }
+        Activation::Relu => {
+            for (derivative, output) in derivative.iter_mut().zip(outputs) {
+                let positive = if *output > T::ZERO { T::ONE } else { T::ZERO };
+                *derivative *= positive;
+            }
+        }
+    }
+    if let Some(draws) = draws {
+        for (unit, derivative) in derivative.iter_mut().enumerate() {
+            *derivative *= draws.factor(unit as u32);
+        }
     }
 }
 
@@ -107,17 +129,24 @@ fn through_norm<T: Real>(
 ) {
     let width = layer.outputs;
     let n = (derivative.len() / width) as f64;
-    let mut sum = vec![0.0; width];
-    let mut product = vec![0.0; width];
-    for (derivative, normed) in derivative
-        .chunks_exact(width)
-        .zip(normed.chunks_exact(width))
-    {
-        for unit in 0..width {
-            sum[unit] += derivative[unit].to_f64();
-            product[unit] += derivative[unit].to_f64() * normed[unit].to_f64();
-        }
-    }
+    let strips: Vec<(Vec<f64>, Vec<f64>)> = (0..width.div_ceil(STRIP))
+        .into_par_iter()
+        .map(|strip| {
+            let columns = strip * STRIP..width.min((strip + 1) * STRIP);
+            let mut sum = vec![0.0; columns.len()];
+            let mut product = vec![0.0; columns.len()];
+            for (derivative, normed) in derivative
+                .chunks_exact(width)
+                .zip(normed.chunks_exact(width))
+            {
+                let rows = (&derivative[columns.clone()], &normed[columns.clone()]);
+                add_products(&mut sum, &mut product, rows);
+            }
+            (sum, product)
+        })
+        .collect();
+    let (sums, products): (Vec<_>, Vec<_>) = strips.into_iter().unzip();
+    let (sum, product): (Vec<f64>, Vec<f64>) = (sums.concat(), products.concat());
     for unit in 0..width {
         gradient[norm.shift.start + unit] += T::of(sum[unit]);
         gradient[norm.scale.start + unit] += T::of(product[unit]);
@@ -134,4 +163,19 @@ fn through_norm<T: Real>(
                 derivative[unit] = scale[unit] * inverse_deviation[unit] * centred;
             }
         });
+}
+
+vectorised!(fn add_products<T>(sum: &mut [f64], product: &mut [f64], rows: (&[T], &[T])) -> () = add_products_body);
+
+#[inline(always)]
+fn add_products_body<T: Real, const FMA: bool>(
+    sum: &mut [f64],
+    product: &mut [f64],
+    (derivative, normed): (&[T], &[T]),
+) {
+    let sums = sum.iter_mut().zip(product);
+    for ((sum, product), (d, x)) in sums.zip(derivative.iter().zip(normed)) {
+        *sum += d.to_f64();
+        *product += d.to_f64() * x.to_f64();
+    }
 }

@@ -29,21 +29,74 @@ pub struct Dropout {
 }
 
 impl Dropout {
-    /// 0 for a dropped unit, `1/(1-P)` for a kept one.
-    pub(super) fn factor<T: Real>(&self, share: f64, layer: usize, node: usize, unit: usize) -> T {
+    /// What all draws for the units of one layer and node have in common.
+    fn key(&self, layer: usize, node: usize) -> u32 {
         let mut x = self.seed ^ self.step.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        for part in [layer, node, unit] {
+        for part in [layer, node] {
             x = (x ^ part as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             x ^= x >> 29;
         }
         x = x.wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^= x >> 32;
-        let uniform = (x >> 11) as f64 / (1u64 << 53) as f64;
-        if uniform < share {
+        (x >> 32) as u32
+    }
+
+    /// The draws for the hidden units of a layer and node.
+    pub(super) fn hidden_draws<T: Real>(&self, layer: usize, node: usize) -> Draws<T> {
+        Draws::new(self.key(layer, node), self.hidden)
+    }
+
+    /// 0 for a dropped entry of a data vector, `1/(1-P)` for a kept one.
+    pub(super) fn input_factor<T: Real>(&self, node: usize, column: usize) -> T {
+        Draws::new(self.key(0, node), self.input).factor(column as u32)
+    }
+}
+
+/// The draws for a row of units.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Draws<T> {
+    key: u32,
+    threshold: u32,
+    kept: T,
+}
+
+impl<T: Real> Draws<T> {
+    fn new(key: u32, share: f64) -> Draws<T> {
+        Draws {
+            key,
+            threshold: (share * 4_294_967_296.0) as u32,
+            kept: T::of(1.0 / (1.0 - share)),
+        }
+    }
+
+    /// 0 for a dropped unit, `1/(1-P)` for a kept one.
+    #[inline(always)]
+    pub(super) fn factor(&self, unit: u32) -> T {
+        // A 32-bit finaliser (Wellons' lowbias32) of the unit and the key.
+        let mut x = self.key ^ unit.wrapping_mul(0x9e37_79b1);
+        x ^= x >> 16;
+        x = x.wrapping_mul(0x7feb_352d);
+        x ^= x >> 15;
+        x = x.wrapping_mul(0x846c_a68b);
+        x ^= x >> 16;
+        if x < self.threshold {
             T::ZERO
         } else {
-            T::of(1.0 / (1.0 - share))
+            self.kept
         }
+    }
+
+    /// One over the factor of a kept unit.
+    pub(super) fn inverse_kept(&self) -> T {
+        T::ONE / self.kept
+    }
+}
+
+vectorised!(fn drop_units<T>(units: &mut [T], draws: Draws<T>) -> () = drop_units_body);
+
+#[inline(always)]
+fn drop_units_body<T: Real, const FMA: bool>(units: &mut [T], draws: Draws<T>) {
+    for (unit, x) in units.iter_mut().enumerate() {
+        *x *= draws.factor(unit as u32);
     }
 }
 
@@ -107,10 +160,7 @@ impl Network {
                 out.par_chunks_mut(layer.outputs)
                     .enumerate()
                     .for_each(|(row, out)| {
-                        let node = batch.node(row);
-                        for (unit, out) in out.iter_mut().enumerate() {
-                            *out *= dropout.factor(dropout.hidden, place + 1, node, unit);
-                        }
+                        drop_units(out, dropout.hidden_draws(place + 1, batch.node(row)));
                     });
             }
             pass.outputs.push(out);
@@ -121,7 +171,7 @@ impl Network {
     /// Applies a dropout's input part to a batch.
     pub fn drop_inputs<T: Real>(batch: &mut Batch<'_, T>, dropout: Dropout) {
         if dropout.input > 0.0 {
-            batch.scale_entries(|node, column| dropout.factor(dropout.input, 0, node, column));
+            batch.scale_entries(|node, column| dropout.input_factor(node, column));
         }
     }
 
@@ -271,25 +321,20 @@ fn inverse_deviation<T: Real>(variance: &[f64]) -> Vec<T> {
 
 /// Mean and variance of each column, over the rows in their order.
 fn moments<T: Real>(values: &[T], width: usize) -> (Vec<f64>, Vec<f64>) {
-    const STRIP: usize = 64;
     let n = (values.len() / width).max(1) as f64;
     let strips: Vec<(Vec<f64>, Vec<f64>)> = (0..width.div_ceil(STRIP))
         .into_par_iter()
         .map(|strip| {
             let columns = strip * STRIP..width.min((strip + 1) * STRIP);
-            let mut mean = vec![0.0; columns.len()];
-            let mut variance = vec![0.0; columns.len()];
+            let zero = vec![0.0; columns.len()];
+            let mut mean = zero.clone();
             for row in values.chunks_exact(width) {
-                for (mean, x) in mean.iter_mut().zip(&row[columns.clone()]) {
-                    *mean += x.to_f64();
-                }
+                add_row(&mut mean, &row[columns.clone()]);
             }
             mean.iter_mut().for_each(|mean| *mean /= n);
+            let mut variance = zero;
             for row in values.chunks_exact(width) {
-                let entries = variance.iter_mut().zip(&mean).zip(&row[columns.clone()]);
-                for ((variance, mean), x) in entries {
-                    *variance += (x.to_f64() - mean).powi(2);
-                }
+                add_squares(&mut variance, &row[columns.clone()], &mean);
             }
             variance.iter_mut().for_each(|variance| *variance /= n);
             (mean, variance)
@@ -297,6 +342,27 @@ fn moments<T: Real>(values: &[T], width: usize) -> (Vec<f64>, Vec<f64>) {
         .collect();
     let (means, variances): (Vec<_>, Vec<_>) = strips.into_iter().unzip();
     (means.concat(), variances.concat())
+}
+
+/// Columns that one task sums up.
+pub(super) const STRIP: usize = 64;
+
+vectorised!(fn add_row<T>(sums: &mut [f64], row: &[T]) -> () = add_row_body);
+vectorised!(fn add_squares<T>(sums: &mut [f64], row: &[T], mean: &[f64]) -> () = add_squares_body);
+
+#[inline(always)]
+fn add_row_body<T: Real, const FMA: bool>(sums: &mut [f64], row: &[T]) {
+    for (sum, x) in sums.iter_mut().zip(row) {
+        *sum += x.to_f64();
+    }
+}
+
+#[inline(always)]
+fn add_squares_body<T: Real, const FMA: bool>(sums: &mut [f64], row: &[T], mean: &[f64]) {
+    for ((sum, x), mean) in sums.iter_mut().zip(row).zip(mean) {
+        let difference = x.to_f64() - mean;
+        *sum += difference * difference;
+    }
 }
 
 fn normalise<T: Real>(values: &mut [T], mean: &[T], inverse_deviation: &[T]) {

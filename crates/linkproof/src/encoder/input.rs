@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use crate::features::{Matrix, Values};
-use crate::real::{Real, View, add_scaled, multiply_parallel};
+use crate::real::{Real, View, add_scaled, multiply_parallel, weighted_rows};
 
 /// The data vectors of a view, in the precision of a fit.
 #[derive(Debug, Clone)]
@@ -276,11 +276,9 @@ impl<T: Real> Batch<'_, T> {
                     .with_min_len(8)
                     .enumerate()
                     .for_each(|(row, out)| {
-                        out.fill(T::ZERO);
-                        for place in rows.offsets[row]..rows.offsets[row + 1] {
-                            let start = rows.columns[place] as usize * width;
-                            add_scaled(out, rows.values[place], &weights[start..start + width]);
-                        }
+                        let range = rows.offsets[row]..rows.offsets[row + 1];
+                        let columns = &rows.columns[range.clone()];
+                        weighted_rows(out, columns, &rows.values[range], weights, false);
                     });
             }
         }
@@ -304,16 +302,16 @@ impl<T: Real> Batch<'_, T> {
             ),
             Entries::Sparse(rows) => {
                 let by_column = &rows.by_column;
+                let place = |place: &u32| rows.values[*place as usize];
+                let values: Vec<T> = by_column.places.iter().map(place).collect();
                 gradient
                     .par_chunks_mut(width)
                     .with_min_len(8)
                     .enumerate()
                     .for_each(|(column, gradient)| {
-                        for slot in by_column.offsets[column]..by_column.offsets[column + 1] {
-                            let start = by_column.rows[slot] as usize * width;
-                            let value = rows.values[by_column.places[slot] as usize];
-                            add_scaled(gradient, value, &derivative[start..start + width]);
-                        }
+                        let range = by_column.offsets[column]..by_column.offsets[column + 1];
+                        let entries = &by_column.rows[range.clone()];
+                        weighted_rows(gradient, entries, &values[range], derivative, true);
                     });
             }
         }

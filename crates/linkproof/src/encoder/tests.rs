@@ -221,7 +221,7 @@ fn dropout_keeps_the_mean_and_its_share() {
         step: 4,
     };
     let draws: Vec<f64> = (0..20_000)
-        .map(|i| dropout.factor(0.3, 0, i / 100, i % 100))
+        .map(|i| dropout.input_factor(i / 100, i % 100))
         .collect();
     let dropped = draws.iter().filter(|&&x| x == 0.0).count() as f64 / 20_000.0;
     assert!((dropped - 0.3).abs() < 0.01);

@@ -131,6 +131,7 @@ fn finish<T: Real>(
             },
             k: plan.k,
             plan: serde_json::to_value(plan).unwrap_or_default(),
+            notes: problem.unused_settings(params),
             history: solution.history,
             seconds: clock.elapsed().as_secs_f64(),
         },

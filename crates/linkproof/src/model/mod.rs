@@ -56,6 +56,9 @@ pub struct FitReport {
     pub k: f64,
     /// The solver, optimizer, steps, learning rate and so on that were chosen.
     pub plan: serde_json::Value,
+    /// What a user should know, such as settings without effect.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// The history.
     pub history: Vec<Record>,
     /// Seconds of the whole fit.

@@ -83,7 +83,6 @@ impl<'a, T: Real> Problem<'a, T> {
             });
             next = views[views.len() - 1].params.end;
         }
-        check_used(&views, params)?;
         let n_views = views.len();
         let mut unit = ViewMatrix::filled(n_views, 0.0);
         let mut gammas = Vec::new();
@@ -146,6 +145,26 @@ impl<'a, T: Real> Problem<'a, T> {
     /// Whether the objective changes from step to step.
     pub fn is_random(&self) -> bool {
         self.dropout.is_some()
+    }
+
+    /// Settings that were given and that nothing in this problem reads.
+    pub fn unused_settings(&self, params: &Params) -> Vec<String> {
+        let is_mlp = |view: &EncodedView<'_, T>| view.network.spec().kind == EncoderKind::Mlp;
+        if self.views.iter().any(is_mlp) {
+            return Vec::new();
+        }
+        [
+            ("batch-norm", params.batch_norm),
+            ("dropout", params.dropout > 0.0),
+            (
+                "output-activation",
+                params.output_activation != OutputActivation::None,
+            ),
+        ]
+        .into_iter()
+        .filter(|(_, given)| *given)
+        .map(|(name, _)| format!("{name} has no effect: no encoder is an mlp"))
+        .collect()
     }
 
     /// The score that solvers follow.
@@ -363,33 +382,6 @@ fn join<'p, T: Real>(passes: impl Iterator<Item = &'p Pass<T>>) -> Vec<T> {
         joined.extend_from_slice(pass.embeddings());
     }
     joined
-}
-
-/// Settings that only a multilayer perceptron reads are mistakes without one.
-fn check_used<T: Real>(views: &[EncodedView<'_, T>], params: &Params) -> Result<()> {
-    if views
-        .iter()
-        .any(|view| view.network.spec().kind == EncoderKind::Mlp)
-    {
-        return Ok(());
-    }
-    let refuse = |name, given: &str| {
-        Err(Error::Param {
-            name,
-            accepted: "its default unless some encoder is an mlp (--encoder mlp)".into(),
-            given: given.into(),
-        })
-    };
-    if params.batch_norm {
-        return refuse("batch-norm", "true");
-    }
-    if params.dropout > 0.0 {
-        return refuse("dropout", &params.dropout.to_string());
-    }
-    if params.output_activation != OutputActivation::None {
-        return refuse("output-activation", params.output_activation.name());
-    }
-    Ok(())
 }
 
 /// The shape of a view's encoder.
