@@ -2,7 +2,7 @@
 
 use crate::lab::{Lab, links_csv, planted};
 
-/// More nodes than one tile of pairs (256), than one block of the sampler and
+/// More nodes than one tile of pairs (384), than one block of the sampler and
 /// than one chunk of rows.
 fn lab() -> Lab {
     let lab = Lab::new();

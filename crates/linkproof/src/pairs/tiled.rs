@@ -18,7 +18,7 @@ use crate::real::{Real, View, multiply};
 use crate::score::{Kernel, Score, Term};
 
 /// The largest number of rows of a block.
-const BLOCK: usize = 256;
+const BLOCK: usize = 384;
 
 /// Tiles, in parallel.
 #[derive(Debug, Clone, Copy, Default)]
@@ -99,7 +99,12 @@ impl<T: Real> PairEngine<T> for Tiled {
 fn cut(rows: &[Range<usize>]) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (view, rows) in rows.iter().enumerate() {
-        let n_blocks = rows.len().div_ceil(BLOCK);
+        // A multiple of four fills the rounds of two threads, and nearly those
+        // of more; the number must not depend on the machine.
+        let n_blocks = match rows.len().div_ceil(BLOCK) {
+            few @ 0..=1 => few,
+            many => many.next_multiple_of(4),
+        };
         for block in 0..n_blocks {
             let start = rows.start + rows.len() * block / n_blocks;
             let end = rows.start + rows.len() * (block + 1) / n_blocks;
