@@ -50,37 +50,26 @@ impl Dataset {
     pub fn new(graph: Graph, features: Features) -> Result<Dataset> {
         let (ids, matrix) = features.into_parts();
         let graph = join(graph, &ids, None)?;
-        let views = vec![DataView {
-            name: String::new(),
-            rows: 0..ids.len(),
-            matrix: Some(matrix),
-        }];
-        Dataset {
-            ids,
-            order: None,
-            views,
-            graph,
-        }
-        .check()
+        Dataset::one_view(graph, ids, Some(matrix))
     }
 
     /// Links alone. The nodes are those of the graph, in its order.
     pub fn from_links(graph: Graph) -> Result<Dataset> {
         let ids = graph.ids().clone();
-        Dataset::without_vectors(graph, ids)
+        Dataset::one_view(graph, ids, None)
     }
 
     /// Links between given nodes without data vectors.
     pub fn with_nodes(graph: Graph, ids: Ids) -> Result<Dataset> {
         let graph = join(graph, &ids, None)?;
-        Dataset::without_vectors(graph, ids)
+        Dataset::one_view(graph, ids, None)
     }
 
-    fn without_vectors(graph: Graph, ids: Ids) -> Result<Dataset> {
+    fn one_view(graph: Graph, ids: Ids, matrix: Option<Matrix>) -> Result<Dataset> {
         let views = vec![DataView {
             name: String::new(),
             rows: 0..ids.len(),
-            matrix: None,
+            matrix,
         }];
         Dataset {
             ids,
