@@ -8,7 +8,10 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Range, Sub, SubAssign};
 
 use rayon::prelude::*;
 
-use crate::processor::vectorised;
+use crate::processor::{Processor, vectorised};
+
+mod panels;
+pub use panels::{Target, multiply_panel, pack_panel, panel_width};
 
 /// `f32` or `f64`.
 pub trait Real:
@@ -75,6 +78,8 @@ pub trait Real:
     /// 1.2e-7 relative in `f32`, 4e-16 in `f64`; infinite above
     /// [`Real::EXP_MAX`], a tiny positive number where it would underflow.
     fn exp_inline<const FMA: bool>(self) -> Self;
+    /// The same for arguments up to [`Real::EXP_MAX`]; wrong above.
+    fn exp_below<const FMA: bool>(self) -> Self;
 
     /// `out = scale * a b + (if add then out)` on raw strided matrices.
     ///
@@ -94,11 +99,18 @@ pub trait Real:
         out_strides: (isize, isize),
         add: bool,
     );
+
+    /// The rows of a product with a panel.
+    ///
+    /// # Safety
+    /// The job's sizes must be true of its pointers and of `out`.
+    #[doc(hidden)]
+    unsafe fn multiply_rows(job: &panels::Job<Self>, out: *mut Self);
 }
 
 macro_rules! real {
     ($float:ident, $magic:expr, $shift:expr, $bias:expr, $low:expr, $high:expr, $cap:expr, $rounding:expr,
-     $ln2_high:expr, $ln2_low:expr, $from_f32:expr, $from_f64:expr, $factorials:expr) => {
+     $ln2_high:expr, $ln2_low:expr, $from_f32:expr, $from_f64:expr, $coefficients:expr, $avx2:ident, $avx512:ident) => {
         impl Real for $float {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -161,25 +173,29 @@ macro_rules! real {
             }
             #[inline(always)]
             fn exp_inline<const FMA: bool>(self) -> Self {
-                const MAGIC: $float = $magic;
                 let high = $high as $float;
-                let x = Real::min(Real::max(self, $low), high);
+                let result = Real::min(self, high).exp_below::<FMA>();
+                if self > high {
+                    $float::INFINITY
+                } else {
+                    result
+                }
+            }
+            #[inline(always)]
+            fn exp_below<const FMA: bool>(self) -> Self {
+                const MAGIC: $float = $magic;
+                let x = Real::max(self, $low);
                 // Adding 1.5 * 2^(mantissa bits) rounds to the nearest integer
                 // and leaves that integer in the low bits.
                 let shifted = x.fma::<FMA>(std::$float::consts::LOG2_E, MAGIC);
                 let n = shifted - MAGIC;
                 let r = n.fma::<FMA>(-$ln2_low, n.fma::<FMA>(-$ln2_high, x));
                 let mut poly: $float = 0.0;
-                for factorial in $factorials {
-                    poly = poly.fma::<FMA>(r, 1.0 / factorial);
+                for coefficient in $coefficients {
+                    poly = poly.fma::<FMA>(r, coefficient);
                 }
                 let power = $float::from_bits((shifted.to_bits() << $shift).wrapping_add($bias));
-                let result = poly * power;
-                if self > high {
-                    $float::INFINITY
-                } else {
-                    result
-                }
+                poly * power
             }
             unsafe fn gemm(
                 (m, k, n): (usize, usize, usize),
@@ -217,6 +233,19 @@ macro_rules! real {
                     );
                 }
             }
+            unsafe fn multiply_rows(job: &panels::Job<Self>, out: *mut Self) {
+                // SAFETY: the sizes are the caller's, the instructions were
+                // found to exist.
+                unsafe {
+                    match Processor::here() {
+                        #[cfg(target_arch = "x86_64")]
+                        Processor::Avx512 => panels::$avx512(job, out),
+                        #[cfg(target_arch = "x86_64")]
+                        Processor::Avx2 => panels::$avx2(job, out),
+                        _ => panels::portable(job, out),
+                    }
+                }
+            }
         }
     };
 }
@@ -234,7 +263,18 @@ real!(
     1.428_606_8e-6,
     Some,
     |_| None,
-    [5040.0, 720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0f32]
+    // The smallest relative error on +-log(2)/2, 2e-9 before rounding.
+    [
+        0.001_383_679_4,
+        0.008_374_857,
+        0.041_668_23,
+        0.166_664_2,
+        0.499_999_9,
+        1.0,
+        1.0f32
+    ],
+    avx2_f32,
+    avx512_f32
 );
 real!(
     f64,
@@ -250,21 +290,23 @@ real!(
     |_| None,
     Some,
     [
-        6_227_020_800.0,
-        479_001_600.0,
-        39_916_800.0,
-        3_628_800.0,
-        362_880.0,
-        40_320.0,
-        5040.0,
-        720.0,
-        120.0,
-        24.0,
-        6.0,
-        2.0,
+        1.0 / 6_227_020_800.0,
+        1.0 / 479_001_600.0,
+        1.0 / 39_916_800.0,
+        1.0 / 3_628_800.0,
+        1.0 / 362_880.0,
+        1.0 / 40_320.0,
+        1.0 / 5040.0,
+        1.0 / 720.0,
+        1.0 / 120.0,
+        1.0 / 24.0,
+        1.0 / 6.0,
+        0.5,
         1.0,
         1.0f64
-    ]
+    ],
+    avx2_f64,
+    avx512_f64
 );
 
 /// A matrix inside a slice.
@@ -286,6 +328,23 @@ impl<'a, T> View<'a, T> {
             rows,
             columns,
             row_stride: columns,
+            column_stride: 1,
+        }
+    }
+
+    /// Some columns of a matrix stored row after row: `data` from the first of
+    /// them on, rows `stride` apart.
+    pub fn strided(data: &'a [T], rows: usize, columns: usize, stride: usize) -> Self {
+        assert!(columns <= stride, "row length");
+        assert!(
+            rows == 0 || data.len() >= (rows - 1) * stride + columns,
+            "matrix size"
+        );
+        View {
+            data,
+            rows,
+            columns,
+            row_stride: stride,
             column_stride: 1,
         }
     }

@@ -95,7 +95,8 @@ pub fn evaluate<T: Real>(
     };
     let mut gradient = with_gradient.then(|| vec![T::ZERO; y.len()]);
     let kernel = Kernel::new(score);
-    let mut sums = Tiled.all_pairs(&embedded, &pairs, score, &kernel, gradient.as_deref_mut());
+    let mut sums =
+        Tiled::default().all_pairs(&embedded, &pairs, score, &kernel, gradient.as_deref_mut());
     let links = ListedPairs::of(graph);
     let charge = Charge::Correction;
     let corrections = listed_pairs(

@@ -6,8 +6,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Problem;
 use crate::pairs::{
-    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Sums, Tiled, ViewMatrix,
-    listed_pairs,
+    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Sums, ViewMatrix, listed_pairs,
 };
 use crate::real::Real;
 use crate::score::{Kernel, Score};
@@ -94,7 +93,7 @@ impl<T: Real> Problem<'_, T> {
                 nodes: &nodes,
                 split: self.prepared.split.map(|split| (split, part)),
             };
-            let sums = Tiled.all_pairs(&inside, &pairs, score, kernel, None);
+            let sums = self.engine.all_pairs(&inside, &pairs, score, kernel, None);
             match &mut total {
                 Some(total) => total.add(&sums),
                 None => total = Some(sums),

@@ -54,6 +54,7 @@ pub struct Problem<'a, T: Real> {
     n_params: usize,
     score: Score,
     kernel: Kernel<T>,
+    engine: Tiled<T>,
     links: ListedPairs,
     prepared: &'a Prepared,
     held_out_links: Option<ListedPairs>,
@@ -100,6 +101,7 @@ impl<'a, T: Real> Problem<'a, T> {
             gammas,
             n_params: next,
             kernel,
+            engine: Tiled::default(),
             score,
             links: ListedPairs::of(&prepared.training),
             held_out_links: prepared.held_out.as_ref().map(ListedPairs::of),
@@ -302,7 +304,9 @@ impl<'a, T: Real> Problem<'a, T> {
             nodes: &self.nodes,
             split: self.prepared.split.map(|split| (split, part)),
         };
-        let mut sums = Tiled.all_pairs(embedded, &pairs, score, kernel, slopes.as_deref_mut());
+        let mut sums =
+            self.engine
+                .all_pairs(embedded, &pairs, score, kernel, slopes.as_deref_mut());
         let links = match part {
             Part::Training => Some(&self.links),
             Part::HeldOut => self.held_out_links.as_ref(),

@@ -3,7 +3,7 @@
 use super::{Problem, join};
 use crate::encoder::Network;
 use crate::pairs::{
-    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Tiled, ViewMatrix, listed_pairs,
+    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, ViewMatrix, listed_pairs,
 };
 use crate::real::{Real, add_scaled};
 
@@ -112,7 +112,7 @@ impl<T: Real> Problem<'_, T> {
             split: self.prepared.split.map(|split| (split, Part::Training)),
         };
         let mut slopes = vec![T::ZERO; joined.len()];
-        let mut sums = Tiled.all_pairs(
+        let mut sums = self.engine.all_pairs(
             &embedded,
             &pairs,
             &self.score,

@@ -14,18 +14,48 @@ use rayon::prelude::*;
 
 use super::split::mask_row;
 use super::{AllPairs, Embedded, PairEngine, Sums};
-use crate::real::{Real, View, multiply};
+use crate::real::{Real, Target, View, multiply_panel, pack_panel, panel_width};
 use crate::score::{Kernel, Score, Term};
 
 /// The largest number of rows of a block.
 const BLOCK: usize = 384;
 
-/// Tiles, in parallel.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Tiled;
+/// Tiles, in parallel; keeps its buffers from pass to pass.
+#[derive(Debug)]
+pub struct Tiled<T> {
+    packed: Spare<Packed<T>>,
+    scratch: Spare<Scratch<T>>,
+}
+
+impl<T: Real> Default for Tiled<T> {
+    fn default() -> Tiled<T> {
+        Tiled {
+            packed: Spare(Mutex::new(Vec::new())),
+            scratch: Spare(Mutex::new(Vec::new())),
+        }
+    }
+}
+
+/// Buffers that nobody uses at the moment.
+#[derive(Debug)]
+struct Spare<B>(Mutex<Vec<B>>);
+
+impl<B> Spare<B> {
+    fn take(&self, make: impl FnOnce() -> B) -> B {
+        let spare = self.0.lock().ok().and_then(|mut spare| spare.pop());
+        spare.unwrap_or_else(make)
+    }
+
+    fn give(&self, buffer: B) {
+        if let Ok(mut spare) = self.0.lock() {
+            spare.push(buffer);
+        }
+    }
+}
 
 /// Rows of one view that are handled together.
 struct Block {
+    index: usize,
     rows: Range<usize>,
     view: usize,
 }
@@ -38,7 +68,7 @@ struct Tile<'a, T> {
     second_gradient: Option<&'a mut [T]>,
 }
 
-impl<T: Real> PairEngine<T> for Tiled {
+impl<T: Real> PairEngine<T> for Tiled<T> {
     fn all_pairs(
         &self,
         embedded: &Embedded<'_, T>,
@@ -48,8 +78,15 @@ impl<T: Real> PairEngine<T> for Tiled {
         gradient: Option<&mut [T]>,
     ) -> Sums {
         let blocks = cut(pairs.rows);
+        let mut packed = self.packed.take(Packed::default);
+        packed.fill(embedded, &blocks);
+        let pass = Pass {
+            embedded,
+            pairs,
+            kernel,
+            packed: &packed,
+        };
         let mut sums = Sums::zero(pairs.scale.n_views());
-        let spare = Spare(Mutex::new(Vec::new()));
         let mut gradients = gradient.map(|gradient| slots(&blocks, embedded.dim, gradient));
         for round in rounds(blocks.len()) {
             let mut tiles = Vec::with_capacity(round.len());
@@ -58,26 +95,23 @@ impl<T: Real> PairEngine<T> for Tiled {
                 if pairs.scale.get(first.view, second.view) == 0.0 {
                     continue;
                 }
-                tiles.push((
-                    (a, b),
-                    Tile {
-                        first,
-                        second,
-                        first_gradient: gradients.as_mut().and_then(|g| g[a].take()),
-                        second_gradient: gradients.as_mut().and_then(|g| g[b].take()),
-                    },
-                ));
+                tiles.push(Tile {
+                    first,
+                    second,
+                    first_gradient: gradients.as_mut().and_then(|g| g[a].take()),
+                    second_gradient: gradients.as_mut().and_then(|g| g[b].take()),
+                });
             }
             let results: Vec<(Term, f64)> = tiles
                 .par_iter_mut()
-                .map(|(_, tile)| {
-                    let mut scratch = spare.take();
-                    let result = visit(tile, embedded, pairs, kernel, &mut scratch);
-                    spare.give(scratch);
+                .map(|tile| {
+                    let mut scratch = self.scratch.take(Scratch::new);
+                    let result = pass.visit(tile, &mut scratch);
+                    self.scratch.give(scratch);
                     result
                 })
                 .collect();
-            for ((place, tile), (term, count)) in tiles.into_iter().zip(results) {
+            for (tile, (term, count)) in tiles.into_iter().zip(results) {
                 let views = (tile.first.view, tile.second.view);
                 let scale = pairs.scale.get(views.0, views.1);
                 sums.value += scale * term.value;
@@ -85,12 +119,13 @@ impl<T: Real> PairEngine<T> for Tiled {
                 sums.gamma.add(views.0, views.1, -scale * term.slope);
                 if let Some(gradients) = gradients.as_mut() {
                     if tile.second_gradient.is_some() {
-                        gradients[place.1] = tile.second_gradient;
+                        gradients[tile.second.index] = tile.second_gradient;
                     }
-                    gradients[place.0] = tile.first_gradient;
+                    gradients[tile.first.index] = tile.first_gradient;
                 }
             }
         }
+        self.packed.give(packed);
         sums
     }
 }
@@ -109,6 +144,7 @@ fn cut(rows: &[Range<usize>]) -> Vec<Block> {
             let start = rows.start + rows.len() * block / n_blocks;
             let end = rows.start + rows.len() * (block + 1) / n_blocks;
             blocks.push(Block {
+                index: blocks.len(),
                 rows: start..end,
                 view,
             });
@@ -155,102 +191,234 @@ fn rounds(n: usize) -> Vec<Vec<(usize, usize)>> {
     rounds
 }
 
+/// The embeddings, packed in both directions for the products of a pass.
+#[derive(Debug)]
+struct Packed<T> {
+    /// Panels of the embeddings' entries: the rows of all nodes in each.
+    entries: Vec<T>,
+    /// For each block, panels of its nodes: all their entries in each.
+    nodes: Vec<T>,
+    /// Where each block's panels of nodes stand.
+    places: Vec<Range<usize>>,
+}
+
+impl<T> Default for Packed<T> {
+    fn default() -> Packed<T> {
+        Packed {
+            entries: Vec::new(),
+            nodes: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+}
+
+impl<T: Real> Packed<T> {
+    fn fill(&mut self, embedded: &Embedded<'_, T>, blocks: &[Block]) {
+        let width = panel_width::<T>();
+        let (n, dim) = (embedded.n_rows(), embedded.dim);
+        let y = View::new(embedded.y, n, dim);
+        self.entries
+            .resize(dim.div_ceil(width) * width * n, T::ZERO);
+        self.entries
+            .par_chunks_mut(n * width)
+            .enumerate()
+            .for_each(|(panel, out)| pack_panel(out, y, panel * width));
+
+        self.places.clear();
+        let mut end = 0;
+        for block in blocks {
+            let start = end;
+            end += block.rows.len().next_multiple_of(width) * dim;
+            self.places.push(start..end);
+        }
+        self.nodes.resize(end, T::ZERO);
+        let mut rest = &mut self.nodes[..];
+        let mut parts = Vec::with_capacity(blocks.len());
+        for (block, place) in blocks.iter().zip(&self.places) {
+            let (part, tail) = rest.split_at_mut(place.len());
+            parts.push((block, part));
+            rest = tail;
+        }
+        parts.into_par_iter().for_each(|(block, part)| {
+            let nodes = y.rows(block.rows.clone()).t();
+            for (panel, out) in part.chunks_exact_mut(width * dim).enumerate() {
+                pack_panel(out, nodes, panel * width);
+            }
+        });
+    }
+}
+
+/// Rows of a tile that are handled together: a multiple of the rows whose
+/// products the registers hold, and few enough for the products to stay in
+/// the second-level cache until both gradients have used them.
+const STRIP: usize = 96;
+
 /// Buffers of a tile, handed from tile to tile.
+#[derive(Debug)]
 struct Scratch<T> {
     products: Vec<T>,
     mask: Vec<T>,
 }
 
-/// Scratch that no tile uses at the moment.
-struct Spare<T>(Mutex<Vec<Scratch<T>>>);
-
-impl<T: Real> Spare<T> {
-    fn take(&self) -> Scratch<T> {
-        let spare = self.0.lock().ok().and_then(|mut spare| spare.pop());
-        spare.unwrap_or_else(|| Scratch {
-            products: vec![T::ZERO; BLOCK * BLOCK],
+impl<T: Real> Scratch<T> {
+    fn new() -> Scratch<T> {
+        Scratch {
+            products: vec![T::ZERO; STRIP * stride(BLOCK)],
             mask: vec![T::ZERO; BLOCK],
-        })
-    }
-
-    fn give(&self, scratch: Scratch<T>) {
-        if let Ok(mut spare) = self.0.lock() {
-            spare.push(scratch);
         }
     }
 }
 
-/// The sums over a tile and its number of pairs; adds the scaled gradient to
-/// the tile's blocks.
-fn visit<T: Real>(
-    tile: &mut Tile<'_, T>,
-    embedded: &Embedded<'_, T>,
-    pairs: &AllPairs<'_>,
-    kernel: &Kernel<T>,
-    scratch: &mut Scratch<T>,
-) -> (Term, f64) {
-    let dim = embedded.dim;
-    let (m, n) = (tile.first.rows.len(), tile.second.rows.len());
-    let rows = |block: &Block| &embedded.y[block.rows.start * dim..block.rows.end * dim];
-    let first = View::new(rows(tile.first), m, dim);
-    let second = View::new(rows(tile.second), n, dim);
-    let diagonal = tile.first.rows == tile.second.rows;
-
-    let products = &mut scratch.products[..m * n];
-    multiply(products, T::ONE, first, second.t(), false);
-    let (sum, count) = pay(products, tile, embedded, pairs, kernel, &mut scratch.mask);
-
-    let factor = T::of(pairs.scale.get(tile.first.view, tile.second.view));
-    let slopes = View::new(products, m, n);
-    if let Some(gradient) = tile.first_gradient.as_deref_mut() {
-        multiply(gradient, factor, slopes, second, true);
-        if diagonal {
-            multiply(gradient, factor, slopes.t(), first, true);
-        }
-    }
-    if let Some(gradient) = tile.second_gradient.as_deref_mut() {
-        multiply(gradient, factor, slopes.t(), first, true);
-    }
-    (sum, count)
+/// The distance between rows of products: an odd number of cache lines in
+/// single precision, so that a column does not crowd into a few cache sets.
+fn stride(columns: usize) -> usize {
+    columns.next_multiple_of(32) + 16
 }
 
-/// Turns the inner products of a tile into slopes, 0 for pairs that do not
-/// take part.
-fn pay<T: Real>(
-    products: &mut [T],
-    tile: &Tile<'_, T>,
-    embedded: &Embedded<'_, T>,
-    pairs: &AllPairs<'_>,
-    kernel: &Kernel<T>,
-    mask: &mut [T],
-) -> (Term, f64) {
-    let n = tile.second.rows.len();
-    let diagonal = tile.first.rows == tile.second.rows;
-    let gamma = T::of(embedded.gamma.get(tile.first.view, tile.second.view));
-    let mut sum = Term {
-        value: 0.0,
-        slope: 0.0,
-    };
-    let mut count = 0.0;
-    for (row, s) in products.chunks_exact_mut(n).enumerate() {
-        let start = if diagonal { row + 1 } else { 0 };
-        s[..start].fill(T::ZERO);
-        let s = &mut s[start..];
-        let term = match pairs.split {
-            None => {
-                count += s.len() as f64;
-                kernel.apply(s, gamma, None)
-            }
-            Some((split, part)) => {
-                let i = pairs.nodes[tile.first.rows.start + row];
-                let nodes = &pairs.nodes[tile.second.rows.start + start..tile.second.rows.end];
-                let mask = &mut mask[..s.len()];
-                count += f64::from(mask_row(mask, split, part, i, nodes));
-                kernel.apply(s, gamma, Some(mask))
-            }
+/// Some rows of a tile, and the rows that they meet.
+struct Strip {
+    first: Range<usize>,
+    second: Range<usize>,
+    view: (usize, usize),
+    diagonal: bool,
+    stride: usize,
+}
+
+/// What all tiles of a pass share.
+struct Pass<'a, T: Real> {
+    embedded: &'a Embedded<'a, T>,
+    pairs: &'a AllPairs<'a>,
+    kernel: &'a Kernel<T>,
+    packed: &'a Packed<T>,
+}
+
+impl<T: Real> Pass<'_, T> {
+    /// The sums over a tile and its number of pairs; adds the scaled gradient
+    /// to the tile's blocks.
+    fn visit(&self, tile: &mut Tile<'_, T>, scratch: &mut Scratch<T>) -> (Term, f64) {
+        let width = panel_width::<T>();
+        let diagonal = tile.first.index == tile.second.index;
+        let mut sum = Term {
+            value: 0.0,
+            slope: 0.0,
         };
-        sum.value += term.value;
-        sum.slope += term.slope;
+        let mut count = 0.0;
+        for start in tile.first.rows.clone().step_by(STRIP) {
+            // On the diagonal, earlier pairs are an earlier strip's.
+            let skipped = if diagonal {
+                (start - tile.first.rows.start) / width * width
+            } else {
+                0
+            };
+            let strip = Strip {
+                first: start..tile.first.rows.end.min(start + STRIP),
+                second: tile.second.rows.start + skipped..tile.second.rows.end,
+                view: (tile.first.view, tile.second.view),
+                diagonal,
+                stride: stride(tile.second.rows.len() - skipped),
+            };
+            let nodes = &self.packed.nodes[self.packed.places[tile.second.index].clone()];
+            let products = &mut scratch.products[..strip.first.len() * strip.stride];
+            self.products(&strip, &nodes[skipped * self.embedded.dim..], products);
+            let (term, pairs) = self.pay(&strip, products, &mut scratch.mask);
+            sum.value += term.value;
+            sum.slope += term.slope;
+            count += pairs;
+            self.differentiate(&strip, products, tile);
+        }
+        (sum, count)
     }
-    (sum, count)
+
+    /// The inner products of a strip, from the panels of the nodes it meets.
+    fn products(&self, strip: &Strip, nodes: &[T], products: &mut [T]) {
+        let (dim, width) = (self.embedded.dim, panel_width::<T>());
+        let y = View::new(self.embedded.y, self.embedded.n_rows(), dim);
+        for (panel, nodes) in nodes.chunks_exact(width * dim).enumerate() {
+            let target = Target {
+                data: &mut products[panel * width..],
+                stride: strip.stride,
+                columns: width,
+            };
+            multiply_panel(target, T::ONE, y.rows(strip.first.clone()), nodes, false);
+        }
+    }
+
+    /// Turns the inner products of a strip into slopes, 0 for pairs that do
+    /// not take part.
+    fn pay(&self, strip: &Strip, products: &mut [T], mask: &mut [T]) -> (Term, f64) {
+        let gamma = T::of(self.embedded.gamma.get(strip.view.0, strip.view.1));
+        let nodes = self.pairs.nodes;
+        let mut sum = Term {
+            value: 0.0,
+            slope: 0.0,
+        };
+        let mut count = 0.0;
+        let rows = products.chunks_exact_mut(strip.stride);
+        for (i, s) in strip.first.clone().zip(rows) {
+            let skipped = if strip.diagonal {
+                i + 1 - strip.second.start
+            } else {
+                0
+            };
+            s[..skipped].fill(T::ZERO);
+            let s = &mut s[skipped..strip.second.len()];
+            let term = match self.pairs.split {
+                None => {
+                    count += s.len() as f64;
+                    self.kernel.apply(s, gamma, None)
+                }
+                Some((split, part)) => {
+                    let second = &nodes[strip.second.start + skipped..strip.second.end];
+                    let mask = &mut mask[..s.len()];
+                    count += f64::from(mask_row(mask, split, part, nodes[i], second));
+                    self.kernel.apply(s, gamma, Some(mask))
+                }
+            };
+            sum.value += term.value;
+            sum.slope += term.slope;
+        }
+        (sum, count)
+    }
+
+    /// Adds what the slopes of a strip mean for the gradient of both its sides.
+    fn differentiate(&self, strip: &Strip, slopes: &[T], tile: &mut Tile<'_, T>) {
+        let (dim, width) = (self.embedded.dim, panel_width::<T>());
+        let factor = T::of(self.pairs.scale.get(strip.view.0, strip.view.1));
+        let (m, n) = (strip.first.len(), strip.second.len());
+        let slopes = View::strided(slopes, m, n, strip.stride);
+        let first_place = (strip.first.start - tile.first.rows.start) * dim;
+        let second_place = (strip.second.start - tile.second.rows.start) * dim;
+        let panels = self
+            .packed
+            .entries
+            .chunks_exact(self.embedded.n_rows() * width);
+        for (panel, entries) in panels.enumerate() {
+            let column = panel * width;
+            let columns = width.min(dim - column);
+            let rows = |rows: &Range<usize>| &entries[rows.start * width..rows.end * width];
+            if let Some(gradient) = tile.first_gradient.as_deref_mut() {
+                let data = &mut gradient[first_place + column..];
+                let out = Target {
+                    data,
+                    stride: dim,
+                    columns,
+                };
+                multiply_panel(out, factor, slopes, rows(&strip.second), true);
+            }
+            let second = if strip.diagonal {
+                tile.first_gradient.as_deref_mut()
+            } else {
+                tile.second_gradient.as_deref_mut()
+            };
+            if let Some(gradient) = second {
+                let data = &mut gradient[second_place + column..];
+                let out = Target {
+                    data,
+                    stride: dim,
+                    columns,
+                };
+                multiply_panel(out, factor, slopes.t(), rows(&strip.first), true);
+            }
+        }
+    }
 }

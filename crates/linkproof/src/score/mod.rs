@@ -13,13 +13,14 @@
 //! Reference: Okuno and Shimodaira, *Robust Graph Embedding with Noisy Link
 //! Weights*, AISTATS 2019, equations 4 to 7.
 
+mod chebyshev;
 mod kernel;
+mod pieces;
 pub mod probability;
-mod series;
 mod table;
 
 pub use kernel::Kernel;
-pub use series::Series;
+pub use pieces::Pieces;
 pub use table::Table;
 
 use crate::params::ScoreKind;

@@ -2,6 +2,7 @@
 //! and slope themselves, each within 1e-10 relative, so that a look-up costs
 //! about what an `exp` costs.
 
+use super::chebyshev::{Fit, horner};
 use super::{Term, probability};
 
 const LOW: f64 = -40.0;
@@ -26,16 +27,11 @@ impl Table {
         // a unit of `s` before the term no longer matters.
         let cells_per_unit = (32.0f64).max((5.0 * (1.0 + beta)).ceil());
         let n_cells = ((HIGH - LOW) * cells_per_unit) as usize;
-        let (nodes, weights) = chebyshev();
+        let fit = Fit::<TERMS>::new();
         let cells = (0..n_cells)
             .map(|cell| {
                 let centre = LOW + (cell as f64 + 0.5) / cells_per_unit;
-                let samples =
-                    nodes.map(|u| probability::unlinked(beta, centre + 0.5 * u / cells_per_unit));
-                [
-                    polynomial(&weights, samples.map(|sample| sample.0)),
-                    polynomial(&weights, samples.map(|sample| sample.1)),
-                ]
+                fit.coefficients(|u| probability::unlinked(beta, centre + 0.5 * u / cells_per_unit))
             })
             .collect();
         Table {
@@ -94,54 +90,4 @@ impl Table {
         }
         best.0
     }
-}
-
-#[inline(always)]
-fn horner(coefficients: &[f64; TERMS], u: f64) -> f64 {
-    let mut sum = 0.0;
-    for &coefficient in coefficients.iter().rev() {
-        sum = sum * u + coefficient;
-    }
-    sum
-}
-
-type Square = [[f64; TERMS]; TERMS];
-
-/// The Chebyshev nodes on [-1, 1] and the matrix that turns values there into
-/// the coefficients of the interpolating polynomial.
-fn chebyshev() -> ([f64; TERMS], Square) {
-    let n = TERMS as f64;
-    let mut nodes = [0.0; TERMS];
-    for (place, node) in nodes.iter_mut().enumerate() {
-        *node = (std::f64::consts::PI * (place as f64 + 0.5) / n).cos();
-    }
-    // The monomial coefficients of the Chebyshev polynomials T_0 .. T_{n-1}.
-    let mut polynomials = [[0.0; TERMS]; TERMS];
-    polynomials[0][0] = 1.0;
-    polynomials[1][1] = 1.0;
-    for degree in 2..TERMS {
-        for power in 0..TERMS {
-            let shifted = if power > 0 {
-                2.0 * polynomials[degree - 1][power - 1]
-            } else {
-                0.0
-            };
-            polynomials[degree][power] = shifted - polynomials[degree - 2][power];
-        }
-    }
-    let mut weights = [[0.0; TERMS]; TERMS];
-    for (power, row) in weights.iter_mut().enumerate() {
-        for (place, weight) in row.iter_mut().enumerate() {
-            for (degree, polynomial) in polynomials.iter().enumerate() {
-                let angle = std::f64::consts::PI * degree as f64 * (place as f64 + 0.5) / n;
-                let norm = if degree == 0 { 1.0 / n } else { 2.0 / n };
-                *weight += norm * polynomial[power] * angle.cos();
-            }
-        }
-    }
-    (nodes, weights)
-}
-
-fn polynomial(weights: &Square, samples: [f64; TERMS]) -> [f64; TERMS] {
-    weights.map(|row| row.iter().zip(&samples).map(|(w, x)| w * x).sum())
 }

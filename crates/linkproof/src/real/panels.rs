@@ -1,0 +1,452 @@
+//! Matrix products whose right factor is packed once and used many times.
+//!
+//! A panel is a strip of columns of a matrix, its rows one after another, as
+//! wide as a few registers of the machine; missing columns are 0. The product
+//! of some rows with a panel is accumulated in registers alone, so its speed
+//! is that of the machine's fused multiply-add, and the left factor needs no
+//! packing. General products, where packing pays off within one call, are
+//! [`multiply`](super::multiply)'s.
+
+use super::{Real, View};
+use crate::processor::Processor;
+
+/// The columns of a panel on this machine.
+pub fn panel_width<T: Real>() -> usize {
+    let lanes = match Processor::here() {
+        Processor::Avx512 => 64 / size_of::<T>(),
+        Processor::Avx2 => 32 / size_of::<T>(),
+        Processor::Neon | Processor::Portable => PORTABLE_LANES,
+    };
+    lanes * VECTORS
+}
+
+/// Registers in a row of a panel.
+const VECTORS: usize = 2;
+
+/// Writes the columns of `matrix` from `first` on into a panel.
+pub fn pack_panel<T: Real>(panel: &mut [T], matrix: View<'_, T>, first: usize) {
+    let width = panel_width::<T>();
+    let columns = matrix.columns.min(first + width) - first;
+    for (row, out) in panel.chunks_exact_mut(width).enumerate() {
+        let start = row * matrix.row_stride + first * matrix.column_stride;
+        let entries = matrix.data[start..].iter().step_by(matrix.column_stride);
+        let (filled, missing) = out.split_at_mut(columns);
+        for (out, entry) in filled.iter_mut().zip(entries) {
+            *out = *entry;
+        }
+        missing.fill(T::ZERO);
+    }
+}
+
+/// Where a product goes: some columns of a matrix stored row after row.
+pub struct Target<'a, T> {
+    /// The matrix from the first of these columns on.
+    pub data: &'a mut [T],
+    /// The distance between its rows.
+    pub stride: usize,
+    /// How many columns there are.
+    pub columns: usize,
+}
+
+/// `target += scale * a panel`, or without `add` `target = scale * a panel`.
+pub fn multiply_panel<T: Real>(
+    target: Target<'_, T>,
+    scale: T,
+    a: View<'_, T>,
+    panel: &[T],
+    add: bool,
+) {
+    let width = panel_width::<T>();
+    let Target {
+        data,
+        stride,
+        columns,
+    } = target;
+    assert!(columns <= width && columns <= stride, "panel width");
+    assert_eq!(panel.len(), a.columns * width, "panel size");
+    if a.rows == 0 || columns == 0 {
+        return;
+    }
+    assert!(data.len() >= (a.rows - 1) * stride + columns, "output size");
+    if a.columns > 0 {
+        let last = (a.rows - 1) * a.row_stride + (a.columns - 1) * a.column_stride;
+        assert!(last < a.data.len(), "left factor");
+    }
+    let job = Job {
+        scale,
+        inner: a.columns,
+        rows: a.rows,
+        columns,
+        stride,
+        a: a.data.as_ptr(),
+        a_strides: (a.row_stride, a.column_stride),
+        panel: panel.as_ptr(),
+        add,
+    };
+    // SAFETY: the assertions above keep every access of the job inside its
+    // slices, and `multiply_rows` uses what the processor has.
+    unsafe { T::multiply_rows(&job, data.as_mut_ptr()) }
+}
+
+/// A product of rows with a panel, its sizes checked.
+pub struct Job<T> {
+    scale: T,
+    inner: usize,
+    rows: usize,
+    columns: usize,
+    stride: usize,
+    a: *const T,
+    a_strides: (usize, usize),
+    panel: *const T,
+    add: bool,
+}
+
+/// A register of numbers. Every operation may only be used where the machine
+/// has the register.
+pub(super) trait Register<T>: Copy {
+    /// How many numbers it holds.
+    const LANES: usize;
+    unsafe fn splat(value: T) -> Self;
+    unsafe fn load(from: *const T) -> Self;
+    unsafe fn store(self, to: *mut T);
+    /// `self * factor + sum`.
+    unsafe fn mul_add(self, factor: Self, sum: Self) -> Self;
+}
+
+/// All rows of a job, `R` at a time.
+///
+/// # Safety
+/// The job's sizes must be true of its pointers, and the machine must have the
+/// registers `V`.
+#[inline(always)]
+pub(super) unsafe fn run<T: Real, V: Register<T>, const R: usize>(job: &Job<T>, out: *mut T) {
+    let mut row = 0;
+    // SAFETY: rows stay below `job.rows`.
+    unsafe {
+        while row + R <= job.rows {
+            rows::<T, V, R>(job, row, out);
+            row += R;
+        }
+        while row + 4 <= job.rows {
+            rows::<T, V, 4>(job, row, out);
+            row += 4;
+        }
+        while row < job.rows {
+            rows::<T, V, 1>(job, row, out);
+            row += 1;
+        }
+    }
+}
+
+/// A job in plain code.
+///
+/// # Safety
+/// As [`run`].
+pub(super) unsafe fn portable<T: Real>(job: &Job<T>, out: *mut T) {
+    // SAFETY: the caller's.
+    unsafe { run::<T, [T; PORTABLE_LANES], 4>(job, out) }
+}
+
+/// `R` rows from `row` on.
+///
+/// # Safety
+/// As [`run`], with `row + R <= job.rows`.
+#[inline(always)]
+unsafe fn rows<T: Real, V: Register<T>, const R: usize>(job: &Job<T>, row: usize, out: *mut T) {
+    // SAFETY: all offsets are inside the matrices by the job's sizes.
+    unsafe {
+        let mut sums = [[V::splat(T::ZERO); VECTORS]; R];
+        let mut a = job.a.add(row * job.a_strides.0);
+        let mut b = job.panel;
+        for _ in 0..job.inner {
+            let mut line = [V::splat(T::ZERO); VECTORS];
+            for (vector, line) in line.iter_mut().enumerate() {
+                *line = V::load(b.add(vector * V::LANES));
+            }
+            for (r, sums) in sums.iter_mut().enumerate() {
+                let factor = V::splat(*a.wrapping_add(r * job.a_strides.0));
+                for vector in 0..VECTORS {
+                    sums[vector] = factor.mul_add(line[vector], sums[vector]);
+                }
+            }
+            a = a.wrapping_add(job.a_strides.1);
+            b = b.add(VECTORS * V::LANES);
+        }
+        let scale = V::splat(job.scale);
+        for (r, sums) in sums.iter().enumerate() {
+            let out = out.add((row + r) * job.stride);
+            if job.columns == VECTORS * V::LANES {
+                for (vector, &sum) in sums.iter().enumerate() {
+                    let out = out.add(vector * V::LANES);
+                    let old = if job.add {
+                        V::load(out)
+                    } else {
+                        V::splat(T::ZERO)
+                    };
+                    sum.mul_add(scale, old).store(out);
+                }
+            } else {
+                let mut line = [T::ZERO; MAX_WIDTH];
+                for (vector, &sum) in sums.iter().enumerate() {
+                    sum.store(line.as_mut_ptr().add(vector * V::LANES));
+                }
+                for (column, &sum) in line[..job.columns].iter().enumerate() {
+                    let out = out.add(column);
+                    let old = if job.add { *out } else { T::ZERO };
+                    *out = job.scale * sum + old;
+                }
+            }
+        }
+    }
+}
+
+/// The widest panel of any machine.
+const MAX_WIDTH: usize = 32;
+
+/// Numbers that the compiler is asked to treat as one register.
+const PORTABLE_LANES: usize = 4;
+
+impl<T: Real> Register<T> for [T; PORTABLE_LANES] {
+    const LANES: usize = PORTABLE_LANES;
+
+    #[inline(always)]
+    unsafe fn splat(value: T) -> Self {
+        [value; PORTABLE_LANES]
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const T) -> Self {
+        // SAFETY: the caller vouches for four numbers.
+        unsafe { from.cast::<Self>().read_unaligned() }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut T) {
+        // SAFETY: the caller vouches for four places.
+        unsafe { to.cast::<Self>().write_unaligned(self) }
+    }
+
+    #[inline(always)]
+    unsafe fn mul_add(self, factor: Self, sum: Self) -> Self {
+        let mut out = sum;
+        for lane in 0..PORTABLE_LANES {
+            // ARM always has fused multiply-add; where it is missing, `mul_add`
+            // would be a call into a library.
+            out[lane] = if cfg!(target_arch = "aarch64") {
+                self[lane].fma::<true>(factor[lane], sum[lane])
+            } else {
+                self[lane] * factor[lane] + sum[lane]
+            };
+        }
+        out
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use super::{Job, Register, run};
+    use std::arch::x86_64::*;
+
+    macro_rules! register {
+        ($register:ident, $float:ident, $lanes:expr, $splat:ident, $load:ident, $store:ident, $mul_add:ident) => {
+            // SAFETY (all operations): used only where the register exists,
+            // on pointers that the job's sizes cover.
+            #[allow(clippy::undocumented_unsafe_blocks)]
+            impl Register<$float> for $register {
+                const LANES: usize = $lanes;
+                #[inline(always)]
+                unsafe fn splat(value: $float) -> Self {
+                    unsafe { $splat(value) }
+                }
+                #[inline(always)]
+                unsafe fn load(from: *const $float) -> Self {
+                    unsafe { $load(from) }
+                }
+                #[inline(always)]
+                unsafe fn store(self, to: *mut $float) {
+                    unsafe { $store(to, self) }
+                }
+                #[inline(always)]
+                unsafe fn mul_add(self, factor: Self, sum: Self) -> Self {
+                    unsafe { $mul_add(self, factor, sum) }
+                }
+            }
+        };
+    }
+    register!(
+        __m256,
+        f32,
+        8,
+        _mm256_set1_ps,
+        _mm256_loadu_ps,
+        _mm256_storeu_ps,
+        _mm256_fmadd_ps
+    );
+    register!(
+        __m256d,
+        f64,
+        4,
+        _mm256_set1_pd,
+        _mm256_loadu_pd,
+        _mm256_storeu_pd,
+        _mm256_fmadd_pd
+    );
+    register!(
+        __m512,
+        f32,
+        16,
+        _mm512_set1_ps,
+        _mm512_loadu_ps,
+        _mm512_storeu_ps,
+        _mm512_fmadd_ps
+    );
+    register!(
+        __m512d,
+        f64,
+        8,
+        _mm512_set1_pd,
+        _mm512_loadu_pd,
+        _mm512_storeu_pd,
+        _mm512_fmadd_pd
+    );
+
+    macro_rules! entry {
+        ($name:ident, $float:ident, $register:ident, $rows:expr, $features:expr) => {
+            /// # Safety
+            /// As [`run`].
+            #[target_feature(enable = $features)]
+            pub unsafe fn $name(job: &Job<$float>, out: *mut $float) {
+                // SAFETY: the caller's.
+                unsafe { run::<$float, $register, $rows>(job, out) }
+            }
+        };
+    }
+    // 6 x 2 sums of 16 registers, 12 x 2 of 32: the rest holds the panel's row
+    // and a factor.
+    entry!(avx2_f32, f32, __m256, 6, "avx2,fma");
+    entry!(avx2_f64, f64, __m256d, 6, "avx2,fma");
+    entry!(avx512_f32, f32, __m512, 12, "avx512f,avx512dq,avx2,fma");
+    entry!(avx512_f64, f64, __m512d, 12, "avx512f,avx512dq,avx2,fma");
+}
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::{avx2_f32, avx2_f64, avx512_f32, avx512_f64};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `out += scale a b` in plain loops and double precision.
+    fn plain(out: &mut [f64], scale: f64, a: &[f64], b: &[f64], shape: (usize, usize, usize)) {
+        let (m, k, n) = shape;
+        for i in 0..m {
+            for j in 0..n {
+                let sum: f64 = (0..k).map(|l| a[i * k + l] * b[l * n + j]).sum();
+                out[i * n + j] += scale * sum;
+            }
+        }
+    }
+
+    fn numbers(n: usize, step: f64) -> Vec<f64> {
+        (0..n).map(|i| (i as f64 * step).sin()).collect()
+    }
+
+    fn agrees<T: Real>(shape: (usize, usize, usize), transposed: bool, tolerance: f64) {
+        let (m, k, n) = shape;
+        let (a, b) = (numbers(m * k, 0.7), numbers(k * n, 1.3));
+        let mut expected = numbers(m * n, 0.2);
+        let mut out: Vec<T> = expected.iter().map(|&x| T::of(x)).collect();
+        plain(&mut expected, 0.5, &a, &b, shape);
+
+        let b: Vec<T> = b.iter().map(|&x| T::of(x)).collect();
+        let mut stored = vec![T::ZERO; m * k];
+        for i in 0..m {
+            for l in 0..k {
+                let place = if transposed { l * m + i } else { i * k + l };
+                stored[place] = T::of(a[i * k + l]);
+            }
+        }
+        let a = if transposed {
+            View::new(&stored, k, m).t()
+        } else {
+            View::new(&stored, m, k)
+        };
+        let width = panel_width::<T>();
+        for first in (0..n).step_by(width) {
+            let mut panel = vec![T::ONE; k * width];
+            pack_panel(&mut panel, View::new(&b, k, n), first);
+            let target = Target {
+                data: &mut out[first..],
+                stride: n,
+                columns: width.min(n - first),
+            };
+            multiply_panel(target, T::of(0.5), a, &panel, true);
+        }
+        for (found, expected) in out.iter().zip(&expected) {
+            assert!(
+                (found.to_f64() - expected).abs() < tolerance,
+                "{shape:?} {transposed} {found} {expected}"
+            );
+        }
+    }
+
+    #[test]
+    fn panels_agree_with_plain_loops_at_odd_sizes() {
+        for m in [1, 2, 3, 5, 6, 7, 11, 12, 13, 17, 25] {
+            for k in [1, 2, 9, 40] {
+                for n in [1, 7, 16, 33, 70] {
+                    for transposed in [false, true] {
+                        agrees::<f32>((m, k, n), transposed, 2e-5);
+                        agrees::<f64>((m, k, n), transposed, 1e-13);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_add_the_old_content_does_not_matter() {
+        let width = panel_width::<f32>();
+        let panel = vec![2.0; width];
+        let mut out = vec![f32::NAN; width];
+        let target = Target {
+            data: &mut out,
+            stride: width,
+            columns: width,
+        };
+        multiply_panel(target, 1.0, View::new(&[3.0], 1, 1), &panel, false);
+        assert!(out.iter().all(|&x| x == 6.0));
+    }
+
+    #[test]
+    fn plain_code_and_the_machine_agree() {
+        let (m, k) = (9, 31);
+        let a: Vec<f32> = numbers(m * k, 0.7).iter().map(|&x| x as f32).collect();
+        let width = VECTORS * PORTABLE_LANES;
+        let panel: Vec<f32> = numbers(k * width, 0.3).iter().map(|&x| x as f32).collect();
+        let mut out = vec![0.0f32; m * width];
+        let job = Job {
+            scale: 1.0,
+            inner: k,
+            rows: m,
+            columns: width,
+            stride: width,
+            a: a.as_ptr(),
+            a_strides: (k, 1),
+            panel: panel.as_ptr(),
+            add: false,
+        };
+        // SAFETY: the sizes above are those of the vectors.
+        unsafe { portable(&job, out.as_mut_ptr()) };
+        let mut expected = vec![0.0; m * width];
+        super::super::multiply(
+            &mut expected,
+            1.0,
+            View::new(&a, m, k),
+            View::new(&panel, k, width),
+            false,
+        );
+        for (found, expected) in out.iter().zip(&expected) {
+            assert!((found - expected).abs() < 1e-5);
+        }
+    }
+}
