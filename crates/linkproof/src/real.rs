@@ -10,8 +10,12 @@ use crate::processor::{Processor, vectorised};
 
 mod matrix;
 mod panels;
+mod reduce;
+mod register;
 pub use matrix::{View, multiply, multiply_parallel};
 pub use panels::{Target, multiply_panel, pack_panel, panel_width};
+pub use reduce::{range, sum};
+pub use register::{Register, Task};
 
 /// `f32` or `f64`.
 pub trait Real:
@@ -100,12 +104,8 @@ pub trait Real:
         add: bool,
     );
 
-    /// The rows of a product with a panel.
-    ///
-    /// # Safety
-    /// The job's sizes must be true of its pointers and of `out`.
-    #[doc(hidden)]
-    unsafe fn multiply_rows(job: &panels::Job<Self>, out: *mut Self);
+    /// Does a task with the registers of this machine.
+    fn with_registers<K: Task<Self>>(task: K) -> K::Output;
 }
 
 macro_rules! real {
@@ -233,17 +233,15 @@ macro_rules! real {
                     );
                 }
             }
-            unsafe fn multiply_rows(job: &panels::Job<Self>, out: *mut Self) {
-                // SAFETY: the sizes are the caller's, the instructions were
-                // found to exist.
-                unsafe {
-                    match Processor::here() {
-                        #[cfg(target_arch = "x86_64")]
-                        Processor::Avx512 => panels::$avx512(job, out),
-                        #[cfg(target_arch = "x86_64")]
-                        Processor::Avx2 => panels::$avx2(job, out),
-                        _ => panels::portable(job, out),
-                    }
+            fn with_registers<K: Task<Self>>(task: K) -> K::Output {
+                match Processor::here() {
+                    #[cfg(target_arch = "x86_64")]
+                    // SAFETY: chosen only where the processor was found to have it.
+                    Processor::Avx512 => unsafe { register::x86::$avx512(task) },
+                    #[cfg(target_arch = "x86_64")]
+                    // SAFETY: as above.
+                    Processor::Avx2 => unsafe { register::x86::$avx2(task) },
+                    _ => register::portable(task),
                 }
             }
         }

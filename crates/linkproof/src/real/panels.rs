@@ -7,17 +7,12 @@
 //! packing. General products, where packing pays off within one call, are
 //! [`multiply`](super::multiply)'s.
 
+use super::register::{self, Register, Task};
 use super::{Real, View};
-use crate::processor::Processor;
 
 /// The columns of a panel on this machine.
 pub fn panel_width<T: Real>() -> usize {
-    let lanes = match Processor::here() {
-        Processor::Avx512 => 64 / size_of::<T>(),
-        Processor::Avx2 => 32 / size_of::<T>(),
-        Processor::Neon | Processor::Portable => PORTABLE_LANES,
-    };
-    lanes * VECTORS
+    register::lanes::<T>() * VECTORS
 }
 
 /// Registers in a row of a panel.
@@ -77,82 +72,62 @@ pub fn multiply_panel<T: Real>(
         inner: a.columns,
         rows: a.rows,
         columns,
-        stride,
+        out: data.as_mut_ptr(),
+        out_stride: stride,
         a: a.data.as_ptr(),
         a_strides: (a.row_stride, a.column_stride),
         panel: panel.as_ptr(),
         add,
     };
-    // SAFETY: the assertions above keep every access of the job inside its
-    // slices, and `multiply_rows` uses what the processor has.
-    unsafe { T::multiply_rows(&job, data.as_mut_ptr()) }
+    // The assertions above keep every access of the job inside its slices.
+    T::with_registers(job);
 }
 
 /// A product of rows with a panel, its sizes checked.
-pub struct Job<T> {
+struct Job<T> {
     scale: T,
     inner: usize,
     rows: usize,
     columns: usize,
-    stride: usize,
     a: *const T,
     a_strides: (usize, usize),
     panel: *const T,
+    out: *mut T,
+    out_stride: usize,
     add: bool,
 }
 
-/// A register of numbers. Every operation may only be used where the machine
-/// has the register.
-pub(super) trait Register<T>: Copy {
-    /// How many numbers it holds.
-    const LANES: usize;
-    unsafe fn splat(value: T) -> Self;
-    unsafe fn load(from: *const T) -> Self;
-    unsafe fn store(self, to: *mut T);
-    /// `self * factor + sum`.
-    unsafe fn mul_add(self, factor: Self, sum: Self) -> Self;
-}
+impl<T: Real> Task<T> for Job<T> {
+    type Output = ();
 
-/// All rows of a job, `R` at a time.
-///
-/// # Safety
-/// The job's sizes must be true of its pointers, and the machine must have the
-/// registers `V`.
-#[inline(always)]
-pub(super) unsafe fn run<T: Real, V: Register<T>, const R: usize>(job: &Job<T>, out: *mut T) {
-    let mut row = 0;
-    // SAFETY: rows stay below `job.rows`.
-    unsafe {
-        while row + R <= job.rows {
-            rows::<T, V, R>(job, row, out);
-            row += R;
-        }
-        while row + 4 <= job.rows {
-            rows::<T, V, 4>(job, row, out);
-            row += 4;
-        }
-        while row < job.rows {
-            rows::<T, V, 1>(job, row, out);
-            row += 1;
+    #[inline(always)]
+    unsafe fn run<V: Register<T>, const ROWS: usize>(self) {
+        let mut row = 0;
+        // SAFETY: rows stay below `self.rows`, for which the sizes were checked.
+        unsafe {
+            while row + ROWS <= self.rows {
+                rows::<T, V, ROWS>(&self, row);
+                row += ROWS;
+            }
+            while row + 4 <= self.rows {
+                rows::<T, V, 4>(&self, row);
+                row += 4;
+            }
+            while row < self.rows {
+                rows::<T, V, 1>(&self, row);
+                row += 1;
+            }
         }
     }
-}
-
-/// A job in plain code.
-///
-/// # Safety
-/// As [`run`].
-pub(super) unsafe fn portable<T: Real>(job: &Job<T>, out: *mut T) {
-    // SAFETY: the caller's.
-    unsafe { run::<T, [T; PORTABLE_LANES], 4>(job, out) }
 }
 
 /// `R` rows from `row` on.
 ///
 /// # Safety
-/// As [`run`], with `row + R <= job.rows`.
+/// The job's sizes must be true of its pointers, `row + R <= job.rows`, and the
+/// machine must have the registers.
 #[inline(always)]
-unsafe fn rows<T: Real, V: Register<T>, const R: usize>(job: &Job<T>, row: usize, out: *mut T) {
+unsafe fn rows<T: Real, V: Register<T>, const R: usize>(job: &Job<T>, row: usize) {
     // SAFETY: all offsets are inside the matrices by the job's sizes.
     unsafe {
         let mut sums = [[V::splat(T::ZERO); VECTORS]; R];
@@ -174,7 +149,7 @@ unsafe fn rows<T: Real, V: Register<T>, const R: usize>(job: &Job<T>, row: usize
         }
         let scale = V::splat(job.scale);
         for (r, sums) in sums.iter().enumerate() {
-            let out = out.add((row + r) * job.stride);
+            let out = job.out.add((row + r) * job.out_stride);
             if job.columns == VECTORS * V::LANES {
                 for (vector, &sum) in sums.iter().enumerate() {
                     let out = out.add(vector * V::LANES);
@@ -202,134 +177,6 @@ unsafe fn rows<T: Real, V: Register<T>, const R: usize>(job: &Job<T>, row: usize
 
 /// The widest panel of any machine.
 const MAX_WIDTH: usize = 32;
-
-/// Numbers that the compiler is asked to treat as one register.
-const PORTABLE_LANES: usize = 4;
-
-impl<T: Real> Register<T> for [T; PORTABLE_LANES] {
-    const LANES: usize = PORTABLE_LANES;
-
-    #[inline(always)]
-    unsafe fn splat(value: T) -> Self {
-        [value; PORTABLE_LANES]
-    }
-
-    #[inline(always)]
-    unsafe fn load(from: *const T) -> Self {
-        // SAFETY: the caller vouches for four numbers.
-        unsafe { from.cast::<Self>().read_unaligned() }
-    }
-
-    #[inline(always)]
-    unsafe fn store(self, to: *mut T) {
-        // SAFETY: the caller vouches for four places.
-        unsafe { to.cast::<Self>().write_unaligned(self) }
-    }
-
-    #[inline(always)]
-    unsafe fn mul_add(self, factor: Self, sum: Self) -> Self {
-        let mut out = sum;
-        for lane in 0..PORTABLE_LANES {
-            // ARM always has fused multiply-add; where it is missing, `mul_add`
-            // would be a call into a library.
-            out[lane] = if cfg!(target_arch = "aarch64") {
-                self[lane].fma::<true>(factor[lane], sum[lane])
-            } else {
-                self[lane] * factor[lane] + sum[lane]
-            };
-        }
-        out
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::{Job, Register, run};
-    use std::arch::x86_64::*;
-
-    macro_rules! register {
-        ($register:ident, $float:ident, $lanes:expr, $splat:ident, $load:ident, $store:ident, $mul_add:ident) => {
-            // SAFETY (all operations): used only where the register exists,
-            // on pointers that the job's sizes cover.
-            #[allow(clippy::undocumented_unsafe_blocks)]
-            impl Register<$float> for $register {
-                const LANES: usize = $lanes;
-                #[inline(always)]
-                unsafe fn splat(value: $float) -> Self {
-                    unsafe { $splat(value) }
-                }
-                #[inline(always)]
-                unsafe fn load(from: *const $float) -> Self {
-                    unsafe { $load(from) }
-                }
-                #[inline(always)]
-                unsafe fn store(self, to: *mut $float) {
-                    unsafe { $store(to, self) }
-                }
-                #[inline(always)]
-                unsafe fn mul_add(self, factor: Self, sum: Self) -> Self {
-                    unsafe { $mul_add(self, factor, sum) }
-                }
-            }
-        };
-    }
-    register!(
-        __m256,
-        f32,
-        8,
-        _mm256_set1_ps,
-        _mm256_loadu_ps,
-        _mm256_storeu_ps,
-        _mm256_fmadd_ps
-    );
-    register!(
-        __m256d,
-        f64,
-        4,
-        _mm256_set1_pd,
-        _mm256_loadu_pd,
-        _mm256_storeu_pd,
-        _mm256_fmadd_pd
-    );
-    register!(
-        __m512,
-        f32,
-        16,
-        _mm512_set1_ps,
-        _mm512_loadu_ps,
-        _mm512_storeu_ps,
-        _mm512_fmadd_ps
-    );
-    register!(
-        __m512d,
-        f64,
-        8,
-        _mm512_set1_pd,
-        _mm512_loadu_pd,
-        _mm512_storeu_pd,
-        _mm512_fmadd_pd
-    );
-
-    macro_rules! entry {
-        ($name:ident, $float:ident, $register:ident, $rows:expr, $features:expr) => {
-            /// # Safety
-            /// As [`run`].
-            #[target_feature(enable = $features)]
-            pub unsafe fn $name(job: &Job<$float>, out: *mut $float) {
-                // SAFETY: the caller's.
-                unsafe { run::<$float, $register, $rows>(job, out) }
-            }
-        };
-    }
-    // 6 x 2 sums of 16 registers, 12 x 2 of 32: the rest holds the panel's row
-    // and a factor.
-    entry!(avx2_f32, f32, __m256, 6, "avx2,fma");
-    entry!(avx2_f64, f64, __m256d, 6, "avx2,fma");
-    entry!(avx512_f32, f32, __m512, 12, "avx512f,avx512dq,avx2,fma");
-    entry!(avx512_f64, f64, __m512d, 12, "avx512f,avx512dq,avx2,fma");
-}
-#[cfg(target_arch = "x86_64")]
-pub(super) use x86::{avx2_f32, avx2_f64, avx512_f32, avx512_f64};
 
 #[cfg(test)]
 mod tests {
@@ -418,35 +265,25 @@ mod tests {
     }
 
     #[test]
-    fn plain_code_and_the_machine_agree() {
+    fn plain_code_agrees_too() {
         let (m, k) = (9, 31);
-        let a: Vec<f32> = numbers(m * k, 0.7).iter().map(|&x| x as f32).collect();
-        let width = VECTORS * PORTABLE_LANES;
-        let panel: Vec<f32> = numbers(k * width, 0.3).iter().map(|&x| x as f32).collect();
-        let mut out = vec![0.0f32; m * width];
-        let job = Job {
+        let (a, panel) = (numbers(m * k, 0.7), numbers(k * 8, 0.3));
+        let (mut out, mut expected) = (vec![0.0; m * 8], vec![0.0; m * 8]);
+        register::portable(Job {
             scale: 1.0,
             inner: k,
             rows: m,
-            columns: width,
-            stride: width,
+            columns: 8,
             a: a.as_ptr(),
             a_strides: (k, 1),
             panel: panel.as_ptr(),
+            out: out.as_mut_ptr(),
+            out_stride: 8,
             add: false,
-        };
-        // SAFETY: the sizes above are those of the vectors.
-        unsafe { portable(&job, out.as_mut_ptr()) };
-        let mut expected = vec![0.0; m * width];
-        super::super::multiply(
-            &mut expected,
-            1.0,
-            View::new(&a, m, k),
-            View::new(&panel, k, width),
-            false,
-        );
+        });
+        plain(&mut expected, 1.0, &a, &panel, (m, k, 8));
         for (found, expected) in out.iter().zip(&expected) {
-            assert!((found - expected).abs() < 1e-5);
+            assert!((found - expected).abs() < 1e-13);
         }
     }
 }

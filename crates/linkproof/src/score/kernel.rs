@@ -4,7 +4,7 @@
 use super::pieces::{CHUNK, Pieces};
 use super::{Formula, Score, Table, Term};
 use crate::processor::vectorised;
-use crate::real::Real;
+use crate::real::{Real, range, sum};
 
 /// A score's all-pairs part in the precision of a fit.
 #[derive(Debug, Clone)]
@@ -51,6 +51,9 @@ impl<T: Real> Kernel<T> {
 vectorised!(fn power<T>(s: &mut [T], gamma: T, mask: Option<&[T]>, a: T, cap: T) -> Term = power_row);
 vectorised!(fn look_up<T>(s: &mut [T], gamma: T, mask: Option<&[T]>, forms: (&Table, &Pieces<T>), cap: T) -> Term = look_up_row);
 
+/// How many pairs are handled together: their values wait for their sum.
+const SEGMENT: usize = 384;
+
 #[inline(always)]
 fn power_row<T: Real, const FMA: bool>(
     s: &mut [T],
@@ -64,20 +67,25 @@ fn power_row<T: Real, const FMA: bool>(
     // slope are the same exponential.
     if range(s).1 - gamma <= cap.min(T::of(T::EXP_MAX) * inverse) {
         let shift = -a * gamma;
-        let mut sum = row::<T, FMA>(s, mask, &Exponential { a, shift });
-        sum.value = sum.slope * inverse.to_f64();
-        return sum;
+        for s in s.iter_mut() {
+            *s = s.fma::<FMA>(a, shift).exp_below::<FMA>();
+        }
+        if let Some(mask) = mask {
+            multiply_by(s, mask);
+        }
+        let slope = sum(s).to_f64();
+        return Term {
+            value: slope * inverse.to_f64(),
+            slope,
+        };
     }
-    row::<T, FMA>(
-        s,
-        mask,
-        &Power {
-            gamma,
-            a,
-            inverse,
-            cap,
-        },
-    )
+    let form = Power {
+        gamma,
+        a,
+        inverse,
+        cap,
+    };
+    row::<T, FMA>(s, mask, &form)
 }
 
 #[inline(always)]
@@ -110,23 +118,7 @@ fn look_up_row<T: Real, const FMA: bool>(
 /// not inlined would be compiled without the wide registers.)
 trait Pay<T> {
     /// Turns similarities into slopes and writes the values beside.
-    fn pay<const FMA: bool>(&self, chunk: &mut [T; CHUNK], values: &mut [T; CHUNK]);
-}
-
-/// `e^{as}` as slope, where no cap is near; the value is left to the caller.
-struct Exponential<T> {
-    a: T,
-    /// `-a gamma`.
-    shift: T,
-}
-
-impl<T: Real> Pay<T> for Exponential<T> {
-    #[inline(always)]
-    fn pay<const FMA: bool>(&self, chunk: &mut [T; CHUNK], _values: &mut [T; CHUNK]) {
-        for s in chunk {
-            *s = s.fma::<FMA>(self.a, self.shift).exp_below::<FMA>();
-        }
-    }
+    fn pay<const FMA: bool>(&self, s: &mut [T], values: &mut [T]);
 }
 
 /// `e^{as}/a` and `e^{as}`, continued linearly above the cap.
@@ -139,14 +131,14 @@ struct Power<T> {
 
 impl<T: Real> Pay<T> for Power<T> {
     #[inline(always)]
-    fn pay<const FMA: bool>(&self, chunk: &mut [T; CHUNK], values: &mut [T; CHUNK]) {
-        for lane in 0..CHUNK {
-            let s = chunk[lane] - self.gamma;
+    fn pay<const FMA: bool>(&self, s: &mut [T], values: &mut [T]) {
+        for (place, value) in s.iter_mut().zip(values) {
+            let s = *place - self.gamma;
             let at = s.min(self.cap);
             let slope = (self.a * at).exp_inline::<FMA>();
             let beyond = (s - at).max(T::ZERO);
-            chunk[lane] = slope;
-            values[lane] = slope * (self.inverse + beyond);
+            *place = slope;
+            *value = slope * (self.inverse + beyond);
         }
     }
 }
@@ -162,114 +154,72 @@ struct Probability<'a, T> {
 
 impl<T: Real> Pay<T> for Probability<'_, T> {
     #[inline(always)]
-    fn pay<const FMA: bool>(&self, chunk: &mut [T; CHUNK], values: &mut [T; CHUNK]) {
-        let (least, most) = range(chunk);
-        let (least, most) = (least - self.gamma, most - self.gamma);
-        if !(most <= self.limit) {
-            let cap = self.cap.to_f64();
-            for lane in 0..CHUNK {
-                let s = (chunk[lane] - self.gamma).to_f64();
-                let term = self.table.continued(s, cap);
-                values[lane] = T::of(term.value);
-                chunk[lane] = T::of(term.slope);
+    fn pay<const FMA: bool>(&self, s: &mut [T], values: &mut [T]) {
+        for (s, values) in s.chunks_mut(CHUNK).zip(values.chunks_mut(CHUNK)) {
+            let (least, most) = range(s);
+            let (least, most) = (least - self.gamma, most - self.gamma);
+            if most <= self.limit {
+                let range = (least.min(self.cap), most.min(self.cap));
+                self.by_pieces::<FMA>(range, s, values);
+            } else {
+                self.by_table(s, values);
             }
-            return;
         }
+    }
+}
+
+impl<T: Real> Probability<'_, T> {
+    #[inline(always)]
+    fn by_pieces<const FMA: bool>(&self, range: (T, T), s: &mut [T], values: &mut [T]) {
         let mut beyond = [T::ZERO; CHUNK];
-        for lane in 0..CHUNK {
-            let s = chunk[lane] - self.gamma;
-            chunk[lane] = s.min(self.cap);
-            beyond[lane] = (s - self.cap).max(T::ZERO);
+        for (s, beyond) in s.iter_mut().zip(&mut beyond) {
+            let similarity = *s - self.gamma;
+            *s = similarity.min(self.cap);
+            *beyond = (similarity - self.cap).max(T::ZERO);
         }
-        let range = (least.min(self.cap), most.min(self.cap));
-        self.pieces.evaluate::<FMA>(range, chunk, values);
-        for lane in 0..CHUNK {
-            values[lane] = beyond[lane].fma::<FMA>(chunk[lane], values[lane]);
+        self.pieces.evaluate::<FMA>(range, s, values);
+        for ((slope, value), beyond) in s.iter().zip(values).zip(&beyond) {
+            *value = beyond.fma::<FMA>(*slope, *value);
+        }
+    }
+
+    fn by_table(&self, s: &mut [T], values: &mut [T]) {
+        let cap = self.cap.to_f64();
+        for (s, value) in s.iter_mut().zip(values) {
+            let term = self.table.continued((*s - self.gamma).to_f64(), cap);
+            *value = T::of(term.value);
+            *s = T::of(term.slope);
         }
     }
 }
-
-/// The least and the largest of some numbers.
-#[inline(always)]
-fn range<T: Real>(s: &[T]) -> (T, T) {
-    let infinity = T::of(f64::INFINITY);
-    let (mut least, mut most) = ([infinity; LANES], [-infinity; LANES]);
-    let (chunks, rest) = s.as_chunks::<LANES>();
-    for chunk in chunks {
-        for lane in 0..LANES {
-            least[lane] = chunk[lane].min(least[lane]);
-            most[lane] = chunk[lane].max(most[lane]);
-        }
-    }
-    for &s in rest {
-        least[0] = s.min(least[0]);
-        most[0] = s.max(most[0]);
-    }
-    let mut half = LANES / 2;
-    while half > 0 {
-        for lane in 0..half {
-            least[lane] = least[lane + half].min(least[lane]);
-            most[lane] = most[lane + half].max(most[lane]);
-        }
-        half /= 2;
-    }
-    (least[0], most[0])
-}
-
-/// Interleaved sums, so that adding up vectorises.
-const LANES: usize = 16;
 
 /// Replaces each entry by its slope and sums up values and slopes.
 #[inline(always)]
 fn row<T: Real, const FMA: bool>(s: &mut [T], mask: Option<&[T]>, form: &impl Pay<T>) -> Term {
-    let (mut values, mut slopes) = ([T::ZERO; LANES], [T::ZERO; LANES]);
-    let mut paid = [T::ZERO; CHUNK];
-    let (chunks, rest) = s.as_chunks_mut::<CHUNK>();
-    let masks = mask.map(|mask| mask.as_chunks::<CHUNK>());
-    for (place, chunk) in chunks.iter_mut().enumerate() {
-        form.pay::<FMA>(chunk, &mut paid);
-        if let Some((masks, _)) = masks {
-            multiply_by(chunk, &masks[place]);
-            multiply_by(&mut paid, &masks[place]);
+    let mut values = [T::ZERO; SEGMENT];
+    let mut total = Term {
+        value: 0.0,
+        slope: 0.0,
+    };
+    let mut done = 0;
+    for s in s.chunks_mut(SEGMENT) {
+        let values = &mut values[..s.len()];
+        form.pay::<FMA>(s, values);
+        if let Some(mask) = mask {
+            let mask = &mask[done..done + s.len()];
+            multiply_by(s, mask);
+            multiply_by(values, mask);
         }
-        add_up(&mut values, &paid);
-        add_up(&mut slopes, chunk);
+        done += s.len();
+        total.value += sum(values).to_f64();
+        total.slope += sum(s).to_f64();
     }
-    if let Some(&first) = rest.first() {
-        // The rest in the company of copies that do not count.
-        let mut chunk = [first; CHUNK];
-        chunk[..rest.len()].copy_from_slice(rest);
-        form.pay::<FMA>(&mut chunk, &mut paid);
-        let mut counts = [T::ZERO; CHUNK];
-        match masks {
-            Some((_, mask)) => counts[..rest.len()].copy_from_slice(mask),
-            None => counts[..rest.len()].fill(T::ONE),
-        }
-        multiply_by(&mut chunk, &counts);
-        multiply_by(&mut paid, &counts);
-        add_up(&mut values, &paid);
-        add_up(&mut slopes, &chunk);
-        rest.copy_from_slice(&chunk[..rest.len()]);
-    }
-    let total = |lanes: [T; LANES]| lanes.iter().map(|lane| lane.to_f64()).sum::<f64>();
-    Term {
-        value: total(values),
-        slope: total(slopes),
-    }
+    total
 }
 
 #[inline(always)]
-fn multiply_by<T: Real>(chunk: &mut [T; CHUNK], factors: &[T; CHUNK]) {
-    for lane in 0..CHUNK {
-        chunk[lane] *= factors[lane];
-    }
-}
-
-#[inline(always)]
-fn add_up<T: Real>(sums: &mut [T; LANES], chunk: &[T; CHUNK]) {
-    for part in chunk.as_chunks::<LANES>().0 {
-        for lane in 0..LANES {
-            sums[lane] += part[lane];
-        }
+fn multiply_by<T: Real>(numbers: &mut [T], factors: &[T]) {
+    for (number, factor) in numbers.iter_mut().zip(factors) {
+        *number *= *factor;
     }
 }
