@@ -155,6 +155,15 @@ bool write_npy(const char* path, const std::vector<float>& values, size_t rows) 
     return (std::fclose(out) == 0) && good;
 }
 
+// The most memory that the process has held.
+double peak_megabytes() {
+    std::ifstream in("/proc/self/status");
+    std::string line;
+    while (std::getline(in, line))
+        if (line.rfind("VmHWM:", 0) == 0) return std::strtod(line.c_str() + 6, nullptr) / 1024;
+    return 0;
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -210,7 +219,8 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "%s: cannot write\n", argv[3]);
         return 1;
     }
-    std::printf("{\"samples\": %llu, \"load_seconds\": %.6f, \"train_seconds\": %.6f}\n",
-                static_cast<unsigned long long>(task.samples), loaded, trained);
+    std::printf("{\"samples\": %llu, \"load_seconds\": %.6f, \"train_seconds\": %.6f, "
+                "\"peak_mb\": %.1f}\n",
+                static_cast<unsigned long long>(task.samples), loaded, trained, peak_megabytes());
     return 0;
 }

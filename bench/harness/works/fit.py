@@ -27,9 +27,10 @@ def run(context: Context) -> str:
             for _ in range(context.repeats):
                 shutil.rmtree(out, ignore_errors=True)
                 rest()
-                wall, peak, text = run_program(command, context.threads)
+                wall, text = run_program(command, context.threads)
                 seconds.append(wall)
                 answer = json.loads(text)
+                peak = answer["peak_memory_bytes"] / 2**20
             nmi = measure_nmi(context, data.labels)
         except Failed as failure:
             rows.append([name, f"failed: {failure}", "", "", ""])
@@ -52,5 +53,5 @@ def measure_nmi(context: Context, labels: object) -> str:
         return "no labels"
     command = [str(context.program), "evaluate", "--json", "--embeddings"]
     command += [str(context.folder / "model" / "embeddings.npy"), "--labels", str(labels)]
-    _, _, text = run_program(command, context.threads)
+    _, text = run_program(command, context.threads)
     return f"{100 * json.loads(text)['nmi']:.1f}"
