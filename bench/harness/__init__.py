@@ -1,0 +1,1 @@
+"""The benchmark: data, workers, timing and the report."""

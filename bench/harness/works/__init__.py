@@ -1,0 +1,1 @@
+"""The pieces of work, in the order of the report."""

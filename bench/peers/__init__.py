@@ -1,0 +1,1 @@
+"""Peers: other libraries doing the same work."""
