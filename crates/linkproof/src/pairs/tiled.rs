@@ -135,17 +135,17 @@ fn cut(rows: &[Range<usize>]) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (view, rows) in rows.iter().enumerate() {
         // A multiple of four fills the rounds of two threads, and nearly those
-        // of more; the number must not depend on the machine.
+        // of more; the number must not depend on the machine. Whole panels
+        // leave no registers idle.
         let n_blocks = match rows.len().div_ceil(BLOCK) {
             few @ 0..=1 => few,
             many => many.next_multiple_of(4),
         };
-        for block in 0..n_blocks {
-            let start = rows.start + rows.len() * block / n_blocks;
-            let end = rows.start + rows.len() * (block + 1) / n_blocks;
+        let size = rows.len().div_ceil(n_blocks.max(1)).next_multiple_of(32);
+        for start in rows.clone().step_by(size.max(1)) {
             blocks.push(Block {
                 index: blocks.len(),
-                rows: start..end,
+                rows: start..rows.end.min(start + size),
                 view,
             });
         }
