@@ -6,10 +6,6 @@ use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Range, Sub, SubAssign};
 
-use rayon::prelude::*;
-
-use crate::processor::vectorised;
-
 /// `f32` or `f64`.
 pub trait Real:
     Copy
@@ -340,30 +336,6 @@ pub fn multiply<T: Real>(out: &mut [T], scale: T, a: View<'_, T>, b: View<'_, T>
     }
 }
 
-/// Rows of a product that one task computes.
-const PRODUCT_ROWS: usize = 64;
-
-/// As [`multiply`], on all threads; each row of `out` is computed by one of
-/// them in the same way, so the result does not depend on how many there are.
-pub fn multiply_parallel<T: Real>(
-    out: &mut [T],
-    scale: T,
-    a: View<'_, T>,
-    b: View<'_, T>,
-    add: bool,
-) {
-    if out.is_empty() {
-        return;
-    }
-    out.par_chunks_mut(PRODUCT_ROWS * b.columns)
-        .enumerate()
-        .for_each(|(chunk, out)| {
-            let start = chunk * PRODUCT_ROWS;
-            let rows = start..start + out.len() / b.columns;
-            multiply(out, scale, a.rows(rows), b, add);
-        });
-}
-
 /// The inner product, in eight interleaved sums so that it vectorises; the
 /// order of additions is fixed.
 #[inline]
@@ -406,32 +378,6 @@ pub fn dot_f64<T: Real>(a: &[T], b: &[T]) -> f64 {
 pub fn add_scaled<T: Real>(out: &mut [T], factor: T, x: &[T]) {
     for (out, x) in out.iter_mut().zip(x) {
         *out += factor * *x;
-    }
-}
-
-vectorised!(
-    /// `out = sum over k of factors[k] * table[rows[k]]`, where the rows of the
-    /// table are as long as `out`; with `add`, on top of what `out` holds.
-    pub fn weighted_rows<T>(out: &mut [T], rows: &[u32], factors: &[T], table: &[T], add: bool) -> () = weighted_rows_body
-);
-
-#[inline(always)]
-fn weighted_rows_body<T: Real, const FMA: bool>(
-    out: &mut [T],
-    rows: &[u32],
-    factors: &[T],
-    table: &[T],
-    add: bool,
-) {
-    if !add {
-        out.fill(T::ZERO);
-    }
-    let width = out.len();
-    for (&row, &factor) in rows.iter().zip(factors) {
-        let start = row as usize * width;
-        for (out, x) in out.iter_mut().zip(&table[start..start + width]) {
-            *out = factor.fma::<FMA>(*x, *out);
-        }
     }
 }
 
