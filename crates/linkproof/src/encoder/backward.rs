@@ -5,11 +5,12 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::dropout::Dropout;
-use super::forward::{LayerPass, Pass, StripParts, draws, each_strip, split_part};
+use super::forward::{Pass, StripParts, draws, each_strip, split_part};
 use super::input::{Batch, set_scaled};
 use super::layout::{Layer, Network, STRIP};
 use super::scratch::Scratch;
 use super::strip;
+use crate::params::Activation;
 use crate::real::{Real, View, add_scaled, multiply};
 
 /// What the way back writes of some strips of a layer.
@@ -111,104 +112,109 @@ impl Network {
                 layer: &self.layers()[place + 1],
                 derivative: upper.first().map_or(&*derivative, |above| &above.outputs),
             };
-            let here = &mut lower[place];
-            above.weights_gradient(params, (&hidden[place], &here.outputs), ridge, gradient);
-            let layer = &hidden[place];
-            let batch = (place == 0).then_some((batch, ridge));
-            let through = (pass.dropout, &pass.scratch, n);
-            self.through_strips(params, (layer, here), above, (batch, through), gradient);
+            let (layer, here) = (&hidden[place], &mut lower[place]);
+            above.weights_gradient(params, (layer, &here.outputs), ridge, gradient);
+            let way = WayBack {
+                params,
+                layer,
+                above,
+                normed: &here.normed,
+                inverse_deviation: &here.inverse_deviation,
+                keys: &here.keys,
+                function: self.spec().activation,
+                dropout: pass.dropout,
+                scratch: &pass.scratch,
+                n,
+                first: (place == 0).then_some((batch, ridge)),
+            };
+            way.through(&mut here.outputs, gradient);
         }
     }
+}
 
-    /// Through function and normalisation of a hidden layer, strip after strip;
-    /// for the first layer on to the gradient of its weights.
-    fn through_strips<T: Real>(
-        &self,
-        params: &[T],
-        (layer, here): (&Layer, &mut LayerPass<T>),
-        above: Above<'_, T>,
-        (batch, (dropout, scratch, n)): FirstAndThrough<'_, T>,
-        gradient: &mut [T],
-    ) {
+/// The way back through a hidden layer.
+struct WayBack<'a, T: Real> {
+    params: &'a [T],
+    layer: &'a Layer,
+    above: Above<'a, T>,
+    normed: &'a [T],
+    inverse_deviation: &'a [T],
+    keys: &'a [u32],
+    function: Activation,
+    dropout: Option<Dropout>,
+    scratch: &'a Scratch<T>,
+    /// The number of rows.
+    n: usize,
+    /// For the first layer, the batch and the ridge.
+    first: Option<(&'a Batch<'a, T>, T)>,
+}
+
+impl<T: Real> WayBack<'_, T> {
+    /// Through function and normalisation, strip after strip; for the first
+    /// layer on to the gradient of its weights.
+    fn through(&self, outputs: &mut [T], gradient: &mut [T]) {
+        let (layer, n) = (self.layer, self.n);
         let (weights, rest) = gradient[layer.weights.start..].split_at_mut(layer.weights.len());
         let (bias_or_scale, rest) = rest.split_at_mut(layer.outputs);
-        let shift = match layer.norm {
-            Some(_) => &mut rest[..layer.outputs],
-            None => &mut [],
-        };
         let parts = Written {
             strip: n * layer.strip,
             weights: layer.inputs * layer.strip,
             units: layer.strip,
-            outputs: &mut here.outputs,
-            weights_gradient: if batch.is_some() { weights } else { &mut [] },
-            bias_or_scale,
-            shift,
-        };
-        let (normed, inverse_deviation) = (&here.normed, &here.inverse_deviation);
-        let keys = here.keys.as_slice();
-        let function = self.spec().activation;
-        each_strip(
-            0..layer.n_strips(),
-            parts,
-            &|strip, parts: Written<'_, T>| {
-                let units = layer.units(strip);
-                let width = units.len();
-                scratch.with(n * width, |derivative| {
-                    above.times(params, n, units.clone(), derivative);
-                    let draws = draws(keys, dropout, units.start);
-                    let normed = match layer.norm {
-                        Some(_) => &normed[n * units.start..n * units.end],
-                        None => &[],
-                    };
-                    let sums = strip::through_function(
-                        derivative,
-                        parts.outputs,
-                        normed,
-                        width,
-                        function,
-                        draws,
-                    );
-                    if let Some(norm) = &layer.norm {
-                        let scale = &params[norm.scale.start + units.start..];
-                        let mut factor = [T::ZERO; STRIP];
-                        for unit in 0..width {
-                            factor[unit] = scale[unit] * inverse_deviation[units.start + unit];
-                            parts.bias_or_scale[unit] = T::of(sums.product[unit]);
-                            parts.shift[unit] = T::of(sums.sum[unit]);
-                        }
-                        let mean = sums.sum.map(|sum| T::of(sum / n as f64));
-                        let slope = sums.product.map(|sum| T::of(sum / n as f64));
-                        strip::through_norm(derivative, normed, width, &[factor, mean, slope]);
-                    } else {
-                        for (gradient, sum) in parts.bias_or_scale.iter_mut().zip(&sums.sum) {
-                            *gradient = T::of(*sum);
-                        }
-                    }
-                    match batch {
-                        Some((batch, ridge)) => {
-                            let ridge = (ridge, layer.strip_weights(params, strip));
-                            batch.transposed_times(
-                                derivative,
-                                width,
-                                ridge,
-                                parts.weights_gradient,
-                            );
-                        }
-                        None => parts.outputs.copy_from_slice(derivative),
-                    }
-                });
+            outputs,
+            weights_gradient: match self.first {
+                Some(_) => weights,
+                None => &mut [],
             },
-        );
+            bias_or_scale,
+            shift: match layer.norm {
+                Some(_) => &mut rest[..layer.outputs],
+                None => &mut [],
+            },
+        };
+        each_strip(0..layer.n_strips(), parts, &|strip, parts| {
+            let size = n * layer.units(strip).len();
+            self.scratch
+                .with(size, |derivative| self.strip(strip, derivative, parts));
+        });
+    }
+
+    fn strip(&self, strip: usize, derivative: &mut [T], parts: Written<'_, T>) {
+        let (layer, n) = (self.layer, self.n);
+        let units = layer.units(strip);
+        let width = units.len();
+        self.above.times(self.params, n, units.clone(), derivative);
+        let draws = draws(self.keys, self.dropout, units.start);
+        let normed = match layer.norm {
+            Some(_) => &self.normed[n * units.start..n * units.end],
+            None => &[],
+        };
+        let function = self.function;
+        let sums =
+            strip::through_function(derivative, parts.outputs, normed, width, function, draws);
+        if let Some(norm) = &layer.norm {
+            let scale = &self.params[norm.scale.start + units.start..];
+            let mut factor = [T::ZERO; STRIP];
+            for unit in 0..width {
+                factor[unit] = scale[unit] * self.inverse_deviation[units.start + unit];
+                parts.bias_or_scale[unit] = T::of(sums.product[unit]);
+                parts.shift[unit] = T::of(sums.sum[unit]);
+            }
+            let mean = sums.sum.map(|sum| T::of(sum / n as f64));
+            let slope = sums.product.map(|sum| T::of(sum / n as f64));
+            strip::through_norm(derivative, normed, width, &[factor, mean, slope]);
+        } else {
+            for (gradient, sum) in parts.bias_or_scale.iter_mut().zip(&sums.sum) {
+                *gradient = T::of(*sum);
+            }
+        }
+        if let Some((batch, ridge)) = self.first {
+            let ridge = (ridge, layer.strip_weights(self.params, strip));
+            batch.transposed_times(derivative, width, ridge, parts.weights_gradient);
+        } else {
+            parts.outputs.copy_from_slice(derivative);
+        }
     }
 }
-
-/// The batch and the ridge for the first layer, dropout, memory and the number
-/// of rows.
-type FirstAndThrough<'a, T> = (
-    Option<(&'a Batch<'a, T>, T)>,
-    (Option<Dropout>, &'a Scratch<T>, usize),
-);
 
 impl<T: Real> Above<'_, T> {
     /// The derivative in some units of the layer below: `out = D W^T`.
