@@ -6,13 +6,13 @@ use std::fmt::{Debug, Display};
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 
-use crate::processor::{Processor, vectorised};
+use crate::processor::Processor;
 
 mod matrix;
 mod panels;
 mod reduce;
 mod register;
-pub use matrix::{View, multiply, multiply_parallel};
+pub use matrix::{View, multiply};
 pub use panels::{Target, multiply_panel, pack_panel, panel_width};
 pub use reduce::{range, sum};
 pub use register::{Register, Task};
@@ -349,32 +349,6 @@ pub fn dot_f64<T: Real>(a: &[T], b: &[T]) -> f64 {
 pub fn add_scaled<T: Real>(out: &mut [T], factor: T, x: &[T]) {
     for (out, x) in out.iter_mut().zip(x) {
         *out += factor * *x;
-    }
-}
-
-vectorised!(
-    /// `out = sum over k of factors[k] * table[rows[k]]`, where the rows of the
-    /// table are as long as `out`; with `add`, on top of what `out` holds.
-    pub fn weighted_rows<T>(out: &mut [T], rows: &[u32], factors: &[T], table: &[T], add: bool) -> () = weighted_rows_body
-);
-
-#[inline(always)]
-fn weighted_rows_body<T: Real, const FMA: bool>(
-    out: &mut [T],
-    rows: &[u32],
-    factors: &[T],
-    table: &[T],
-    add: bool,
-) {
-    if !add {
-        out.fill(T::ZERO);
-    }
-    let width = out.len();
-    for (&row, &factor) in rows.iter().zip(factors) {
-        let start = row as usize * width;
-        for (out, x) in out.iter_mut().zip(&table[start..start + width]) {
-            *out = factor.fma::<FMA>(*x, *out);
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 use linkproof::graph::Graph;
-use linkproof::objective::{Gradient, Prepared, Problem};
+use linkproof::objective::{Gradient, Prepared, Problem, Workspace};
 use linkproof::params::{
     Normalize, OptimizerKind, Params, Precision, Sampler, ScoreKind, SolverKind,
 };
@@ -109,11 +109,11 @@ fn the_expected_stochastic_gradient_is_the_theorems() {
     }
     let draws = 20_000;
     let mut draw = Draw::new(&problem, &plan);
-    let mut gradient = Gradient::default();
+    let (mut workspace, mut gradient) = (Workspace::default(), Gradient::default());
     let (mut mean, mut square) = ([0.0; 2], [0.0; 2]);
     for step in 0..draws {
         let sample = draw.draw(step);
-        problem.sampled(&theta, &sample, step, &mut gradient);
+        problem.sampled(&theta, sample, step, &mut workspace, &mut gradient);
         for place in 0..2 {
             mean[place] += gradient.values[place] / draws as f64;
             square[place] += gradient.values[place].powi(2) / draws as f64;

@@ -1,181 +1,270 @@
 //! From the derivative in the embeddings to the derivative in the parameters.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use super::forward::{Draws, Pass, STRIP};
-use super::input::Batch;
-use super::layout::{Layer, Network, Norm};
-use crate::params::{Activation, OutputActivation};
-use crate::processor::vectorised;
-use crate::real::{Real, View, multiply_parallel};
+use super::dropout::Dropout;
+use super::forward::{Pass, StripParts, draws, each_strip, split_part};
+use super::input::{Batch, set_scaled};
+use super::layout::{Layer, Network, STRIP};
+use super::scratch::Scratch;
+use super::strip;
+use crate::params::Activation;
+use crate::real::{Real, View, add_scaled, multiply};
+
+/// What the way back writes of some strips of a layer.
+struct Written<'a, T> {
+    /// The numbers of a full strip.
+    strip: usize,
+    /// The weights of a full strip.
+    weights: usize,
+    /// The units of a full strip.
+    units: usize,
+    /// The outputs, over which the derivative is written where a layer below
+    /// has to read it.
+    outputs: &'a mut [T],
+    /// The gradient of the first layer's weights.
+    weights_gradient: &'a mut [T],
+    /// The gradient of the biases, or else of the scales.
+    bias_or_scale: &'a mut [T],
+    /// The gradient of the shifts.
+    shift: &'a mut [T],
+}
+
+impl<T: Send> StripParts for Written<'_, T> {
+    fn split(self, strips: usize) -> (Self, Self) {
+        let (outputs, more_outputs) = split_part(self.outputs, strips * self.strip);
+        let (weights, more_weights) = split_part(self.weights_gradient, strips * self.weights);
+        let (scale, more_scale) = split_part(self.bias_or_scale, strips * self.units);
+        let (shift, more_shift) = split_part(self.shift, strips * self.units);
+        let first = Written {
+            outputs,
+            weights_gradient: weights,
+            bias_or_scale: scale,
+            shift,
+            ..self
+        };
+        let second = Written {
+            outputs: more_outputs,
+            weights_gradient: more_weights,
+            bias_or_scale: more_scale,
+            shift: more_shift,
+            ..self
+        };
+        (first, second)
+    }
+}
+
+/// A layer and the derivative in its values before function and normalisation.
+#[derive(Clone, Copy)]
+struct Above<'a, T> {
+    layer: &'a Layer,
+    derivative: &'a [T],
+}
 
 impl Network {
-    /// Adds to `gradient` the derivative of a sum whose derivative in the
-    /// embeddings of `pass` is `derivative`.
+    /// The derivative of a sum whose derivative in the embeddings of `pass` is
+    /// `derivative`, and of `ridge/2` times the squared weights: it overwrites
+    /// `gradient`. Uses up `derivative` and the pass.
     pub fn backward<T: Real>(
         &self,
         params: &[T],
         batch: &Batch<'_, T>,
-        pass: &Pass<T>,
-        derivative: &[T],
+        pass: &mut Pass<T>,
+        (derivative, ridge): (&mut [T], T),
         gradient: &mut [T],
     ) {
-        let n = batch.n_rows();
-        let mut derivative = derivative.to_vec();
-        let mut normed = pass.normed.len();
-        for (place, layer) in self.layers().iter().enumerate().rev() {
-            self.through_function(&mut derivative, pass, place, layer, batch);
-            if let Some(norm) = &layer.norm {
-                normed -= 1;
-                let cached = (&pass.normed[normed], &pass.inverse_deviation[normed]);
-                through_norm(&mut derivative, params, norm, layer, cached, gradient);
-            }
-            if let Some(bias) = &layer.bias {
-                let gradient = &mut gradient[bias.clone()];
-                for row in derivative.chunks_exact(layer.outputs) {
-                    for (gradient, d) in gradient.iter_mut().zip(row) {
-                        *gradient += *d;
-                    }
-                }
-            }
-            let weights_gradient = &mut gradient[layer.weights.clone()];
-            if place == 0 {
-                batch.transposed_times(&derivative, layer.outputs, weights_gradient);
-                return;
-            }
-            let previous = View::new(&pass.outputs[place - 1], n, layer.inputs);
-            let here = View::new(&derivative, n, layer.outputs);
-            multiply_parallel(weights_gradient, T::ONE, previous.t(), here, true);
-            let weights = View::new(&params[layer.weights.clone()], layer.inputs, layer.outputs);
-            let mut below = vec![T::ZERO; n * layer.inputs];
-            multiply_parallel(&mut below, T::ONE, here, weights.t(), false);
-            derivative = below;
-        }
-    }
-
-    /// Through dropout and the function of a layer, whose output is cached.
-    fn through_function<T: Real>(
-        &self,
-        derivative: &mut [T],
-        pass: &Pass<T>,
-        place: usize,
-        layer: &Layer,
-        batch: &Batch<'_, T>,
-    ) {
-        let last = place + 1 == self.layers().len();
-        let function = match (last, self.spec().activation, self.spec().output_activation) {
-            (true, _, OutputActivation::Tanh) if layer.bias.is_some() => Activation::Tanh,
-            (true, _, _) => return,
-            (false, activation, _) => activation,
+        let Some((last, hidden)) = self.layers().split_last() else {
+            return;
         };
-        let dropout = pass.dropout.filter(|d| d.hidden > 0.0 && !last);
-        let width = layer.outputs;
-        derivative
-            .par_chunks_mut(width)
-            .zip(pass.outputs[place].par_chunks(width))
-            .enumerate()
-            .for_each(|(row, (derivative, outputs))| {
-                let draws = dropout.map(|dropout| dropout.hidden_draws(place + 1, batch.node(row)));
-                through_row(derivative, outputs, function, draws);
+        let Some((embeddings, passed)) = pass.layers.split_last_mut() else {
+            return;
+        };
+        if let Some(function) = self.output_function(last) {
+            let width = last.outputs;
+            let rows = derivative.par_chunks_mut(width);
+            let rows = rows.zip(embeddings.outputs.par_chunks(width));
+            rows.for_each(|(derivative, outputs)| {
+                strip::through_output(derivative, outputs, function);
             });
+        }
+        if let Some(bias) = &last.bias {
+            let gradient = &mut gradient[bias.clone()];
+            gradient.fill(T::ZERO);
+            for row in derivative.chunks_exact(last.outputs) {
+                add_scaled(gradient, T::ONE, row);
+            }
+        }
+        if hidden.is_empty() {
+            let gradient = &mut gradient[last.weights.clone()];
+            let ridge = (ridge, &params[last.weights.clone()]);
+            return batch.transposed_times_parallel(derivative, last.outputs, ridge, gradient);
+        }
+        let n = batch.n_rows();
+        let strip = hidden
+            .iter()
+            .map(|layer| n * layer.strip.min(layer.outputs));
+        pass.scratch.reserve(strip.max().unwrap_or(0));
+        for place in (0..hidden.len()).rev() {
+            let (lower, upper) = passed.split_at_mut(place + 1);
+            let above = Above {
+                layer: &self.layers()[place + 1],
+                derivative: upper.first().map_or(&*derivative, |above| &above.outputs),
+            };
+            let (layer, here) = (&hidden[place], &mut lower[place]);
+            above.weights_gradient(params, (layer, &here.outputs), ridge, gradient);
+            let way = WayBack {
+                params,
+                layer,
+                above,
+                normed: &here.normed,
+                inverse_deviation: &here.inverse_deviation,
+                keys: &here.keys,
+                function: self.spec().activation,
+                dropout: pass.dropout,
+                scratch: &pass.scratch,
+                n,
+                first: (place == 0).then_some((batch, ridge)),
+            };
+            way.through(&mut here.outputs, gradient);
+        }
     }
 }
 
-vectorised!(
-    fn through_row<T>(derivative: &mut [T], outputs: &[T], function: Activation, draws: Option<Draws<T>>) -> () = through_row_body
-);
-
-/// Multiplies each derivative by the slope of the function, which its output
-/// tells, and by the factor of its draw.
-#[inline(always)]
-fn through_row_body<T: Real, const FMA: bool>(
-    derivative: &mut [T],
-    outputs: &[T],
+/// The way back through a hidden layer.
+struct WayBack<'a, T: Real> {
+    params: &'a [T],
+    layer: &'a Layer,
+    above: Above<'a, T>,
+    normed: &'a [T],
+    inverse_deviation: &'a [T],
+    keys: &'a [u32],
     function: Activation,
-    draws: Option<Draws<T>>,
-) {
-    let inverse = draws.map_or(T::ONE, |draws| draws.inverse_kept());
-    match function {
-        // A dropped unit has output 0: its draw alone stops the derivative.
-        Activation::Tanh => {
-            for (derivative, output) in derivative.iter_mut().zip(outputs) {
-                let value = *output * inverse;
-                *derivative *= T::ONE - value * value;
-            }
-        }
-        Activation::Relu => {
-            for (derivative, output) in derivative.iter_mut().zip(outputs) {
-                let positive = if *output > T::ZERO { T::ONE } else { T::ZERO };
-                *derivative *= positive;
-            }
-        }
-    }
-    if let Some(draws) = draws {
-        for (unit, derivative) in derivative.iter_mut().enumerate() {
-            *derivative *= draws.factor(unit as u32);
-        }
-    }
+    dropout: Option<Dropout>,
+    scratch: &'a Scratch<T>,
+    /// The number of rows.
+    n: usize,
+    /// For the first layer, the batch and the ridge.
+    first: Option<(&'a Batch<'a, T>, T)>,
 }
 
-/// Through scale, shift and normalisation by the batch:
-/// `d_in = scale/sigma (d - mean(d) - x mean(d x))` with `x` the normalised values.
-fn through_norm<T: Real>(
-    derivative: &mut [T],
-    params: &[T],
-    norm: &Norm,
-    layer: &Layer,
-    (normed, inverse_deviation): (&Vec<T>, &Vec<T>),
-    gradient: &mut [T],
-) {
-    let width = layer.outputs;
-    let n = (derivative.len() / width) as f64;
-    let strips: Vec<(Vec<f64>, Vec<f64>)> = (0..width.div_ceil(STRIP))
-        .into_par_iter()
-        .map(|strip| {
-            let columns = strip * STRIP..width.min((strip + 1) * STRIP);
-            let mut sum = vec![0.0; columns.len()];
-            let mut product = vec![0.0; columns.len()];
-            for (derivative, normed) in derivative
-                .chunks_exact(width)
-                .zip(normed.chunks_exact(width))
-            {
-                let rows = (&derivative[columns.clone()], &normed[columns.clone()]);
-                add_products(&mut sum, &mut product, rows);
-            }
-            (sum, product)
-        })
-        .collect();
-    let (sums, products): (Vec<_>, Vec<_>) = strips.into_iter().unzip();
-    let (sum, product): (Vec<f64>, Vec<f64>) = (sums.concat(), products.concat());
-    for unit in 0..width {
-        gradient[norm.shift.start + unit] += T::of(sum[unit]);
-        gradient[norm.scale.start + unit] += T::of(product[unit]);
-    }
-    let scale = &params[norm.scale.clone()];
-    let mean: Vec<T> = sum.iter().map(|x| T::of(x / n)).collect();
-    let slope: Vec<T> = product.iter().map(|x| T::of(x / n)).collect();
-    derivative
-        .par_chunks_mut(width)
-        .zip(normed.par_chunks(width))
-        .for_each(|(derivative, normed)| {
-            for unit in 0..width {
-                let centred = derivative[unit] - mean[unit] - normed[unit] * slope[unit];
-                derivative[unit] = scale[unit] * inverse_deviation[unit] * centred;
-            }
+impl<T: Real> WayBack<'_, T> {
+    /// Through function and normalisation, strip after strip; for the first
+    /// layer on to the gradient of its weights.
+    fn through(&self, outputs: &mut [T], gradient: &mut [T]) {
+        let (layer, n) = (self.layer, self.n);
+        let (weights, rest) = gradient[layer.weights.start..].split_at_mut(layer.weights.len());
+        let (bias_or_scale, rest) = rest.split_at_mut(layer.outputs);
+        let parts = Written {
+            strip: n * layer.strip,
+            weights: layer.inputs * layer.strip,
+            units: layer.strip,
+            outputs,
+            weights_gradient: match self.first {
+                Some(_) => weights,
+                None => &mut [],
+            },
+            bias_or_scale,
+            shift: match layer.norm {
+                Some(_) => &mut rest[..layer.outputs],
+                None => &mut [],
+            },
+        };
+        each_strip(0..layer.n_strips(), parts, &|strip, parts| {
+            let size = n * layer.units(strip).len();
+            self.scratch
+                .with(size, |derivative| self.strip(strip, derivative, parts));
         });
+    }
+
+    fn strip(&self, strip: usize, derivative: &mut [T], parts: Written<'_, T>) {
+        let (layer, n) = (self.layer, self.n);
+        let units = layer.units(strip);
+        let width = units.len();
+        self.above.times(self.params, n, units.clone(), derivative);
+        let draws = draws(self.keys, self.dropout, units.start);
+        let normed = match layer.norm {
+            Some(_) => &self.normed[n * units.start..n * units.end],
+            None => &[],
+        };
+        let function = self.function;
+        let sums =
+            strip::through_function(derivative, parts.outputs, normed, width, function, draws);
+        if let Some(norm) = &layer.norm {
+            let scale = &self.params[norm.scale.start + units.start..];
+            let mut factor = [T::ZERO; STRIP];
+            for unit in 0..width {
+                factor[unit] = scale[unit] * self.inverse_deviation[units.start + unit];
+                parts.bias_or_scale[unit] = T::of(sums.product[unit]);
+                parts.shift[unit] = T::of(sums.sum[unit]);
+            }
+            let mean = sums.sum.map(|sum| T::of(sum / n as f64));
+            let slope = sums.product.map(|sum| T::of(sum / n as f64));
+            strip::through_norm(derivative, normed, width, &[factor, mean, slope]);
+        } else {
+            for (gradient, sum) in parts.bias_or_scale.iter_mut().zip(&sums.sum) {
+                *gradient = T::of(*sum);
+            }
+        }
+        if let Some((batch, ridge)) = self.first {
+            let ridge = (ridge, layer.strip_weights(self.params, strip));
+            batch.transposed_times(derivative, width, ridge, parts.weights_gradient);
+        } else {
+            parts.outputs.copy_from_slice(derivative);
+        }
+    }
 }
 
-vectorised!(fn add_products<T>(sum: &mut [f64], product: &mut [f64], rows: (&[T], &[T])) -> () = add_products_body);
+impl<T: Real> Above<'_, T> {
+    /// The derivative in some units of the layer below: `out = D W^T`.
+    fn times(&self, params: &[T], n: usize, units: Range<usize>, out: &mut [T]) {
+        for strip in 0..self.layer.n_strips() {
+            let above = self.layer.units(strip);
+            let width = above.len();
+            let weights = self.layer.strip_weights(params, strip);
+            let weights = &weights[units.start * width..units.end * width];
+            multiply(
+                out,
+                T::ONE,
+                View::new(&self.derivative[n * above.start..n * above.end], n, width),
+                View::new(weights, units.len(), width).t(),
+                strip > 0,
+            );
+        }
+    }
 
-#[inline(always)]
-fn add_products_body<T: Real, const FMA: bool>(
-    sum: &mut [f64],
-    product: &mut [f64],
-    (derivative, normed): (&[T], &[T]),
-) {
-    let sums = sum.iter_mut().zip(product);
-    for ((sum, product), (d, x)) in sums.zip(derivative.iter().zip(normed)) {
-        *sum += d.to_f64();
-        *product += d.to_f64() * x.to_f64();
+    /// The gradient of the layer's weights, `H^T D + ridge W` with `H` the
+    /// outputs of the layer below.
+    fn weights_gradient(
+        &self,
+        params: &[T],
+        (below, outputs): (&Layer, &[T]),
+        ridge: T,
+        gradient: &mut [T],
+    ) {
+        let n = outputs.len() / below.outputs;
+        let gradient = &mut gradient[self.layer.weights.clone()];
+        let strips = gradient.par_chunks_mut(self.layer.inputs * self.layer.strip);
+        strips.enumerate().for_each(|(strip, gradient)| {
+            let above = self.layer.units(strip);
+            let width = above.len();
+            let weights = self.layer.strip_weights(params, strip);
+            let derivative = &self.derivative[n * above.start..n * above.end];
+            let size = below.strip * width;
+            let blocks = gradient.par_chunks_mut(size).zip(weights.par_chunks(size));
+            blocks.enumerate().for_each(|(block, (gradient, weights))| {
+                let units = below.units(block);
+                let outputs = &outputs[n * units.start..n * units.end];
+                set_scaled(gradient, ridge, weights);
+                multiply(
+                    gradient,
+                    T::ONE,
+                    View::new(outputs, n, units.len()).t(),
+                    View::new(derivative, n, width),
+                    true,
+                );
+            });
+        });
     }
 }

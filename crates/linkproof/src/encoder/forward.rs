@@ -1,131 +1,161 @@
 //! From data vectors to embeddings.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use super::input::{Batch, Input};
+use super::dropout::{Draws, Dropout, Share};
+use super::infer::Statistics;
+use super::input::{Batch, PRODUCT_ROWS};
 use super::layout::{Layer, Network};
+use super::scratch::Scratch;
+use super::strip::{self, Normalisation, padded};
 use crate::params::{Activation, OutputActivation};
-use crate::processor::vectorised;
-use crate::real::{Real, View, multiply_parallel};
+use crate::real::{Real, View, add_scaled, dot_f64, multiply};
 
 /// Added to a variance before its root is taken.
 const EPSILON: f64 = 1e-5;
 
-/// Rows that inference encodes at a time.
-const CHUNK: usize = 1024;
-
-/// Which units are dropped in a training pass. Each draw is a hash of seed,
-/// step, layer, node and unit, so it depends on neither threads nor batches.
-#[derive(Debug, Clone, Copy)]
-pub struct Dropout {
-    /// The probability of dropping an entry of a data vector.
-    pub input: f64,
-    /// The probability of dropping a hidden unit.
-    pub hidden: f64,
-    /// The seed of the fit.
-    pub seed: u64,
-    /// The step of the fit.
-    pub step: u64,
-}
-
-impl Dropout {
-    /// What all draws for the units of one layer and node have in common.
-    fn key(&self, layer: usize, node: usize) -> u32 {
-        let mut x = self.seed ^ self.step.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        for part in [layer, node] {
-            x = (x ^ part as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            x ^= x >> 29;
-        }
-        x = x.wrapping_mul(0x94d0_49bb_1331_11eb);
-        (x >> 32) as u32
-    }
-
-    /// The draws for the hidden units of a layer and node.
-    pub(super) fn hidden_draws<T: Real>(&self, layer: usize, node: usize) -> Draws<T> {
-        Draws::new(self.key(layer, node), self.hidden)
-    }
-
-    /// 0 for a dropped entry of a data vector, `1/(1-P)` for a kept one.
-    pub(super) fn input_factor<T: Real>(&self, node: usize, column: usize) -> T {
-        Draws::new(self.key(0, node), self.input).factor(column as u32)
-    }
-}
-
-/// The draws for a row of units.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Draws<T> {
-    key: u32,
-    threshold: u32,
-    kept: T,
-}
-
-impl<T: Real> Draws<T> {
-    fn new(key: u32, share: f64) -> Draws<T> {
-        Draws {
-            key,
-            threshold: (share * 4_294_967_296.0) as u32,
-            kept: T::of(1.0 / (1.0 - share)),
-        }
-    }
-
-    /// 0 for a dropped unit, `1/(1-P)` for a kept one.
-    #[inline(always)]
-    pub(super) fn factor(&self, unit: u32) -> T {
-        // A 32-bit finaliser (Wellons' lowbias32) of the unit and the key.
-        let mut x = self.key ^ unit.wrapping_mul(0x9e37_79b1);
-        x ^= x >> 16;
-        x = x.wrapping_mul(0x7feb_352d);
-        x ^= x >> 15;
-        x = x.wrapping_mul(0x846c_a68b);
-        x ^= x >> 16;
-        if x < self.threshold {
-            T::ZERO
-        } else {
-            self.kept
-        }
-    }
-
-    /// One over the factor of a kept unit.
-    pub(super) fn inverse_kept(&self) -> T {
-        T::ONE / self.kept
-    }
-}
-
-vectorised!(fn drop_units<T>(units: &mut [T], draws: Draws<T>) -> () = drop_units_body);
-
-#[inline(always)]
-fn drop_units_body<T: Real, const FMA: bool>(units: &mut [T], draws: Draws<T>) {
-    for (unit, x) in units.iter_mut().enumerate() {
-        *x *= draws.factor(unit as u32);
-    }
-}
-
-/// The mean and the variance of each normalised unit over the training nodes,
-/// layer after layer: what inference normalises with.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Statistics {
-    /// Means.
-    pub mean: Vec<Vec<f64>>,
-    /// Variances.
-    pub variance: Vec<Vec<f64>>,
-}
-
-/// What a training pass leaves behind for the way back.
-#[derive(Debug, Clone, Default)]
+/// What a training pass leaves behind for the way back. Its memory serves
+/// again from pass to pass.
+#[derive(Debug, Default)]
 pub struct Pass<T> {
-    /// The output of each layer, after its function and dropout.
-    pub(super) outputs: Vec<Vec<T>>,
-    /// The normalised values of each normalised layer, before scale and shift.
-    pub(super) normed: Vec<Vec<T>>,
-    /// One over the standard deviation of each unit of each normalised layer.
-    pub(super) inverse_deviation: Vec<Vec<T>>,
+    pub(super) layers: Vec<LayerPass<T>>,
     pub(super) dropout: Option<Dropout>,
+    pub(super) scratch: Scratch<T>,
+}
+
+/// What a pass leaves behind of one layer. Values stand strip after strip,
+/// each row after row (for the last layer: row after row).
+#[derive(Debug, Default)]
+pub(super) struct LayerPass<T> {
+    /// The output, after function and dropout.
+    pub(super) outputs: Vec<T>,
+    /// The normalised values, before scale and shift; none without
+    /// normalisation.
+    pub(super) normed: Vec<T>,
+    /// One over the standard deviation of each normalised unit.
+    pub(super) inverse_deviation: Vec<T>,
+    /// The sum of the squared weights of each strip.
+    squares: Vec<f64>,
+    /// The key of each row's draws.
+    pub(super) keys: Vec<u32>,
 }
 
 impl<T: Real> Pass<T> {
     /// The embeddings, row after row.
     pub fn embeddings(&self) -> &[T] {
-        self.outputs.last().map_or(&[], Vec::as_slice)
+        self.layers.last().map_or(&[], |layer| &layer.outputs)
+    }
+
+    /// The sum of the squared weights of all layers, which a pass reads anyway.
+    pub fn squared_weights(&self) -> f64 {
+        let squares = self.layers.iter().flat_map(|layer| &layer.squares);
+        squares.sum()
+    }
+}
+
+/// Parts of consecutive strips that belong together.
+pub(super) trait StripParts: Sized + Send {
+    /// The parts of the first strips and those of the others.
+    fn split(self, strips: usize) -> (Self, Self);
+}
+
+/// Works on all strips in parallel, each with its own parts.
+pub(super) fn each_strip<P: StripParts>(
+    strips: Range<usize>,
+    parts: P,
+    work: &(impl Fn(usize, P) + Sync),
+) {
+    if strips.len() > 1 {
+        let half = strips.len() / 2;
+        let middle = strips.start + half;
+        let (first, second) = parts.split(half);
+        rayon::join(
+            || each_strip(strips.start..middle, first, work),
+            || each_strip(middle..strips.end, second, work),
+        );
+    } else if strips.len() == 1 {
+        work(strips.start, parts);
+    }
+}
+
+/// Splits a part that may be missing.
+pub(super) fn split_part<V>(part: &mut [V], at: usize) -> (&mut [V], &mut [V]) {
+    part.split_at_mut(at.min(part.len()))
+}
+
+/// What the forward pass writes of some strips.
+struct Written<'a, T> {
+    /// The numbers of a full strip.
+    strip: usize,
+    /// The units of a full strip.
+    units: usize,
+    outputs: &'a mut [T],
+    normed: &'a mut [T],
+    inverse_deviation: &'a mut [T],
+    squares: &'a mut [f64],
+}
+
+impl<T: Send> StripParts for Written<'_, T> {
+    fn split(self, strips: usize) -> (Self, Self) {
+        let (outputs, more_outputs) = split_part(self.outputs, strips * self.strip);
+        let (normed, more_normed) = split_part(self.normed, strips * self.strip);
+        let (inverse, more_inverse) = split_part(self.inverse_deviation, strips * self.units);
+        let (squares, more_squares) = split_part(self.squares, strips);
+        let first = Written {
+            outputs,
+            normed,
+            inverse_deviation: inverse,
+            squares,
+            ..self
+        };
+        let second = Written {
+            outputs: more_outputs,
+            normed: more_normed,
+            inverse_deviation: more_inverse,
+            squares: more_squares,
+            ..self
+        };
+        (first, second)
+    }
+}
+
+/// The values that a layer reads.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Below<'a, T: Real> {
+    Batch(&'a Batch<'a, T>),
+    Layer(&'a Layer, &'a [T]),
+}
+
+impl<T: Real> Below<'_, T> {
+    /// A layer's affine map without bias: `rows` of its values for the weights
+    /// of one strip.
+    pub(super) fn times(
+        &self,
+        n: usize,
+        rows: Range<usize>,
+        weights: &[T],
+        width: usize,
+        out: &mut [T],
+    ) {
+        match self {
+            Below::Batch(batch) => batch.times(weights, width, out),
+            Below::Layer(layer, values) => {
+                for strip in 0..layer.n_strips() {
+                    let units = layer.units(strip);
+                    let values = &values[n * units.start..n * units.end];
+                    let weights = &weights[units.start * width..units.end * width];
+                    multiply(
+                        out,
+                        T::ONE,
+                        View::new(values, n, units.len()).rows(rows.clone()),
+                        View::new(weights, units.len(), width),
+                        strip > 0,
+                    );
+                }
+            }
+        }
     }
 }
 
@@ -137,238 +167,212 @@ impl Network {
         params: &[T],
         batch: &Batch<'_, T>,
         dropout: Option<Dropout>,
-    ) -> Pass<T> {
-        let mut pass = Pass {
-            outputs: Vec::new(),
-            normed: Vec::new(),
-            inverse_deviation: Vec::new(),
-            dropout,
-        };
-        for (place, layer) in self.layers().iter().enumerate() {
-            let mut out = self.affine(params, layer, place, batch, &pass.outputs);
-            if layer.norm.is_some() {
-                let (mean, variance) = moments(&out, layer.outputs);
-                let inverse = inverse_deviation(&variance);
-                normalise(&mut out, &cast(&mean), &inverse);
-                pass.normed.push(out.clone());
-                pass.inverse_deviation.push(inverse);
-            }
-            self.finish(params, layer, place, &mut out);
-            if let Some(dropout) = dropout.filter(|d| d.hidden > 0.0)
-                && place + 1 < self.layers().len()
-            {
-                out.par_chunks_mut(layer.outputs)
-                    .enumerate()
-                    .for_each(|(row, out)| {
-                        drop_units(out, dropout.hidden_draws(place + 1, batch.node(row)));
-                    });
-            }
-            pass.outputs.push(out);
-        }
-        pass
+        pass: &mut Pass<T>,
+    ) {
+        pass.dropout = dropout;
+        self.run(params, batch, None, self.layers().len(), pass);
     }
 
-    /// Applies a dropout's input part to a batch.
-    pub fn drop_inputs<T: Real>(batch: &mut Batch<'_, T>, dropout: Dropout) {
-        if dropout.input > 0.0 {
-            batch.scale_entries(|node, column| dropout.input_factor(node, column));
-        }
-    }
-
-    /// The embeddings of all rows, as inference gives them.
-    pub fn embed<T: Real>(
+    /// Encodes a batch by the first `depth` layers, normalised by given
+    /// statistics or by itself.
+    pub(super) fn run<T: Real>(
         &self,
         params: &[T],
-        input: &Input<'_, T>,
-        statistics: &Statistics,
-    ) -> Vec<T> {
-        self.infer(params, input, statistics, self.layers().len())
-    }
-
-    /// The output of the first `depth` layers for all rows; of a last layer
-    /// that is normalised but not the network's last, the values before
-    /// normalisation.
-    pub(super) fn infer<T: Real>(
-        &self,
-        params: &[T],
-        input: &Input<'_, T>,
-        statistics: &Statistics,
+        batch: &Batch<'_, T>,
+        statistics: Option<&Statistics>,
         depth: usize,
-    ) -> Vec<T> {
-        let n = input.n_rows();
-        let width = self.layers()[depth - 1].outputs;
-        let mut all = Vec::with_capacity(n * width);
-        for start in (0..n).step_by(CHUNK) {
-            let rows: Vec<u32> = (start as u32..(start + CHUNK).min(n) as u32).collect();
-            let batch = input.select(&rows);
-            let mut outputs: Vec<Vec<T>> = Vec::new();
-            let mut normed = 0;
-            for (place, layer) in self.layers()[..depth].iter().enumerate() {
-                let mut out = self.affine(params, layer, place, &batch, &outputs);
-                if place + 1 < depth || depth == self.layers().len() {
-                    if layer.norm.is_some() {
-                        let inverse = inverse_deviation(&statistics.variance[normed]);
-                        normalise(&mut out, &cast(&statistics.mean[normed]), &inverse);
-                        normed += 1;
-                    }
-                    self.finish(params, layer, place, &mut out);
+        pass: &mut Pass<T>,
+    ) {
+        let n = batch.n_rows();
+        pass.layers
+            .resize_with(self.layers().len(), Default::default);
+        let mut normed = 0;
+        for (place, layer) in self.layers()[..depth].iter().enumerate() {
+            let (below, here) = self.at(place, batch, &mut pass.layers);
+            here.outputs.resize(n * layer.outputs, T::ZERO);
+            here.squares.resize(layer.n_strips(), 0.0);
+            if place + 1 == self.layers().len() {
+                self.last_layer(params, layer, n, below, here);
+                return;
+            }
+            here.keys.clear();
+            if let Some(dropout) = pass.dropout.filter(|dropout| dropout.hidden > 0.0) {
+                let keys = (0..n).map(|row| dropout.key(place + 1, batch.node(row)));
+                here.keys.extend(keys);
+            }
+            let statistics = statistics.map(|all| (&all.mean, &all.variance));
+            let statistics = match (statistics, &layer.norm) {
+                (Some((mean, variance)), Some(_)) => {
+                    normed += 1;
+                    Some((mean[normed - 1].as_slice(), variance[normed - 1].as_slice()))
                 }
-                outputs.clear();
-                outputs.push(out);
-            }
-            all.append(&mut outputs[0]);
+                _ => None,
+            };
+            self.hidden_layer(params, layer, below, statistics, (here, pass.dropout));
         }
-        all
     }
 
-    /// The statistics of the normalised layers over all rows, without dropout.
-    pub fn statistics<T: Real>(&self, params: &[T], input: &Input<'_, T>) -> Statistics {
-        let mut statistics = Statistics::default();
-        for (place, layer) in self.layers().iter().enumerate() {
-            if layer.norm.is_some() {
-                let out = self.infer(params, input, &statistics, place + 1);
-                let (mean, variance) = moments(&out, layer.outputs);
-                statistics.mean.push(mean);
-                statistics.variance.push(variance);
-            }
-        }
-        statistics
+    /// What a layer reads, and what it leaves behind.
+    pub(super) fn at<'p, T: Real>(
+        &'p self,
+        place: usize,
+        batch: &'p Batch<'_, T>,
+        layers: &'p mut [LayerPass<T>],
+    ) -> (Below<'p, T>, &'p mut LayerPass<T>) {
+        let (done, here) = layers.split_at_mut(place);
+        let below = match done.last() {
+            Some(done) => Below::Layer(&self.layers()[place - 1], &done.outputs),
+            None => Below::Batch(batch),
+        };
+        (below, &mut here[0])
     }
 
-    /// The affine part of a layer, without normalisation and function.
-    fn affine<T: Real>(
+    /// A hidden layer, strip after strip from the product to dropout.
+    fn hidden_layer<T: Real>(
         &self,
         params: &[T],
         layer: &Layer,
-        place: usize,
-        batch: &Batch<'_, T>,
-        outputs: &[Vec<T>],
-    ) -> Vec<T> {
-        let n = batch.n_rows();
+        below: Below<'_, T>,
+        statistics: Option<(&[f64], &[f64])>,
+        (here, dropout): (&mut LayerPass<T>, Option<Dropout>),
+    ) {
+        let n = here.outputs.len() / layer.outputs;
+        if layer.norm.is_some() {
+            here.normed.resize(n * layer.outputs, T::ZERO);
+            here.inverse_deviation.resize(layer.outputs, T::ZERO);
+        }
+        let parts = Written {
+            strip: n * layer.strip,
+            units: layer.strip,
+            outputs: &mut here.outputs,
+            normed: &mut here.normed,
+            inverse_deviation: &mut here.inverse_deviation,
+            squares: &mut here.squares,
+        };
+        let keys = here.keys.as_slice();
+        let function = self.spec().activation;
+        each_strip(
+            0..layer.n_strips(),
+            parts,
+            &|strip, parts: Written<'_, T>| {
+                let units = layer.units(strip);
+                let width = units.len();
+                let weights = layer.strip_weights(params, strip);
+                // Read in order first, so that the product finds them in the cache.
+                parts.squares.fill(dot_f64(weights, weights));
+                let draws = draws(keys, dropout, units.start);
+                let Some(norm) = &layer.norm else {
+                    below.times(n, 0..n, weights, width, parts.outputs);
+                    add_bias(params, layer, units, parts.outputs);
+                    return strip::activate(parts.outputs, width, function, draws);
+                };
+                below.times(n, 0..n, weights, width, parts.normed);
+                let (mean, variance) = match statistics {
+                    Some((mean, variance)) => (
+                        padded(&mean[units.clone()]),
+                        padded(&variance[units.clone()]),
+                    ),
+                    None => {
+                        let moments = strip::moments(parts.normed, width);
+                        (moments.mean, moments.squares.map(|sum| sum / n as f64))
+                    }
+                };
+                let place = |range: &Range<usize>| {
+                    padded(&params[range.start + units.start..range.start + units.end])
+                };
+                let norm = Normalisation {
+                    mean: mean.map(T::of),
+                    inverse_deviation: variance.map(|x| T::of(1.0 / (x + EPSILON).sqrt())),
+                    scale: place(&norm.scale),
+                    shift: place(&norm.shift),
+                };
+                parts
+                    .inverse_deviation
+                    .copy_from_slice(&norm.inverse_deviation[..width]);
+                strip::normalise_and_activate(
+                    parts.normed,
+                    parts.outputs,
+                    width,
+                    &norm,
+                    function,
+                    draws,
+                );
+            },
+        );
+    }
+
+    /// The last layer, block of rows after block.
+    fn last_layer<T: Real>(
+        &self,
+        params: &[T],
+        layer: &Layer,
+        n: usize,
+        below: Below<'_, T>,
+        here: &mut LayerPass<T>,
+    ) {
         let weights = &params[layer.weights.clone()];
-        let mut out = vec![T::ZERO; n * layer.outputs];
-        match outputs.last() {
-            Some(previous) if place > 0 => multiply_parallel(
-                &mut out,
-                T::ONE,
-                View::new(previous, n, layer.inputs),
-                View::new(weights, layer.inputs, layer.outputs),
-                false,
-            ),
-            _ => batch.times(weights, layer.outputs, &mut out),
+        // The ridge of a table is estimated elsewhere: its rows are too many.
+        here.squares.fill(match self.is_table() {
+            true => 0.0,
+            false => dot_f64(weights, weights),
+        });
+        let width = layer.outputs;
+        let function = self.output_function(layer);
+        if let Below::Batch(batch) = below {
+            batch.times_parallel(weights, width, &mut here.outputs);
         }
-        if let Some(bias) = &layer.bias {
-            let bias = &params[bias.clone()];
-            for row in out.chunks_exact_mut(layer.outputs) {
-                for (out, bias) in row.iter_mut().zip(bias) {
-                    *out += *bias;
-                }
+        let blocks = here
+            .outputs
+            .par_chunks_mut(PRODUCT_ROWS * width)
+            .enumerate();
+        blocks.for_each(|(block, out)| {
+            if let Below::Layer(..) = below {
+                let first = block * PRODUCT_ROWS;
+                below.times(n, first..first + out.len() / width, weights, width, out);
             }
-        }
-        out
-    }
-
-    /// Scale, shift and function of a layer.
-    fn finish<T: Real>(&self, params: &[T], layer: &Layer, place: usize, out: &mut [T]) {
-        if let Some(norm) = &layer.norm {
-            let (scale, shift) = (&params[norm.scale.clone()], &params[norm.shift.clone()]);
-            out.par_chunks_mut(layer.outputs).for_each(|row| {
-                for ((out, scale), shift) in row.iter_mut().zip(scale).zip(shift) {
-                    *out = *out * *scale + *shift;
-                }
-            });
-        }
-        let last = place + 1 == self.layers().len();
-        let chunks = out.par_chunks_mut(4096);
-        match (last, self.spec().activation, self.spec().output_activation) {
-            (true, _, OutputActivation::None) => {}
-            (true, _, OutputActivation::Tanh) if layer.bias.is_none() => {}
-            (true, _, OutputActivation::Tanh) | (false, Activation::Tanh, _) => {
-                chunks.for_each(|chunk| tanh(chunk));
+            add_bias(params, layer, 0..width, out);
+            if let Some(function) = function {
+                strip::activate(out, width, function, None);
             }
-            (false, Activation::Relu, _) => chunks.for_each(|chunk| {
-                for x in chunk {
-                    *x = x.max(T::ZERO);
-                }
-            }),
+        });
+    }
+
+    /// The function after the last layer; a map without biases has none.
+    pub(super) fn output_function(&self, last: &Layer) -> Option<Activation> {
+        match self.spec().output_activation {
+            OutputActivation::Tanh if last.bias.is_some() => Some(Activation::Tanh),
+            _ => None,
         }
     }
 }
 
-vectorised!(fn tanh<T>(values: &mut [T]) -> () = tanh_body);
-
-/// `tanh x = 1 - 2/(e^{2x} + 1)`, within a rounding error of 1.
-#[inline(always)]
-fn tanh_body<T: Real, const FMA: bool>(values: &mut [T]) {
-    let two = T::of(2.0);
-    let reach = T::of(20.0);
-    for x in values {
-        let bounded = x.max(-reach).min(reach);
-        *x = T::ONE - two / ((two * bounded).exp_inline::<FMA>() + T::ONE);
+impl Layer {
+    /// The weights of a strip.
+    pub(super) fn strip_weights<'p, T>(&self, params: &'p [T], strip: usize) -> &'p [T] {
+        let (units, start) = (self.units(strip), self.weights.start);
+        &params[start + units.start * self.inputs..start + units.end * self.inputs]
     }
 }
 
-fn cast<T: Real>(values: &[f64]) -> Vec<T> {
-    values.iter().map(|&x| T::of(x)).collect()
+/// The draws for a strip whose first unit is given.
+pub(super) fn draws<T: Real>(
+    keys: &[u32],
+    dropout: Option<Dropout>,
+    first_unit: usize,
+) -> Option<Draws<'_, T>> {
+    let dropout = dropout.filter(|_| !keys.is_empty())?;
+    Some(Draws {
+        keys,
+        first_unit: first_unit as u32,
+        share: Share::new(dropout.hidden),
+    })
 }
 
-fn inverse_deviation<T: Real>(variance: &[f64]) -> Vec<T> {
-    variance
-        .iter()
-        .map(|variance| T::of(1.0 / (variance + EPSILON).sqrt()))
-        .collect()
-}
-
-/// Mean and variance of each column, over the rows in their order.
-fn moments<T: Real>(values: &[T], width: usize) -> (Vec<f64>, Vec<f64>) {
-    let n = (values.len() / width).max(1) as f64;
-    let strips: Vec<(Vec<f64>, Vec<f64>)> = (0..width.div_ceil(STRIP))
-        .into_par_iter()
-        .map(|strip| {
-            let columns = strip * STRIP..width.min((strip + 1) * STRIP);
-            let zero = vec![0.0; columns.len()];
-            let mut mean = zero.clone();
-            for row in values.chunks_exact(width) {
-                add_row(&mut mean, &row[columns.clone()]);
-            }
-            mean.iter_mut().for_each(|mean| *mean /= n);
-            let mut variance = zero;
-            for row in values.chunks_exact(width) {
-                add_squares(&mut variance, &row[columns.clone()], &mean);
-            }
-            variance.iter_mut().for_each(|variance| *variance /= n);
-            (mean, variance)
-        })
-        .collect();
-    let (means, variances): (Vec<_>, Vec<_>) = strips.into_iter().unzip();
-    (means.concat(), variances.concat())
-}
-
-/// Columns that one task sums up.
-pub(super) const STRIP: usize = 64;
-
-vectorised!(fn add_row<T>(sums: &mut [f64], row: &[T]) -> () = add_row_body);
-vectorised!(fn add_squares<T>(sums: &mut [f64], row: &[T], mean: &[f64]) -> () = add_squares_body);
-
-#[inline(always)]
-fn add_row_body<T: Real, const FMA: bool>(sums: &mut [f64], row: &[T]) {
-    for (sum, x) in sums.iter_mut().zip(row) {
-        *sum += x.to_f64();
-    }
-}
-
-#[inline(always)]
-fn add_squares_body<T: Real, const FMA: bool>(sums: &mut [f64], row: &[T], mean: &[f64]) {
-    for ((sum, x), mean) in sums.iter_mut().zip(row).zip(mean) {
-        let difference = x.to_f64() - mean;
-        *sum += difference * difference;
-    }
-}
-
-fn normalise<T: Real>(values: &mut [T], mean: &[T], inverse_deviation: &[T]) {
-    values.par_chunks_mut(mean.len()).for_each(|row| {
-        for ((x, mean), inverse) in row.iter_mut().zip(mean).zip(inverse_deviation) {
-            *x = (*x - *mean) * *inverse;
+pub(super) fn add_bias<T: Real>(params: &[T], layer: &Layer, units: Range<usize>, out: &mut [T]) {
+    if let Some(bias) = &layer.bias {
+        let bias = &params[bias.start + units.start..bias.start + units.end];
+        for row in out.chunks_exact_mut(bias.len()) {
+            add_scaled(row, T::ONE, bias);
         }
-    });
+    }
 }

@@ -6,8 +6,12 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
+use super::sparse::{Compressed, weighted_rows};
 use crate::features::{Matrix, Values};
-use crate::real::{Real, View, add_scaled, multiply_parallel, weighted_rows};
+use crate::real::{Real, View, add_scaled, multiply};
+
+/// Rows of a product that one task computes, where it is split by rows.
+pub(super) const PRODUCT_ROWS: usize = 64;
 
 /// The data vectors of a view, in the precision of a fit.
 #[derive(Debug, Clone)]
@@ -32,43 +36,46 @@ pub struct Rows<'a, T: Real> {
     offsets: Cow<'a, [usize]>,
     columns: Cow<'a, [u32]>,
     values: Cow<'a, [T]>,
-    by_column: Cow<'a, Columns>,
+    by_column: Cow<'a, Columns<T>>,
 }
 
 /// The stored entries of compressed rows, sorted by column.
 #[derive(Debug, Clone, Default)]
-struct Columns {
+struct Columns<T> {
     offsets: Vec<usize>,
     rows: Vec<u32>,
-    /// Where each entry stands in the compressed rows.
-    places: Vec<u32>,
+    values: Vec<T>,
 }
 
-impl Columns {
-    fn new(n_columns: usize, offsets: &[usize], columns: &[u32]) -> Columns {
-        let mut starts = vec![0usize; n_columns + 1];
-        for &column in columns {
-            starts[column as usize + 1] += 1;
+impl<T: Real> Columns<T> {
+    fn new(n_columns: usize, entries: Compressed<'_, T>) -> Columns<T> {
+        let mut columns = Columns::default();
+        columns.fill(n_columns, entries);
+        columns
+    }
+
+    /// Sorts the entries of compressed rows into the same memory.
+    fn fill(&mut self, n_columns: usize, entries: Compressed<'_, T>) {
+        // Starts stand one place late while entries move them to their ends.
+        self.offsets.clear();
+        self.offsets.resize(n_columns + 2, 0);
+        for &column in entries.places {
+            self.offsets[column as usize + 2] += 1;
         }
         for column in 0..n_columns {
-            starts[column + 1] += starts[column];
+            self.offsets[column + 2] += self.offsets[column + 1];
         }
-        let mut next = starts.clone();
-        let mut rows = vec![0; columns.len()];
-        let mut places = vec![0; columns.len()];
-        for row in 0..offsets.len() - 1 {
-            for place in offsets[row]..offsets[row + 1] {
-                let slot = &mut next[columns[place] as usize];
-                rows[*slot] = row as u32;
-                places[*slot] = place as u32;
+        self.rows.resize(entries.places.len(), 0);
+        self.values.resize(entries.places.len(), T::ZERO);
+        for (row, ends) in entries.offsets.windows(2).enumerate() {
+            for place in ends[0]..ends[1] {
+                let slot = &mut self.offsets[entries.places[place] as usize + 1];
+                self.rows[*slot] = row as u32;
+                self.values[*slot] = entries.values[place];
                 *slot += 1;
             }
         }
-        Columns {
-            offsets: starts,
-            rows,
-            places,
-        }
+        self.offsets.truncate(n_columns + 1);
     }
 }
 
@@ -93,17 +100,21 @@ impl<'a, T: Real> Input<'a, T> {
                 n_columns: dense.n_columns(),
                 values: cast(dense.values()),
             },
-            Matrix::Sparse(sparse) => Input::Sparse(Rows {
-                n_columns: sparse.n_columns(),
-                offsets: Cow::Borrowed(sparse.offsets()),
-                columns: Cow::Borrowed(sparse.columns()),
-                values: cast(sparse.values()),
-                by_column: Cow::Owned(Columns::new(
-                    sparse.n_columns(),
-                    sparse.offsets(),
-                    sparse.columns(),
-                )),
-            }),
+            Matrix::Sparse(sparse) => {
+                let values = cast(sparse.values());
+                let entries = Compressed {
+                    offsets: sparse.offsets(),
+                    places: sparse.columns(),
+                    values: &values,
+                };
+                Input::Sparse(Rows {
+                    n_columns: sparse.n_columns(),
+                    offsets: Cow::Borrowed(sparse.offsets()),
+                    columns: Cow::Borrowed(sparse.columns()),
+                    by_column: Cow::Owned(Columns::new(sparse.n_columns(), entries)),
+                    values,
+                })
+            }
         }
     }
 
@@ -140,52 +151,85 @@ impl<'a, T: Real> Input<'a, T> {
 
     /// Some rows, in the given order.
     pub fn select(&self, rows: &[u32]) -> Batch<'static, T> {
-        let entries = match self {
-            Input::Nodes(_) => Entries::Nodes,
-            Input::Dense { n_columns, values } => Entries::Dense {
-                n_columns: *n_columns,
-                values: rows
-                    .iter()
-                    .flat_map(|&row| {
-                        let start = row as usize * n_columns;
-                        values[start..start + n_columns].iter().copied()
-                    })
-                    .collect(),
-            },
-            Input::Sparse(all) => Entries::Sparse(all.select(rows)),
-        };
-        Batch {
-            rows: Some(rows.to_vec()),
-            entries,
-            n_rows: rows.len(),
+        let mut batch = Batch::default();
+        self.select_into(rows, &mut batch);
+        batch
+    }
+
+    /// Some rows, in the given order, into a batch whose memory serves again.
+    pub fn select_into(&self, rows: &[u32], batch: &mut Batch<'static, T>) {
+        batch.n_rows = rows.len();
+        let nodes = batch.rows.get_or_insert_default();
+        nodes.clear();
+        nodes.extend_from_slice(rows);
+        match (self, &mut batch.entries) {
+            (Input::Nodes(_), Entries::Nodes) => {}
+            (Input::Nodes(_), entries) => *entries = Entries::Nodes,
+            (Input::Sparse(all), Entries::Sparse(some)) => all.select_into(rows, some),
+            (Input::Sparse(all), entries) => {
+                let mut some = Rows::empty();
+                all.select_into(rows, &mut some);
+                *entries = Entries::Sparse(some);
+            }
+            (Input::Dense { n_columns, values }, entries) => {
+                let mut some = match std::mem::take(entries) {
+                    Entries::Dense { values, .. } => values.into_owned(),
+                    _ => Vec::new(),
+                };
+                some.clear();
+                for &row in rows {
+                    let start = row as usize * n_columns;
+                    some.extend_from_slice(&values[start..start + n_columns]);
+                }
+                *entries = Entries::Dense {
+                    n_columns: *n_columns,
+                    values: Cow::Owned(some),
+                };
+            }
         }
     }
 }
 
 impl<T: Real> Rows<'_, T> {
-    fn select(&self, rows: &[u32]) -> Rows<'static, T> {
-        let range = |row: u32| self.offsets[row as usize]..self.offsets[row as usize + 1];
-        let mut offsets = Vec::with_capacity(rows.len() + 1);
+    fn empty() -> Rows<'static, T> {
+        Rows {
+            n_columns: 0,
+            offsets: Cow::Owned(Vec::new()),
+            columns: Cow::Owned(Vec::new()),
+            values: Cow::Owned(Vec::new()),
+            by_column: Cow::Owned(Columns::default()),
+        }
+    }
+
+    fn select_into(&self, rows: &[u32], some: &mut Rows<'static, T>) {
+        some.n_columns = self.n_columns;
+        let (offsets, columns) = (some.offsets.to_mut(), some.columns.to_mut());
+        let values = some.values.to_mut();
+        offsets.clear();
+        columns.clear();
+        values.clear();
         offsets.push(0);
-        let (mut columns, mut values) = (Vec::new(), Vec::new());
         for &row in rows {
-            columns.extend_from_slice(&self.columns[range(row)]);
-            values.extend_from_slice(&self.values[range(row)]);
+            let range = self.offsets[row as usize]..self.offsets[row as usize + 1];
+            columns.extend_from_slice(&self.columns[range.clone()]);
+            values.extend_from_slice(&self.values[range]);
             offsets.push(columns.len());
         }
-        let by_column = Columns::new(self.n_columns, &offsets, &columns);
-        Rows {
-            n_columns: self.n_columns,
-            offsets: offsets.into(),
-            columns: columns.into(),
-            values: values.into(),
-            by_column: Cow::Owned(by_column),
-        }
+        some.sort_by_column();
+    }
+
+    fn sort_by_column(&mut self) {
+        let entries = Compressed {
+            offsets: &self.offsets,
+            places: &self.columns,
+            values: &self.values,
+        };
+        self.by_column.to_mut().fill(self.n_columns, entries);
     }
 }
 
 /// The data vectors that one pass encodes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Batch<'a, T: Real> {
     /// The rows of the view, `None` for all.
     rows: Option<Vec<u32>>,
@@ -193,8 +237,9 @@ pub struct Batch<'a, T: Real> {
     n_rows: usize,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 enum Entries<'a, T: Real> {
+    #[default]
     Nodes,
     Dense {
         n_columns: usize,
@@ -251,69 +296,127 @@ impl<T: Real> Batch<'_, T> {
                         *value *= factor(node(row), column as usize);
                     }
                 }
+                rows.sort_by_column();
             }
         }
     }
 
     /// `out = X W` (for a table: the rows of `W`), with `W` of `width` columns.
     pub fn times(&self, weights: &[T], width: usize, out: &mut [T]) {
+        self.times_rows(0, weights, width, out);
+    }
+
+    /// As [`Batch::times`], on all threads.
+    pub fn times_parallel(&self, weights: &[T], width: usize, out: &mut [T]) {
+        out.par_chunks_mut(PRODUCT_ROWS * width)
+            .enumerate()
+            .for_each(|(chunk, out)| self.times_rows(chunk * PRODUCT_ROWS, weights, width, out));
+    }
+
+    /// The rows of `X W` from `first` on, as many as `out` holds.
+    fn times_rows(&self, first: usize, weights: &[T], width: usize, out: &mut [T]) {
+        let rows = first..first + out.len() / width;
         match &self.entries {
             Entries::Nodes => {
-                for (row, out) in out.chunks_exact_mut(width).enumerate() {
+                for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
                     let start = self.node(row) * width;
                     out.copy_from_slice(&weights[start..start + width]);
                 }
             }
-            Entries::Dense { n_columns, values } => multiply_parallel(
+            Entries::Dense { n_columns, values } => multiply(
                 out,
                 T::ONE,
-                View::new(values, self.n_rows, *n_columns),
+                View::new(values, self.n_rows, *n_columns).rows(rows),
                 View::new(weights, *n_columns, width),
                 false,
             ),
-            Entries::Sparse(rows) => {
-                out.par_chunks_mut(width)
-                    .with_min_len(8)
-                    .enumerate()
-                    .for_each(|(row, out)| {
-                        let range = rows.offsets[row]..rows.offsets[row + 1];
-                        let columns = &rows.columns[range.clone()];
-                        weighted_rows(out, columns, &rows.values[range], weights, false);
-                    });
+            Entries::Sparse(stored) => {
+                let entries = Compressed {
+                    offsets: &stored.offsets[rows.start..=rows.end],
+                    places: &stored.columns,
+                    values: &stored.values,
+                };
+                weighted_rows(out, width, entries, weights, None);
             }
         }
     }
 
-    /// `gradient += X^T D`, with `D` the derivative in `X W`.
-    pub fn transposed_times(&self, derivative: &[T], width: usize, gradient: &mut [T]) {
+    /// `gradient = X^T D + ridge W`, with `D` the derivative in `X W`.
+    pub fn transposed_times(
+        &self,
+        derivative: &[T],
+        width: usize,
+        (ridge, weights): (T, &[T]),
+        gradient: &mut [T],
+    ) {
+        self.transposed_rows(0, derivative, width, (ridge, weights), gradient);
+    }
+
+    /// As [`Batch::transposed_times`], on all threads.
+    pub fn transposed_times_parallel(
+        &self,
+        derivative: &[T],
+        width: usize,
+        (ridge, weights): (T, &[T]),
+        gradient: &mut [T],
+    ) {
+        if let Entries::Nodes = self.entries {
+            return self.transposed_times(derivative, width, (ridge, weights), gradient);
+        }
+        let chunk = PRODUCT_ROWS * width;
+        let chunks = gradient
+            .par_chunks_mut(chunk)
+            .zip(weights.par_chunks(chunk));
+        chunks.enumerate().for_each(|(place, (gradient, weights))| {
+            let first = place * PRODUCT_ROWS;
+            self.transposed_rows(first, derivative, width, (ridge, weights), gradient);
+        });
+    }
+
+    /// The rows of `X^T D + ridge W` from `first` on, as many as `gradient`
+    /// holds; `weights` are the same rows of `W`.
+    fn transposed_rows(
+        &self,
+        first: usize,
+        derivative: &[T],
+        width: usize,
+        (ridge, weights): (T, &[T]),
+        gradient: &mut [T],
+    ) {
+        let columns = first..first + gradient.len() / width;
         match &self.entries {
             Entries::Nodes => {
+                set_scaled(gradient, ridge, weights);
                 for (row, derivative) in derivative.chunks_exact(width).enumerate() {
                     let start = self.node(row) * width;
                     add_scaled(&mut gradient[start..start + width], T::ONE, derivative);
                 }
             }
-            Entries::Dense { n_columns, values } => multiply_parallel(
-                gradient,
-                T::ONE,
-                View::new(values, self.n_rows, *n_columns).t(),
-                View::new(derivative, self.n_rows, width),
-                true,
-            ),
-            Entries::Sparse(rows) => {
-                let by_column = &rows.by_column;
-                let place = |place: &u32| rows.values[*place as usize];
-                let values: Vec<T> = by_column.places.iter().map(place).collect();
-                gradient
-                    .par_chunks_mut(width)
-                    .with_min_len(8)
-                    .enumerate()
-                    .for_each(|(column, gradient)| {
-                        let range = by_column.offsets[column]..by_column.offsets[column + 1];
-                        let entries = &by_column.rows[range.clone()];
-                        weighted_rows(gradient, entries, &values[range], derivative, true);
-                    });
+            Entries::Dense { n_columns, values } => {
+                set_scaled(gradient, ridge, weights);
+                multiply(
+                    gradient,
+                    T::ONE,
+                    View::new(values, self.n_rows, *n_columns).t().rows(columns),
+                    View::new(derivative, self.n_rows, width),
+                    true,
+                );
+            }
+            Entries::Sparse(stored) => {
+                let entries = Compressed {
+                    offsets: &stored.by_column.offsets[columns.start..=columns.end],
+                    places: &stored.by_column.rows,
+                    values: &stored.by_column.values,
+                };
+                weighted_rows(gradient, width, entries, derivative, Some((ridge, weights)));
             }
         }
+    }
+}
+
+/// `out = factor * x`.
+pub(super) fn set_scaled<T: Real>(out: &mut [T], factor: T, x: &[T]) {
+    for (out, x) in out.iter_mut().zip(x) {
+        *out = factor * *x;
     }
 }

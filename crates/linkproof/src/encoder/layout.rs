@@ -34,6 +34,12 @@ pub struct Norm {
     pub shift: Range<usize>,
 }
 
+/// Units of a hidden layer that are worked on together. Everything up to the
+/// activation is a matter of single units, so a strip of them passes through
+/// all of it while it stays in a core's cache; and this many accumulators stay
+/// in registers.
+pub(super) const STRIP: usize = 32;
+
 /// One affine map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
@@ -41,12 +47,52 @@ pub struct Layer {
     pub inputs: usize,
     /// The width of what goes out.
     pub outputs: usize,
-    /// The places of the weights, `inputs x outputs`.
+    /// The units of a strip: the whole width for the last layer.
+    pub strip: usize,
+    /// The places of the weights: strip after strip, each `inputs` rows of as
+    /// many numbers as the strip has units.
     pub weights: Range<usize>,
     /// The places of the biases. A normalised layer has none: its shift serves.
     pub bias: Option<Range<usize>>,
     /// The places of the normalisation.
     pub norm: Option<Norm>,
+}
+
+impl Layer {
+    /// The number of strips.
+    pub(super) fn n_strips(&self) -> usize {
+        self.outputs.div_ceil(self.strip)
+    }
+
+    /// The units of a strip.
+    pub(super) fn units(&self, strip: usize) -> Range<usize> {
+        strip * self.strip..self.outputs.min((strip + 1) * self.strip)
+    }
+
+    /// The weights row after row, `inputs x outputs`, from their strips.
+    pub fn row_major<V: Copy>(&self, strips: &[V]) -> Vec<V> {
+        let mut rows = Vec::with_capacity(strips.len());
+        for input in 0..self.inputs {
+            for strip in 0..self.n_strips() {
+                let units = self.units(strip);
+                let start = units.start * self.inputs + input * units.len();
+                rows.extend_from_slice(&strips[start..start + units.len()]);
+            }
+        }
+        rows
+    }
+
+    /// The weights strip after strip, from their rows.
+    pub fn in_strips<V: Copy>(&self, rows: &[V]) -> Vec<V> {
+        let mut strips = Vec::with_capacity(rows.len());
+        for strip in 0..self.n_strips() {
+            let units = self.units(strip);
+            for row in rows.chunks_exact(self.outputs) {
+                strips.extend_from_slice(&row[units.clone()]);
+            }
+        }
+        strips
+    }
 }
 
 /// An encoder's layers, laid out in a flat vector of parameters.
@@ -72,10 +118,12 @@ impl Network {
         };
         let mut inputs = spec.inputs;
         for (place, &outputs) in hidden.iter().chain([&spec.outputs]).enumerate() {
-            let normed = spec.batch_norm && place < hidden.len();
+            let is_hidden = place < hidden.len();
+            let normed = spec.batch_norm && is_hidden;
             layers.push(Layer {
                 inputs,
                 outputs,
+                strip: if is_hidden { STRIP } else { outputs },
                 weights: take(inputs * outputs),
                 bias: (spec.kind == EncoderKind::Mlp && !normed).then(|| take(outputs)),
                 norm: normed.then(|| Norm {

@@ -6,12 +6,19 @@
 //! layers and biases; a table is one free vector a node.
 
 mod backward;
+mod dropout;
 mod forward;
+mod infer;
 mod input;
 mod layout;
+mod scratch;
+mod sparse;
 mod start;
+mod strip;
 
-pub use forward::{Dropout, Pass, Statistics};
+pub use dropout::Dropout;
+pub use forward::Pass;
+pub use infer::Statistics;
 pub use input::{Batch, Input};
 pub use layout::{Layer, Network, NetworkSpec, Norm};
 

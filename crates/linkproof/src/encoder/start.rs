@@ -32,7 +32,9 @@ impl Network {
         }
         for layer in self.layers() {
             let deviation = 1.0 / (layer.inputs as f64).sqrt();
-            fill(&mut params[layer.weights.clone()], deviation, &mut random);
+            let mut rows = vec![T::ZERO; layer.weights.len()];
+            fill(&mut rows, deviation, &mut random);
+            params[layer.weights.clone()].copy_from_slice(&layer.in_strips(&rows));
             if let Some(norm) = &layer.norm {
                 params[norm.scale.clone()].fill(T::ONE);
             }
@@ -50,8 +52,15 @@ impl Network {
             let bends = last && self.spec().output_activation == OutputActivation::Tanh;
             for _ in 0..if bends { 8 } else { 1 } {
                 let statistics = self.statistics(&params, &sample);
-                let out = self.infer(&params, &sample, &statistics, depth);
-                let mean_square = dot_f64(&out, &out) / n as f64;
+                let mean_square = if last {
+                    let out = self.embed(&params, &sample, &statistics);
+                    dot_f64(&out, &out) / n as f64
+                } else {
+                    let (mean, variance) =
+                        self.layer_moments(&params, &sample, &statistics, depth - 1);
+                    let squares = mean.iter().zip(&variance).map(|(mean, v)| mean * mean + v);
+                    squares.sum()
+                };
                 if mean_square > 0.0 && mean_square.is_finite() {
                     let factor = T::of((target / mean_square).sqrt());
                     for weight in &mut params[self.layers()[depth - 1].weights.clone()] {

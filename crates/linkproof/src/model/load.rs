@@ -293,9 +293,13 @@ impl<'a> Reader<'a> {
         for (depth, layer) in network.layers().iter().enumerate() {
             let name = |part: &str| format!("views.{place}.layers.{depth}.{part}");
             // In the order in which the layout places them.
+            let weights = self.values(&name("weight"), &[layer.inputs, layer.outputs])?;
             append(
                 &mut all,
-                self.values(&name("weight"), &[layer.inputs, layer.outputs])?,
+                match weights {
+                    Values::F32(rows) => layer.in_strips(&rows).into(),
+                    Values::F64(rows) => layer.in_strips(&rows).into(),
+                },
             );
             if layer.bias.is_some() {
                 append(&mut all, self.values(&name("bias"), &[layer.outputs])?);

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::Fitted;
 use super::files::{Described, DescribedView, EMBEDDINGS, FIT, LINKS, MODEL, NODES, VERSION};
 use crate::dataset::Dataset;
+use crate::encoder::Layer;
 use crate::error::{Error, Result};
 use crate::features::{Matrix, Values};
 use crate::io::{OutputFolder, write_file, write_links, write_nodes, write_npy};
@@ -127,10 +128,7 @@ impl Fitted {
                 let weights = |shape, range: &Range<usize>| {
                     Tensor::values(shape, &view.weights, range.clone())
                 };
-                put(
-                    "weight",
-                    weights(vec![layer.inputs, layer.outputs], &layer.weights),
-                );
+                put("weight", Tensor::weights(layer, &view.weights));
                 if let Some(bias) = &layer.bias {
                     put("bias", weights(width.clone(), bias));
                 }
@@ -209,6 +207,25 @@ enum Numbers<'a> {
 }
 
 impl<'a> Tensor<'a> {
+    /// A layer's weights, row after row.
+    fn weights(layer: &Layer, values: &'a Values) -> Tensor<'a> {
+        let shape = vec![layer.inputs, layer.outputs];
+        let place = layer.weights.clone();
+        if layer.strip >= layer.outputs {
+            return Tensor::values(shape, values, place);
+        }
+        match values {
+            Values::F32(values) => {
+                let rows = layer.row_major(&values[place]);
+                Tensor::bytes("F32", shape, rows.iter().map(|x| x.to_le_bytes()))
+            }
+            Values::F64(values) => {
+                let rows = layer.row_major(&values[place]);
+                Tensor::bytes("F64", shape, rows.iter().map(|x| x.to_le_bytes()))
+            }
+        }
+    }
+
     fn values(shape: Vec<usize>, values: &'a Values, range: Range<usize>) -> Tensor<'a> {
         let numbers = match values {
             Values::F32(values) => Numbers::F32(&values[range]),

@@ -16,7 +16,7 @@ mod sample;
 pub use evaluate::{Evaluation, evaluate};
 pub use held_out::{Block, EXACT_NODES};
 pub use prepare::{Prepared, PreparedView};
-pub use sample::{Gradient, Piece, Sample};
+pub use sample::{Gradient, Piece, Sample, Workspace};
 
 use std::ops::Range;
 
@@ -237,21 +237,24 @@ impl<'a, T: Real> Problem<'a, T> {
     /// The objective over all training pairs; its gradient overwrites `gradient`.
     pub fn full(&self, theta: &[T], step: u64, gradient: Option<&mut [T]>) -> f64 {
         let dropout = self.dropout(step);
-        let passes: Vec<_> = self
+        let mut passes: Vec<_> = self
             .views
             .iter()
             .map(|view| {
                 let mut batch = view.input.all();
                 if let Some(dropout) = dropout {
-                    Network::drop_inputs(&mut batch, dropout);
+                    dropout.drop_inputs(&mut batch);
                 }
-                let pass = view
-                    .network
-                    .forward(&theta[view.params.clone()], &batch, dropout);
+                let mut pass = Pass::default();
+                let params = &theta[view.params.clone()];
+                view.network.forward(params, &batch, dropout, &mut pass);
                 (batch, pass)
             })
             .collect();
-        let joined = join(passes.iter().map(|(_, pass)| pass));
+        let mut joined = Vec::with_capacity(self.nodes.len() * self.dim);
+        for (_, pass) in &passes {
+            joined.extend_from_slice(pass.embeddings());
+        }
         let gamma = self.gamma(theta);
         let rows = self.all_rows();
         let embedded = Embedded {
@@ -271,16 +274,15 @@ impl<'a, T: Real> Problem<'a, T> {
         let inverse = 1.0 / self.n_links();
         let value = (self.with_constant(&sums) + self.ridge_value(theta)) * inverse;
         if let (Some(gradient), Some(mut slopes)) = (gradient, slopes) {
-            gradient.fill(T::ZERO);
             slopes.iter_mut().for_each(|slope| *slope *= T::of(inverse));
-            for (view, (batch, pass)) in self.views.iter().zip(&passes) {
-                let slopes = &slopes[view.rows.start * self.dim..view.rows.end * self.dim];
+            for (view, (batch, pass)) in self.views.iter().zip(&mut passes) {
+                let slopes = &mut slopes[view.rows.start * self.dim..view.rows.end * self.dim];
                 let place = view.params.clone();
-                let params = &theta[place.clone()];
+                let (params, gradient) = (&theta[place.clone()], &mut gradient[place]);
+                let derivative = (slopes, self.ridge_slope());
                 view.network
-                    .backward(params, batch, pass, slopes, &mut gradient[place]);
+                    .backward(params, batch, pass, derivative, gradient);
             }
-            self.add_ridge_gradient(theta, gradient);
             for &(d, e, place) in &self.gammas {
                 gradient[place] = T::of(sums.gamma.get(d, e) * inverse);
             }
@@ -348,11 +350,9 @@ impl<'a, T: Real> Problem<'a, T> {
         self.ridge * squares.sum::<f64>()
     }
 
-    fn add_ridge_gradient(&self, theta: &[T], gradient: &mut [T]) {
-        let factor = T::of(2.0 * self.ridge / self.n_links());
-        for range in self.ridged() {
-            crate::real::add_scaled(&mut gradient[range.clone()], factor, &theta[range]);
-        }
+    /// The derivative of the ridge in a weight, for each unit of that weight.
+    fn ridge_slope(&self) -> T {
+        T::of(2.0 * self.ridge / self.n_links())
     }
 
     /// What inference needs beside the parameters.
@@ -377,15 +377,6 @@ impl<'a, T: Real> Problem<'a, T> {
         }
         all
     }
-}
-
-/// The embeddings of several passes, one after the other.
-fn join<'p, T: Real>(passes: impl Iterator<Item = &'p Pass<T>>) -> Vec<T> {
-    let mut joined = Vec::new();
-    for pass in passes {
-        joined.extend_from_slice(pass.embeddings());
-    }
-    joined
 }
 
 /// The shape of a view's encoder.

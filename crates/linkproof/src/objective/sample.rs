@@ -1,7 +1,9 @@
 //! The objective on a sample of pairs: what one stochastic step looks at.
 
-use super::{Problem, join};
-use crate::encoder::Network;
+use std::ops::Range;
+
+use super::Problem;
+use crate::encoder::{Batch, Pass};
 use crate::pairs::{
     AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, ViewMatrix, listed_pairs,
 };
@@ -56,17 +58,41 @@ impl<T: Real> Gradient<T> {
         }
     }
 
+    /// The derivatives of all pieces, one after the other.
+    pub fn derivatives(&self) -> &[T] {
+        let end = self.pieces.last().map_or(0, |last| last.start + last.len);
+        &self.values[..end]
+    }
+
     fn clear(&mut self) {
-        self.values.clear();
         self.pieces.clear();
     }
 
+    /// Memory for a piece. It may hold old derivatives: clearing it would cost
+    /// more than some steps.
     fn add_piece(&mut self, place: usize, len: usize) -> &mut [T] {
-        let start = self.values.len();
-        self.values.resize(start + len, T::ZERO);
+        let start = self.derivatives().len();
+        if self.values.len() < start + len {
+            self.values.resize(start + len, T::ZERO);
+        }
         self.pieces.push(Piece { place, start, len });
-        &mut self.values[start..]
+        &mut self.values[start..start + len]
     }
+}
+
+/// The memory of a step, which serves again in the next one.
+#[derive(Debug, Default)]
+pub struct Workspace<T: Real> {
+    /// The data vectors and the pass of each view.
+    passes: Vec<(Batch<'static, T>, Pass<T>)>,
+    /// The rows of each view in the joined rows, and those of its block.
+    views: Vec<Range<usize>>,
+    blocks: Vec<Range<usize>>,
+    /// The node of each joined row.
+    nodes: Vec<u32>,
+    embeddings: Vec<T>,
+    /// The derivative in the embeddings.
+    slopes: Vec<T>,
 }
 
 impl<T: Real> Problem<'_, T> {
@@ -76,48 +102,31 @@ impl<T: Real> Problem<'_, T> {
         theta: &[T],
         sample: &Sample,
         step: u64,
+        workspace: &mut Workspace<T>,
         gradient: &mut Gradient<T>,
     ) -> f64 {
-        let dropout = self.dropout(step);
-        let mut views = Vec::new();
-        let mut blocks = Vec::new();
-        let mut nodes = Vec::new();
-        let mut passes = Vec::new();
-        for (view, (rows, &block)) in self.views.iter().zip(sample.rows.iter().zip(&sample.block)) {
-            let start = nodes.len();
-            views.push(start..start + rows.len());
-            blocks.push(start..start + block);
-            nodes.extend(rows.iter().map(|&row| view.rows.start as u32 + row));
-            let mut batch = view.input.select(rows);
-            if let Some(dropout) = dropout {
-                Network::drop_inputs(&mut batch, dropout);
-            }
-            let pass = view
-                .network
-                .forward(&theta[view.params.clone()], &batch, dropout);
-            passes.push((batch, pass));
-        }
-        let joined = join(passes.iter().map(|(_, pass)| pass));
-        let gamma = self.gamma(theta);
+        self.encode(theta, sample, step, workspace);
         let embedded = Embedded {
-            y: &joined,
+            y: &workspace.embeddings,
             dim: self.dim,
-            views: &views,
-            gamma: &gamma,
+            views: &workspace.views,
+            gamma: &self.gamma(theta),
         };
         let pairs = AllPairs {
-            rows: &blocks,
+            rows: &workspace.blocks,
             scale: &sample.scale,
-            nodes: &nodes,
+            nodes: &workspace.nodes,
             split: self.prepared.split.map(|split| (split, Part::Training)),
         };
-        let mut slopes = vec![T::ZERO; joined.len()];
+        let slopes = &mut workspace.slopes;
+        slopes.clear();
+        slopes.resize(workspace.embeddings.len(), T::ZERO);
         let mut sums = self.engine.all_pairs(
             &embedded,
             &pairs,
             &self.score,
             &self.kernel,
-            Some(&mut slopes),
+            Some(slopes.as_mut_slice()),
         );
         for (listed, charge, scale) in &sample.listed {
             let part = listed_pairs(
@@ -126,7 +135,7 @@ impl<T: Real> Problem<'_, T> {
                 *charge,
                 scale,
                 &self.score,
-                Some(&mut slopes),
+                Some(slopes.as_mut_slice()),
             );
             match charge {
                 Charge::Unlinked => sums.add(&part),
@@ -137,22 +146,17 @@ impl<T: Real> Problem<'_, T> {
         slopes.iter_mut().for_each(|slope| *slope *= T::of(inverse));
 
         gradient.clear();
-        for (place, (view, (batch, pass))) in self.views.iter().zip(&passes).enumerate() {
-            let slopes = &slopes[views[place].start * self.dim..views[place].end * self.dim];
+        for (place, view) in self.views.iter().enumerate() {
+            let rows = workspace.views[place].clone();
+            let slopes = &mut slopes[rows.start * self.dim..rows.end * self.dim];
             if view.network.is_table() {
                 self.table_gradient(theta, place, sample, slopes, gradient);
             } else {
+                let (batch, pass) = &mut workspace.passes[place];
                 let params = &theta[view.params.clone()];
                 let out = gradient.add_piece(view.params.start, view.params.len());
-                view.network.backward(params, batch, pass, slopes, out);
-                let factor = T::of(2.0 * self.ridge * inverse);
-                for layer in view.network.layers() {
-                    add_scaled(
-                        &mut out[layer.weights.clone()],
-                        factor,
-                        &params[layer.weights.clone()],
-                    );
-                }
+                let derivative = (slopes, self.ridge_slope());
+                view.network.backward(params, batch, pass, derivative, out);
             }
         }
         if let Some(&(_, _, first)) = self.gammas.first() {
@@ -161,7 +165,35 @@ impl<T: Real> Problem<'_, T> {
                 *out = T::of(sums.gamma.get(d, e) * inverse);
             }
         }
-        (self.with_constant(&sums) + self.ridge_value_of(theta)) * inverse
+        (self.with_constant(&sums) + self.ridge_value_of(workspace)) * inverse
+    }
+
+    /// Encodes the nodes of a sample, each once.
+    fn encode(&self, theta: &[T], sample: &Sample, step: u64, workspace: &mut Workspace<T>) {
+        let dropout = self.dropout(step);
+        workspace.views.clear();
+        workspace.blocks.clear();
+        workspace.nodes.clear();
+        workspace.embeddings.clear();
+        workspace
+            .passes
+            .resize_with(self.views.len(), Default::default);
+        let samples = sample.rows.iter().zip(&sample.block);
+        let views = self.views.iter().zip(&mut workspace.passes);
+        for ((view, (batch, pass)), (rows, &block)) in views.zip(samples) {
+            let start = workspace.nodes.len();
+            workspace.views.push(start..start + rows.len());
+            workspace.blocks.push(start..start + block);
+            let nodes = rows.iter().map(|&row| view.rows.start as u32 + row);
+            workspace.nodes.extend(nodes);
+            view.input.select_into(rows, batch);
+            if let Some(dropout) = dropout {
+                dropout.drop_inputs(batch);
+            }
+            let params = &theta[view.params.clone()];
+            view.network.forward(params, batch, dropout, pass);
+            workspace.embeddings.extend_from_slice(pass.embeddings());
+        }
     }
 
     /// The rows of a table that a step touched. The ridge on all rows is
@@ -212,10 +244,11 @@ impl<T: Real> Problem<'_, T> {
     }
 
     /// The ridge for reports; on large tables it would cost more than a step.
-    fn ridge_value_of(&self, theta: &[T]) -> f64 {
+    fn ridge_value_of(&self, workspace: &Workspace<T>) -> f64 {
         if self.views.iter().any(|view| view.network.is_table()) {
             return 0.0;
         }
-        self.ridge_value(theta)
+        let squares = workspace.passes.iter();
+        self.ridge * squares.map(|(_, pass)| pass.squared_weights()).sum::<f64>()
     }
 }

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::Real;
 
 /// A matrix inside a slice.
@@ -94,30 +92,6 @@ pub fn multiply<T: Real>(out: &mut [T], scale: T, a: View<'_, T>, b: View<'_, T>
             add,
         );
     }
-}
-
-/// Rows of a product that one task computes.
-const PRODUCT_ROWS: usize = 64;
-
-/// As [`multiply`], on all threads; each row of `out` is computed by one of
-/// them in the same way, so the result does not depend on how many there are.
-pub fn multiply_parallel<T: Real>(
-    out: &mut [T],
-    scale: T,
-    a: View<'_, T>,
-    b: View<'_, T>,
-    add: bool,
-) {
-    if out.is_empty() {
-        return;
-    }
-    out.par_chunks_mut(PRODUCT_ROWS * b.columns)
-        .enumerate()
-        .for_each(|(chunk, out)| {
-            let start = chunk * PRODUCT_ROWS;
-            let rows = start..start + out.len() / b.columns;
-            multiply(out, scale, a.rows(rows), b, add);
-        });
 }
 
 #[cfg(test)]

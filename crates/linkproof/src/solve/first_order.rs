@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use super::plan::Plan;
 use crate::objective::Gradient;
 use crate::params::OptimizerKind;
-use crate::real::Real;
+use crate::processor::vectorised;
+use crate::real::{Real, dot_f64};
 
 const FIRST_DECAY: f64 = 0.9;
 const SECOND_DECAY: f64 = 0.999;
@@ -23,6 +24,8 @@ pub struct FirstOrder<T> {
     second: Vec<T>,
     start: Option<Vec<T>>,
     steps: i32,
+    /// The sum of the squared derivatives of each chunk of a piece.
+    squares: Vec<f64>,
 }
 
 /// One step's factors.
@@ -45,6 +48,7 @@ impl<T: Real> FirstOrder<T> {
             start: plan.radius.map(|_| start.to_vec()),
             plan: plan.clone(),
             steps: 0,
+            squares: Vec::new(),
         }
     }
 
@@ -54,13 +58,14 @@ impl<T: Real> FirstOrder<T> {
         self.plan.learning_rate * (1.0 + t / self.plan.schedule_t0).powf(-self.plan.schedule_alpha)
     }
 
-    /// Moves the parameters along a gradient of the given norm.
-    pub fn step(&mut self, theta: &mut [T], gradient: &mut Gradient<T>, norm: f64) {
+    /// Moves the parameters along a gradient and returns its norm. Where that
+    /// is not finite, the parameters are not either.
+    pub fn step(&mut self, theta: &mut [T], gradient: &Gradient<T>) -> f64 {
         self.steps += 1;
-        let clip = self
-            .plan
-            .clip
-            .map_or(1.0, |clip| (clip / norm.max(1e-300)).min(1.0));
+        let clip = self.plan.clip.map_or(1.0, |clip| {
+            let norm = dot_f64(gradient.derivatives(), gradient.derivatives()).sqrt();
+            (clip / norm.max(1e-300)).min(1.0)
+        });
         let (rate, momentum, second_scale) = if self.adam {
             let first_scale = 1.0 - FIRST_DECAY.powi(self.steps);
             let second_scale = 1.0 - SECOND_DECAY.powi(self.steps);
@@ -74,6 +79,7 @@ impl<T: Real> FirstOrder<T> {
             momentum: T::of(momentum),
             second_scale: T::of(second_scale),
         };
+        let mut squares = 0.0;
         for piece in &gradient.pieces {
             let place = piece.place..piece.place + piece.len;
             let values = &gradient.values[piece.start..piece.start + piece.len];
@@ -84,9 +90,11 @@ impl<T: Real> FirstOrder<T> {
             } else {
                 &mut [][..]
             };
-            update(self.adam, (theta, first, second, values), factors);
+            let parts = (theta, first, second, values);
+            squares += update(self.adam, parts, factors, &mut self.squares);
         }
         self.project(theta);
+        squares.sqrt()
     }
 
     /// Back onto the ball around the start.
@@ -111,63 +119,92 @@ impl<T: Real> FirstOrder<T> {
 
 type Parts<'a, T> = (&'a mut [T], &'a mut [T], &'a mut [T], &'a [T]);
 
-/// Updates parameters; long pieces are shared out among threads.
+/// Updates parameters and returns the sum of the squared derivatives; long
+/// pieces are shared out among threads.
 fn update<T: Real>(
     is_adam: bool,
     (theta, first, second, values): Parts<'_, T>,
     factors: Factors<T>,
-) {
+    squares: &mut Vec<f64>,
+) -> f64 {
     if values.len() <= CHUNK {
-        if is_adam {
-            adam(theta, first, second, values, factors);
-        } else {
-            momentum_step(theta, first, values, factors);
-        }
-        return;
+        return match is_adam {
+            true => adam(theta, first, second, values, factors),
+            false => momentum_step(theta, first, values, factors),
+        };
     }
+    squares.clear();
+    squares.resize(values.len().div_ceil(CHUNK), 0.0);
     let parts = theta
         .par_chunks_mut(CHUNK)
         .zip(first.par_chunks_mut(CHUNK))
-        .zip(values.par_chunks(CHUNK));
+        .zip(values.par_chunks(CHUNK))
+        .zip(squares.par_iter_mut());
     if is_adam {
-        parts
-            .zip(second.par_chunks_mut(CHUNK))
-            .for_each(|(((theta, first), values), second)| {
-                adam(theta, first, second, values, factors)
-            });
+        parts.zip(second.par_chunks_mut(CHUNK)).for_each(
+            |((((theta, first), values), squares), second)| {
+                *squares = adam(theta, first, second, values, factors);
+            },
+        );
     } else {
-        parts.for_each(|((theta, first), values)| momentum_step(theta, first, values, factors));
+        parts.for_each(|(((theta, first), values), squares)| {
+            *squares = momentum_step(theta, first, values, factors);
+        });
     }
+    squares.iter().sum()
 }
 
-fn adam<T: Real>(
+vectorised!(
+    fn adam<T>(
+        theta: &mut [T],
+        first: &mut [T],
+        second: &mut [T],
+        gradient: &[T],
+        factors: Factors<T>
+    ) -> f64 = adam_body
+);
+vectorised!(
+    fn momentum_step<T>(
+        theta: &mut [T],
+        velocity: &mut [T],
+        gradient: &[T],
+        factors: Factors<T>
+    ) -> f64 = momentum_body
+);
+
+#[inline(always)]
+fn adam_body<T: Real, const FMA: bool>(
     theta: &mut [T],
     first: &mut [T],
     second: &mut [T],
     gradient: &[T],
     factors: Factors<T>,
-) {
+) -> f64 {
     let (decay, rest) = (factors.momentum, T::ONE - factors.momentum);
     let (second_decay, second_rest) = (T::of(SECOND_DECAY), T::of(1.0 - SECOND_DECAY));
     let epsilon = T::of(EPSILON);
-    for (((theta, first), second), gradient) in
-        theta.iter_mut().zip(first).zip(second).zip(gradient)
-    {
+    let parts = theta.iter_mut().zip(first).zip(second);
+    for (((theta, first), second), gradient) in parts.zip(gradient) {
         let gradient = *gradient * factors.clip;
         *first = decay * *first + rest * gradient;
         *second = second_decay * *second + second_rest * gradient * gradient;
         *theta -= factors.rate * *first / ((*second * factors.second_scale).sqrt() + epsilon);
     }
+    // The chunk is in the cache still.
+    dot_f64(gradient, gradient)
 }
 
-fn momentum_step<T: Real>(
+#[inline(always)]
+fn momentum_body<T: Real, const FMA: bool>(
     theta: &mut [T],
     velocity: &mut [T],
     gradient: &[T],
     factors: Factors<T>,
-) {
-    for ((theta, velocity), gradient) in theta.iter_mut().zip(velocity).zip(gradient) {
+) -> f64 {
+    let parts = theta.iter_mut().zip(velocity);
+    for ((theta, velocity), gradient) in parts.zip(gradient) {
         *velocity = factors.momentum * *velocity + *gradient * factors.clip;
         *theta -= factors.rate * *velocity;
     }
+    dot_f64(gradient, gradient)
 }

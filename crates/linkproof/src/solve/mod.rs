@@ -18,9 +18,9 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::objective::{Gradient, Problem};
+use crate::objective::{Gradient, Problem, Workspace};
 use crate::params::{OptimizerKind, SolverKind};
-use crate::real::{Real, dot_f64};
+use crate::real::Real;
 
 /// Why a fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,24 +116,24 @@ fn run_first_order<T: Real>(
 ) -> Result<(Vec<T>, StopReason)> {
     let mut optimizer = FirstOrder::new(plan, &start);
     let mut sampler = (plan.solver == SolverKind::Sgd).then(|| Sampler::new(problem, plan));
+    let mut workspace = Workspace::default();
     let mut gradient = Gradient::whole(problem.n_params());
     let mut theta = start;
     for step in 1..=plan.steps {
         let value = match &mut sampler {
             Some(sampler) => {
                 let sample = sampler.draw(step as u64);
-                problem.sampled(&theta, &sample, step as u64, &mut gradient)
+                problem.sampled(&theta, sample, step as u64, &mut workspace, &mut gradient)
             }
             None => problem.full(&theta, step as u64, Some(&mut gradient.values)),
         };
-        let norm = dot_f64(&gradient.values, &gradient.values).sqrt();
+        let norm = optimizer.step(&mut theta, &gradient);
         if !(value.is_finite() && norm.is_finite()) {
             return Err(Error::Diverged {
                 step,
                 detail: format!("objective {value:e}, gradient norm {norm:e}"),
             });
         }
-        optimizer.step(&mut theta, &mut gradient, norm);
         if let Some(reason) = watch.after_step(step, value, norm, &theta)? {
             return Ok((theta, reason));
         }

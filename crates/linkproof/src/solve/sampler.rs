@@ -3,125 +3,140 @@
 //! random numbers, so a sample depends on the seed and the step alone.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::plan::Plan;
 use crate::graph::Link;
-use crate::objective::{Problem, Sample};
+use crate::objective::{EncodedView, Problem, Sample};
 use crate::pairs::{Charge, ListedPairs, ViewMatrix};
 use crate::params::Sampler as SamplerKind;
 use crate::real::Real;
 
 const NOWHERE: u32 = u32::MAX;
 
-/// Draws samples.
+/// Draws samples. Its memory serves again from step to step.
 #[derive(Debug)]
 pub struct Sampler<'p, 'd, T: Real> {
     problem: &'p Problem<'d, T>,
     plan: Plan,
     /// The position of each node in the sample's joined rows.
     position: Vec<u32>,
+    /// The links and pairs of the step: between nodes, then between positions.
+    drawn: Vec<Link>,
+    /// The places of drawn links, and the drawn pairs.
+    link_places: HashSet<usize>,
+    sorted_places: Vec<usize>,
+    seen: HashSet<(u32, u32)>,
+    sample: Sample,
 }
 
 impl<'p, 'd, T: Real> Sampler<'p, 'd, T> {
     /// A sampler for a problem.
     pub fn new(problem: &'p Problem<'d, T>, plan: &Plan) -> Self {
+        let n_views = problem.views().len();
         Sampler {
             problem,
             plan: plan.clone(),
             position: vec![NOWHERE; problem.training().n_nodes()],
+            drawn: Vec::new(),
+            link_places: HashSet::new(),
+            sorted_places: Vec::new(),
+            seen: HashSet::new(),
+            sample: Sample {
+                rows: vec![Vec::new(); n_views],
+                block: vec![0; n_views],
+                scale: ViewMatrix::filled(n_views, 0.0),
+                listed: Vec::new(),
+            },
         }
     }
 
     /// The sample of a step.
-    pub fn draw(&mut self, step: u64) -> Sample {
+    pub fn draw(&mut self, step: u64) -> &Sample {
         let mut random = ChaCha8Rng::seed_from_u64(self.plan.seed);
         random.set_stream(step);
+        self.drawn.clear();
+        self.sample.listed.clear();
         match self.plan.sampler {
             SamplerKind::Block => self.draw_block(&mut random),
             SamplerKind::Pairs => self.draw_pairs(&mut random),
         }
+        &self.sample
     }
 
     /// Every pair and every link inside a block, each times the inverse of its
     /// chance to be there; or, where links would be rare inside, the block's
     /// pairs and `m1` links from anywhere.
-    fn draw_block(&mut self, random: &mut ChaCha8Rng) -> Sample {
+    fn draw_block(&mut self, random: &mut ChaCha8Rng) {
         let block = self.problem.draw_block(self.plan.block, random);
-        let mut rows = block.rows;
-        let sizes: Vec<usize> = rows.iter().map(Vec::len).collect();
-        let (links, scale) = if self.plan.links_apart {
-            let links = self.draw_links(random);
-            let scale = self.problem.training().n_links() as f64 / links.len() as f64;
-            (links, ViewMatrix::filled(rows.len(), scale))
+        self.sample.rows = block.rows;
+        self.sample.block.clear();
+        let sizes = self.sample.rows.iter().map(Vec::len);
+        self.sample.block.extend(sizes);
+        let scale = if self.plan.links_apart {
+            self.draw_links(random);
+            let scale = self.problem.training().n_links() as f64 / self.drawn.len() as f64;
+            ViewMatrix::filled(self.sample.rows.len(), scale)
         } else {
-            (self.links_inside(&rows), block.scale.clone())
+            self.draw_links_inside();
+            block.scale.clone()
         };
-        let listed = self.place(&mut rows, &links);
-        Sample {
-            rows,
-            block: sizes,
-            scale: block.scale,
-            listed: vec![(listed, Charge::Correction, scale)],
-        }
+        self.sample.scale = block.scale;
+        self.place_nodes();
+        self.list(0..self.drawn.len(), Charge::Correction, scale);
     }
 
     /// `m1` links and `m2` pairs; the links' part times `|W|/m1`, the pairs'
     /// part times `lambda |W|/m1`.
-    fn draw_pairs(&mut self, random: &mut ChaCha8Rng) -> Sample {
+    fn draw_pairs(&mut self, random: &mut ChaCha8Rng) {
         let n_views = self.problem.views().len();
-        let links = self.draw_links(random);
-        let pairs = self.draw_any_pairs(random);
-        let per_link = self.problem.training().n_links() as f64 / links.len() as f64;
-        let mut rows = vec![Vec::new(); n_views];
-        let both: Vec<Link> = links.iter().chain(&pairs).copied().collect();
-        let places = self.place_nodes(&mut rows, &both);
-        let listed = |range: std::ops::Range<usize>| {
-            ListedPairs::new(
-                rows.iter().map(Vec::len).sum(),
-                places[range].iter().copied(),
-            )
-        };
-        Sample {
-            block: vec![0; n_views],
-            scale: ViewMatrix::filled(n_views, 0.0),
-            listed: vec![
-                (
-                    listed(0..links.len()),
-                    Charge::Correction,
-                    ViewMatrix::filled(n_views, per_link),
-                ),
-                (
-                    listed(links.len()..places.len()),
-                    Charge::Unlinked,
-                    ViewMatrix::filled(n_views, per_link * self.plan.lambda),
-                ),
-            ],
-            rows,
-        }
+        self.sample.rows.iter_mut().for_each(Vec::clear);
+        self.draw_links(random);
+        let n_links = self.drawn.len();
+        self.draw_any_pairs(random);
+        let per_link = self.problem.training().n_links() as f64 / n_links as f64;
+        self.place_nodes();
+        let scale = ViewMatrix::filled(n_views, per_link);
+        self.list(0..n_links, Charge::Correction, scale);
+        let scale = ViewMatrix::filled(n_views, per_link * self.plan.lambda);
+        self.list(n_links..self.drawn.len(), Charge::Unlinked, scale);
     }
 
-    fn draw_links(&self, random: &mut ChaCha8Rng) -> Vec<Link> {
+    /// Adds some of the placed pairs to the sample.
+    fn list(&mut self, pairs: Range<usize>, charge: Charge, scale: ViewMatrix) {
+        let n_rows = self.sample.rows.iter().map(Vec::len).sum();
+        let listed = ListedPairs::new(n_rows, self.drawn[pairs].iter().copied());
+        self.sample.listed.push((listed, charge, scale));
+    }
+
+    /// `m1` distinct links, by Floyd's method: as many draws as links.
+    fn draw_links(&mut self, random: &mut ChaCha8Rng) {
         let training = self.problem.training();
-        let mut places =
-            rand::seq::index::sample(random, training.n_links(), self.plan.link_batch).into_vec();
-        places.sort_unstable();
-        places
-            .into_iter()
-            .map(|place| training.link(place))
-            .collect()
+        let n_links = training.n_links();
+        self.link_places.clear();
+        for last in n_links.saturating_sub(self.plan.link_batch)..n_links {
+            let place = random.random_range(0..=last);
+            if !self.link_places.insert(place) {
+                self.link_places.insert(last);
+            }
+        }
+        self.sorted_places.clear();
+        self.sorted_places.extend(&self.link_places);
+        self.sorted_places.sort_unstable();
+        let links = self.sorted_places.iter().map(|&place| training.link(place));
+        self.drawn.extend(links);
     }
 
     /// `m2` distinct training pairs, uniformly over the pairs of views that
     /// take part.
-    fn draw_any_pairs(&self, random: &mut ChaCha8Rng) -> Vec<Link> {
+    fn draw_any_pairs(&mut self, random: &mut ChaCha8Rng) {
         let prepared = self.problem.prepared();
         let total = prepared.n_pairs_total();
-        let mut seen = HashSet::new();
-        let mut pairs = Vec::with_capacity(self.plan.pair_batch);
-        while pairs.len() < self.plan.pair_batch {
+        self.seen.clear();
+        while self.seen.len() < self.plan.pair_batch {
             let mut place = random.random_range(0.0..total);
             let views = prepared.view_pairs.iter().find(|&&(d, e)| {
                 place -= prepared.n_pairs(d, e);
@@ -141,59 +156,45 @@ impl<'p, 'd, T: Real> Sampler<'p, 'd, T> {
             let held_out = prepared
                 .split
                 .is_some_and(|split| split.holds_out(src, dst));
-            if src != dst && !held_out && seen.insert((src, dst)) {
-                pairs.push(Link {
+            if src != dst && !held_out && self.seen.insert((src, dst)) {
+                self.drawn.push(Link {
                     src,
                     dst,
                     weight: 0.0,
                 });
             }
         }
-        pairs
     }
 
-    /// The training links between nodes of a block.
-    fn links_inside(&mut self, rows: &[Vec<u32>]) -> Vec<Link> {
-        let nodes: Vec<u32> = self
-            .problem
-            .views()
-            .iter()
-            .zip(rows)
-            .flat_map(|(view, rows)| rows.iter().map(|&row| view.rows.start as u32 + row))
-            .collect();
-        for &node in &nodes {
-            self.position[node as usize] = 0;
+    /// The training links between nodes of the block.
+    fn draw_links_inside(&mut self) {
+        let views = self.problem.views();
+        for node in nodes(views, &self.sample.rows) {
+            self.position[node] = 0;
         }
-        let mut links = Vec::new();
-        for &src in &nodes {
-            let (targets, weights) = self.problem.training().upper_row(src as usize);
+        for src in nodes(views, &self.sample.rows) {
+            let (targets, weights) = self.problem.training().upper_row(src);
             for (&dst, &weight) in targets.iter().zip(weights) {
                 if self.position[dst as usize] != NOWHERE {
-                    links.push(Link { src, dst, weight });
+                    let src = src as u32;
+                    self.drawn.push(Link { src, dst, weight });
                 }
             }
         }
-        for &node in &nodes {
-            self.position[node as usize] = NOWHERE;
+        for node in nodes(views, &self.sample.rows) {
+            self.position[node] = NOWHERE;
         }
-        links
     }
 
-    fn place(&mut self, rows: &mut [Vec<u32>], links: &[Link]) -> ListedPairs {
-        let places = self.place_nodes(rows, links);
-        ListedPairs::new(rows.iter().map(Vec::len).sum(), places.into_iter())
-    }
-
-    /// Adds the ends of the pairs to the rows of their views, each node once,
-    /// and returns the pairs between positions in the joined rows.
-    fn place_nodes(&mut self, rows: &mut [Vec<u32>], pairs: &[Link]) -> Vec<Link> {
+    /// Adds the ends of the drawn pairs to the rows of their views, each node
+    /// once, and turns them into positions in the joined rows.
+    fn place_nodes(&mut self) {
         let views = self.problem.views();
-        for (view, rows) in views.iter().zip(rows.iter()) {
-            for &row in rows {
-                self.position[view.rows.start + row as usize] = 0;
-            }
+        let rows = &mut self.sample.rows;
+        for node in nodes(views, rows) {
+            self.position[node] = 0;
         }
-        for pair in pairs {
+        for pair in &self.drawn {
             for node in [pair.src, pair.dst] {
                 if self.position[node as usize] == NOWHERE {
                     self.position[node as usize] = 0;
@@ -202,26 +203,24 @@ impl<'p, 'd, T: Real> Sampler<'p, 'd, T> {
                 }
             }
         }
-        let nodes = || {
-            views
-                .iter()
-                .zip(rows.iter())
-                .flat_map(|(view, rows)| rows.iter().map(|&row| view.rows.start + row as usize))
-        };
-        for (position, node) in nodes().enumerate() {
+        for (position, node) in nodes(views, rows).enumerate() {
             self.position[node] = position as u32;
         }
-        let placed = pairs
-            .iter()
-            .map(|pair| Link {
-                src: self.position[pair.src as usize],
-                dst: self.position[pair.dst as usize],
-                weight: pair.weight,
-            })
-            .collect();
-        for node in nodes() {
+        for pair in &mut self.drawn {
+            pair.src = self.position[pair.src as usize];
+            pair.dst = self.position[pair.dst as usize];
+        }
+        for node in nodes(views, rows) {
             self.position[node] = NOWHERE;
         }
-        placed
     }
+}
+
+/// The nodes of the joined rows.
+fn nodes<'r, T: Real>(
+    views: &'r [EncodedView<'_, T>],
+    rows: &'r [Vec<u32>],
+) -> impl Iterator<Item = usize> + 'r {
+    let views = views.iter().zip(rows);
+    views.flat_map(|(view, rows)| rows.iter().map(|&row| view.rows.start + row as usize))
 }

@@ -3,7 +3,7 @@ use crate::dataset::{Dataset, NodeViews};
 use crate::features::{Features, Matrix};
 use crate::graph::Graph;
 use crate::ids::Ids;
-use crate::objective::{Gradient, Prepared, Problem};
+use crate::objective::{Gradient, Prepared, Problem, Workspace};
 use crate::pairs::Split;
 use crate::params::{
     Activation, EncoderKind, OptimizerKind, OutputActivation, Params, ScoreKind, SolverKind,
@@ -74,9 +74,10 @@ fn along(problem: &Problem<'_, f64>, plan: &Plan, path: &Path, theta: &[f64]) ->
     if matches!(path, Path::Pairs) {
         plan.sampler = crate::params::Sampler::Pairs;
     }
-    let sample = Sampler::new(problem, &plan).draw(7);
+    let mut sampler = Sampler::new(problem, &plan);
+    let sample = sampler.draw(7);
     let mut gradient = Gradient::default();
-    let value = problem.sampled(theta, &sample, 3, &mut gradient);
+    let value = problem.sampled(theta, sample, 3, &mut Workspace::default(), &mut gradient);
     for piece in &gradient.pieces {
         for offset in 0..piece.len {
             whole[piece.place + offset] += gradient.values[piece.start + offset];
@@ -201,10 +202,10 @@ fn check_unbiased(path: &Path, views: bool, encoder: EncoderKind, draws: u64) {
     problem.full(&theta, 0, Some(&mut full));
     let (mut mean, mut square) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);
     let mut sampler = Sampler::new(&problem, &plan);
-    let mut gradient = Gradient::default();
+    let (mut workspace, mut gradient) = (Workspace::default(), Gradient::default());
     for step in 0..draws {
         let sample = sampler.draw(step);
-        problem.sampled(&theta, &sample, step, &mut gradient);
+        problem.sampled(&theta, sample, step, &mut workspace, &mut gradient);
         let mut whole = vec![0.0; theta.len()];
         for piece in &gradient.pieces {
             for offset in 0..piece.len {

@@ -1,0 +1,118 @@
+//! A stochastic step works in memory that earlier steps left behind. What is
+//! still allocated are small pieces, given back within the step: the lists of
+//! the step's pairs, and the operands that a matrix product packs, a piece for
+//! each product of a strip.
+
+#![allow(clippy::unwrap_used)]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use linkproof::objective::{Gradient, Prepared, Problem, Workspace};
+use linkproof::params::{EncoderKind, Sampler as SamplerKind, SolverKind};
+use linkproof::solve::{FirstOrder, Plan, Sampler};
+use linkproof::{Dataset, Features, Graph, Matrix, Params};
+
+struct Counting;
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+static LARGEST: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call goes to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const NODES: usize = 600;
+const COLUMNS: usize = 200;
+const STEPS: u64 = 20;
+
+/// A ring with chords, and data vectors of ten entries.
+fn data() -> Dataset {
+    let links: Vec<(u32, u32, f64)> = (0..NODES as u32)
+        .flat_map(|i| [1, 7, 31].map(|by| (i, (i + by) % NODES as u32, 1.0)))
+        .collect();
+    let (mut offsets, mut columns) = (vec![0], vec![]);
+    for row in 0..NODES {
+        columns.extend((0..10).map(|k| ((row * 13 + k * 20) % COLUMNS) as u32));
+        offsets.push(columns.len());
+    }
+    let values = vec![1.0f32; columns.len()];
+    let matrix = Matrix::sparse(COLUMNS, offsets, columns, values).unwrap();
+    Dataset::new(
+        Graph::from_rows(NODES, &links).unwrap(),
+        Features::new(matrix),
+    )
+    .unwrap()
+}
+
+/// The allocations of a step, after the first ones, and the bytes of the
+/// largest.
+fn allocated(params: Params) -> (usize, usize) {
+    let params = params.check().unwrap();
+    let data = data();
+    let prepared = Prepared::new(&data, &params, None).unwrap();
+    let problem = Problem::<f32>::new(&prepared, &params).unwrap();
+    let plan = Plan::new(&params, &problem).unwrap();
+    let mut theta = problem.start(1.0);
+    let mut sampler = Sampler::new(&problem, &plan);
+    let mut optimizer = FirstOrder::new(&plan, &theta);
+    let (mut workspace, mut gradient) = (Workspace::default(), Gradient::default());
+    let mut run = |steps: std::ops::Range<u64>| {
+        for step in steps {
+            let sample = sampler.draw(step);
+            let value = problem.sampled(&theta, sample, step, &mut workspace, &mut gradient);
+            let norm = optimizer.step(&mut theta, &gradient);
+            assert!(value.is_finite() && norm.is_finite());
+        }
+    };
+    // A batch larger than any before makes buffers grow: rarely, and less and
+    // less.
+    run(0..60);
+    let before = COUNT.load(Ordering::Relaxed);
+    LARGEST.store(0, Ordering::Relaxed);
+    run(60..60 + STEPS);
+    let count = COUNT.load(Ordering::Relaxed) - before;
+    (count / STEPS as usize, LARGEST.load(Ordering::Relaxed))
+}
+
+fn network(hidden: usize) -> Params {
+    Params {
+        dim: 20,
+        encoder: Some(EncoderKind::Mlp),
+        hidden: vec![hidden],
+        batch_norm: true,
+        dropout: 0.5,
+        solver: Some(SolverKind::Sgd),
+        sampler: SamplerKind::Pairs,
+        link_batch: Some(128),
+        pair_batch: 128,
+        ..Params::default()
+    }
+}
+
+/// For 256 pairs between about 350 nodes: at most 100 pieces for the pairs and
+/// 20 for each strip of 32 units, of 64 KiB at most. The activations of 300
+/// units take 420 KB, their weights 240 KB: nothing of that size is allocated.
+#[test]
+fn a_step_allocates_small_pieces_only() {
+    for hidden in [300, 600] {
+        let (count, largest) = allocated(network(hidden));
+        eprintln!("{hidden} units: {count} allocations a step, the largest of {largest} bytes");
+        assert!(count <= 100 + 20 * hidden.div_ceil(32), "{count} a step");
+        assert!(largest <= 64 << 10, "{largest} bytes");
+    }
+}
