@@ -137,7 +137,7 @@ pub struct SolverArgs {
     /// Pairs of a step, m2, of the pairs sampler [default: 512]
     #[arg(long, value_name = "M2", allow_negative_numbers = true, value_parser = whole)]
     pair_batch: Option<usize>,
-    /// Nodes of a block of the block sampler [default: 1024]
+    /// Nodes of a block of the block sampler [default: 1024; 4096 for tables]
     #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = whole)]
     block: Option<usize>,
     /// Weight of the all-pairs part under the pairs sampler [default: auto]
@@ -184,9 +184,9 @@ impl SettingArgs {
         }
         let solver = &self.solver;
         put!(solver => params; sampler, patience, schedule_t0, momentum, pair_batch,
-             block, init_scale, precision);
+             init_scale, precision);
         put_some!(solver => params; solver, optimizer, steps, validation, learning_rate, schedule_alpha, clip,
-                  link_batch, radius);
+                  link_batch, block, radius);
         if let Some(lambda) = solver.lambda {
             params.lambda = lambda.0;
         }

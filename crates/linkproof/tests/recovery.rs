@@ -298,7 +298,7 @@ fn the_papers_network_trains_with_either_sampler() {
             solver: Some(SolverKind::Sgd),
             optimizer: Some(OptimizerKind::Adam),
             sampler,
-            block: 256,
+            block: Some(256),
             steps: Some(150),
             ..Params::default()
         };

@@ -12,11 +12,13 @@ mod evaluate;
 mod held_out;
 mod prepare;
 mod sample;
+mod sweep;
 
 pub use evaluate::{Evaluation, evaluate};
 pub use held_out::{Block, EXACT_NODES};
 pub use prepare::{Prepared, PreparedView};
 pub use sample::{Gradient, Piece, Sample, Workspace};
+pub use sweep::Turn;
 
 use std::ops::Range;
 

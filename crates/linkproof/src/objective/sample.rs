@@ -33,6 +33,8 @@ pub struct Piece {
     pub start: usize,
     /// How many there are.
     pub len: usize,
+    /// How often they have moved, this time included; unset: at every step.
+    pub moves: Option<u32>,
 }
 
 /// A gradient that is zero outside its pieces (rows of tables that a step did
@@ -54,6 +56,7 @@ impl<T: Real> Gradient<T> {
                 place: 0,
                 start: 0,
                 len: n_params,
+                moves: None,
             }],
         }
     }
@@ -64,18 +67,23 @@ impl<T: Real> Gradient<T> {
         &self.values[..end]
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.pieces.clear();
     }
 
     /// Memory for a piece. It may hold old derivatives: clearing it would cost
     /// more than some steps.
-    fn add_piece(&mut self, place: usize, len: usize) -> &mut [T] {
+    pub(super) fn add_piece(&mut self, place: usize, len: usize, moves: Option<u32>) -> &mut [T] {
         let start = self.derivatives().len();
         if self.values.len() < start + len {
             self.values.resize(start + len, T::ZERO);
         }
-        self.pieces.push(Piece { place, start, len });
+        self.pieces.push(Piece {
+            place,
+            start,
+            len,
+            moves,
+        });
         &mut self.values[start..start + len]
     }
 }
@@ -86,13 +94,13 @@ pub struct Workspace<T: Real> {
     /// The data vectors and the pass of each view.
     passes: Vec<(Batch<'static, T>, Pass<T>)>,
     /// The rows of each view in the joined rows, and those of its block.
-    views: Vec<Range<usize>>,
+    pub(super) views: Vec<Range<usize>>,
     blocks: Vec<Range<usize>>,
     /// The node of each joined row.
-    nodes: Vec<u32>,
-    embeddings: Vec<T>,
+    pub(super) nodes: Vec<u32>,
+    pub(super) embeddings: Vec<T>,
     /// The derivative in the embeddings.
-    slopes: Vec<T>,
+    pub(super) slopes: Vec<T>,
 }
 
 impl<T: Real> Problem<'_, T> {
@@ -154,13 +162,13 @@ impl<T: Real> Problem<'_, T> {
             } else {
                 let (batch, pass) = &mut workspace.passes[place];
                 let params = &theta[view.params.clone()];
-                let out = gradient.add_piece(view.params.start, view.params.len());
+                let out = gradient.add_piece(view.params.start, view.params.len(), None);
                 let derivative = (slopes, self.ridge_slope());
                 view.network.backward(params, batch, pass, derivative, out);
             }
         }
         if let Some(&(_, _, first)) = self.gammas.first() {
-            let out = gradient.add_piece(first, self.gammas.len());
+            let out = gradient.add_piece(first, self.gammas.len(), None);
             for (out, &(d, e, _)) in out.iter_mut().zip(&self.gammas) {
                 *out = T::of(sums.gamma.get(d, e) * inverse);
             }
@@ -230,7 +238,7 @@ impl<T: Real> Problem<'_, T> {
         let ridge = 2.0 * self.ridge / self.n_links() / expected;
         for (position, &row) in sample.rows[place].iter().enumerate() {
             let start = view.params.start + row as usize * self.dim;
-            let out = gradient.add_piece(start, self.dim);
+            let out = gradient.add_piece(start, self.dim, None);
             out.copy_from_slice(&slopes[position * self.dim..(position + 1) * self.dim]);
             let times = match block {
                 0 => times(position),

@@ -131,6 +131,11 @@ impl ListedPairs {
         self.adjacency.row(row).0.len()
     }
 
+    /// The pairs that a row is in: the other rows, and the weights.
+    pub fn of_row(&self, row: usize) -> (&[u32], &[f64]) {
+        self.adjacency.row(row)
+    }
+
     /// All links of a graph.
     pub fn of(graph: &Graph) -> ListedPairs {
         ListedPairs {
@@ -160,7 +165,8 @@ pub struct Sums {
 }
 
 impl Sums {
-    fn zero(n_views: usize) -> Sums {
+    /// Nothing, for so many views.
+    pub fn zero(n_views: usize) -> Sums {
         Sums {
             value: 0.0,
             gamma: ViewMatrix::filled(n_views, 0.0),
@@ -168,7 +174,8 @@ impl Sums {
         }
     }
 
-    fn add_term(&mut self, (d, e): (usize, usize), scale: f64, term: Term) {
+    /// Adds a pair of nodes of two views.
+    pub fn add_term(&mut self, (d, e): (usize, usize), scale: f64, term: Term) {
         self.value += scale * term.value;
         self.gamma.add(d, e, -scale * term.slope);
         self.pairs += scale;

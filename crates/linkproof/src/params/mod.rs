@@ -86,8 +86,8 @@ pub struct Params {
     pub link_batch: Option<usize>,
     /// The pairs of a step, `m2`.
     pub pair_batch: usize,
-    /// The nodes of a block, `B`.
-    pub block: usize,
+    /// The nodes of a block, `B`; unset: 1,024, and 4,096 in sweeps over tables.
+    pub block: Option<usize>,
     /// The weight of the all-pairs part under the pair sampler; unset: the
     /// value at which the limit solves the exact estimating equation.
     pub lambda: Option<f64>,
@@ -137,7 +137,7 @@ impl Default for Params {
             clip: None,
             link_batch: None,
             pair_batch: 512,
-            block: 1024,
+            block: None,
             lambda: None,
             radius: None,
             ridge: 2.0,
@@ -244,7 +244,7 @@ impl Params {
         for (name, count, least) in [
             ("link-batch", self.link_batch.unwrap_or(512), 1),
             ("pair-batch", self.pair_batch, 1),
-            ("block", self.block, 2),
+            ("block", self.block.unwrap_or(1024), 2),
         ] {
             within(name, format!("{least} or more"), count, count >= least)?;
         }
@@ -357,7 +357,7 @@ mod tests {
             ("ridge", |p| p.ridge = f64::NAN),
             ("link-batch", |p| p.link_batch = Some(0)),
             ("pair-batch", |p| p.pair_batch = 0),
-            ("block", |p| p.block = 1),
+            ("block", |p| p.block = Some(1)),
             ("optimizer", |p| {
                 p.optimizer = Some(OptimizerKind::Lbfgs);
                 p.solver = Some(SolverKind::Sgd);

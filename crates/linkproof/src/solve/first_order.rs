@@ -66,21 +66,21 @@ impl<T: Real> FirstOrder<T> {
             let norm = dot_f64(gradient.derivatives(), gradient.derivatives()).sqrt();
             (clip / norm.max(1e-300)).min(1.0)
         });
-        let (rate, momentum, second_scale) = if self.adam {
-            let first_scale = 1.0 - FIRST_DECAY.powi(self.steps);
-            let second_scale = 1.0 - SECOND_DECAY.powi(self.steps);
-            (self.rate() / first_scale, FIRST_DECAY, 1.0 / second_scale)
-        } else {
-            (self.rate(), self.plan.momentum, 1.0)
-        };
-        let factors = Factors {
-            rate: T::of(rate),
-            clip: T::of(clip),
-            momentum: T::of(momentum),
-            second_scale: T::of(second_scale),
-        };
+        let every_step = self.factors(self.steps, clip);
+        let mut of_moves = None;
         let mut squares = 0.0;
         for piece in &gradient.pieces {
+            let factors = match piece.moves {
+                None => every_step,
+                Some(moves) => match of_moves {
+                    Some((known, factors)) if known == moves => factors,
+                    _ => {
+                        let factors = self.factors(moves as i32, clip);
+                        of_moves = Some((moves, factors));
+                        factors
+                    }
+                },
+            };
             let place = piece.place..piece.place + piece.len;
             let values = &gradient.values[piece.start..piece.start + piece.len];
             let theta = &mut theta[place.clone()];
@@ -95,6 +95,23 @@ impl<T: Real> FirstOrder<T> {
         }
         self.project(theta);
         squares.sqrt()
+    }
+
+    /// The factors of parameters that have moved so often.
+    fn factors(&self, moves: i32, clip: f64) -> Factors<T> {
+        let (rate, momentum, second_scale) = if self.adam {
+            let first_scale = 1.0 - FIRST_DECAY.powi(moves);
+            let second_scale = 1.0 - SECOND_DECAY.powi(moves);
+            (self.rate() / first_scale, FIRST_DECAY, 1.0 / second_scale)
+        } else {
+            (self.rate(), self.plan.momentum, 1.0)
+        };
+        Factors {
+            rate: T::of(rate),
+            clip: T::of(clip),
+            momentum: T::of(momentum),
+            second_scale: T::of(second_scale),
+        }
     }
 
     /// Back onto the ball around the start.

@@ -7,11 +7,13 @@ mod first_order;
 mod lbfgs;
 mod plan;
 mod sampler;
+mod sweep;
 
 pub use first_order::FirstOrder;
 pub use lbfgs::{Lbfgs, minimize};
 pub use plan::Plan;
 pub use sampler::Sampler;
+pub use sweep::Sweeper;
 
 use std::time::Instant;
 
@@ -115,17 +117,22 @@ fn run_first_order<T: Real>(
     watch: &mut Watch<'_, '_, T>,
 ) -> Result<(Vec<T>, StopReason)> {
     let mut optimizer = FirstOrder::new(plan, &start);
-    let mut sampler = (plan.solver == SolverKind::Sgd).then(|| Sampler::new(problem, plan));
+    let mut source = Source::new(problem, plan);
     let mut workspace = Workspace::default();
     let mut gradient = Gradient::whole(problem.n_params());
     let mut theta = start;
     for step in 1..=plan.steps {
-        let value = match &mut sampler {
-            Some(sampler) => {
-                let sample = sampler.draw(step as u64);
-                problem.sampled(&theta, sample, step as u64, &mut workspace, &mut gradient)
+        let place = step as u64;
+        let value = match &mut source {
+            Source::All => problem.full(&theta, place, Some(&mut gradient.values)),
+            Source::Sample(sampler) => {
+                let sample = sampler.draw(place);
+                problem.sampled(&theta, sample, place, &mut workspace, &mut gradient)
             }
-            None => problem.full(&theta, step as u64, Some(&mut gradient.values)),
+            Source::Sweep(sweeper) => {
+                let turn = sweeper.draw(place);
+                problem.swept(&theta, turn, &mut workspace, &mut gradient)
+            }
         };
         let norm = optimizer.step(&mut theta, &gradient);
         if !(value.is_finite() && norm.is_finite()) {
@@ -139,6 +146,25 @@ fn run_first_order<T: Real>(
         }
     }
     Ok((theta, StopReason::Steps))
+}
+
+/// Where the gradients of a first-order method come from.
+enum Source<'p, 'd, T: Real> {
+    All,
+    Sample(Sampler<'p, 'd, T>),
+    Sweep(Sweeper),
+}
+
+impl<'p, 'd, T: Real> Source<'p, 'd, T> {
+    fn new(problem: &'p Problem<'d, T>, plan: &Plan) -> Self {
+        match (plan.solver, plan.turns) {
+            (SolverKind::Exact, _) => Source::All,
+            (SolverKind::Sgd, None) => Source::Sample(Sampler::new(problem, plan)),
+            (SolverKind::Sgd, Some(turns)) => {
+                Source::Sweep(Sweeper::new(problem, turns, plan.seed))
+            }
+        }
+    }
 }
 
 /// Keeps the history and the best parameters, and says when to stop.
@@ -244,5 +270,7 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
     }
 }
 
+#[cfg(test)]
+mod sweep_tests;
 #[cfg(test)]
 mod tests;

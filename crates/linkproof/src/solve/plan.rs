@@ -13,6 +13,9 @@ use crate::real::Real;
 /// Up to this number of nodes all pairs are visited at every step.
 pub const EXACT_SOLVER_NODES: usize = 20_000;
 
+/// Sweeps over tables, at most.
+const SWEEPS: usize = 100;
+
 /// A fit's settings with every open choice made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -50,6 +53,8 @@ pub struct Plan {
     /// Whether a block's links are drawn apart from its nodes, because too few
     /// would lie inside it.
     pub links_apart: bool,
+    /// The steps of a sweep, where the block sampler sweeps over tables.
+    pub turns: Option<usize>,
     /// The weight of the all-pairs part under the pair sampler.
     pub lambda: f64,
     /// With another `lambda` than the automatic one a fit finds `mu` up to
@@ -89,9 +94,19 @@ impl Plan {
                 given: "lbfgs".into(),
             });
         }
-        let links_apart = n > 4 * params.block;
+        let sweeps = solver == SolverKind::Sgd
+            && params.sampler == SamplerKind::Block
+            && params.lambda.is_none()
+            && params.link_batch.is_none()
+            && problem.is_all_tables();
+        let block = params.block.unwrap_or(if sweeps { 4096 } else { 1024 });
+        let turns = sweeps.then(|| n.div_ceil(block)).filter(|turns| {
+            let views = problem.views().iter();
+            views.map(|view| view.rows.len()).min() >= Some(2 * turns)
+        });
+        let links_apart = n > 4 * block;
         let default_links = match params.sampler {
-            SamplerKind::Block if links_apart => 4 * params.block,
+            SamplerKind::Block if links_apart => 4 * block,
             _ => 512,
         };
         let n_links = problem.training().n_links();
@@ -103,17 +118,20 @@ impl Plan {
             Some(lambda) if solver == SolverKind::Sgd => lambda,
             _ => unbiased,
         };
-        let steps = params.steps.unwrap_or(default_steps(
-            solver,
-            optimizer,
-            n_links,
-            link_batch,
-            links_apart,
-        ));
-        let evaluate_every = match (solver, optimizer) {
-            (SolverKind::Exact, OptimizerKind::Lbfgs) => 1,
-            (SolverKind::Exact, _) => 5,
-            (SolverKind::Sgd, _) => (steps / 100).max(10),
+        let default_steps = match (solver, optimizer, turns) {
+            (SolverKind::Exact, OptimizerKind::Lbfgs, _) => 500,
+            (SolverKind::Exact, _, _) => 1000,
+            (SolverKind::Sgd, _, Some(turns)) => SWEEPS * turns,
+            // About ten looks at every link.
+            (SolverKind::Sgd, _, None) if links_apart => (10 * n_links / link_batch).max(2000),
+            (SolverKind::Sgd, _, None) => 2000,
+        };
+        let steps = params.steps.unwrap_or(default_steps);
+        let evaluate_every = match (solver, optimizer, turns) {
+            (SolverKind::Exact, OptimizerKind::Lbfgs, _) => 1,
+            (SolverKind::Exact, _, _) => 5,
+            (SolverKind::Sgd, _, Some(turns)) => turns,
+            (SolverKind::Sgd, _, None) => (steps / 100).max(10),
         };
         let learning_rate = params
             .learning_rate
@@ -136,29 +154,13 @@ impl Plan {
             radius: params.radius,
             link_batch,
             pair_batch,
-            block: params.block.min(n),
+            block: block.min(n),
+            turns,
             links_apart,
             lambda,
             k: lambda / unbiased,
             seed: params.seed,
         })
-    }
-}
-
-/// Exact solvers get enough steps to converge; the stochastic one about ten
-/// looks at every link, and at least 2,000 steps.
-fn default_steps(
-    solver: SolverKind,
-    optimizer: OptimizerKind,
-    n_links: usize,
-    link_batch: usize,
-    links_apart: bool,
-) -> usize {
-    match (solver, optimizer) {
-        (SolverKind::Exact, OptimizerKind::Lbfgs) => 500,
-        (SolverKind::Exact, _) => 1000,
-        (SolverKind::Sgd, _) if links_apart => (10 * n_links / link_batch).max(2000),
-        (SolverKind::Sgd, _) => 2000,
     }
 }
 
@@ -177,7 +179,7 @@ fn default_learning_rate<T: Real>(optimizer: OptimizerKind, problem: &Problem<'_
             .map(|layer| layer.inputs)
             .max();
         match (network.is_table(), widest) {
-            (true, _) => 0.02,
+            (true, _) => 0.05,
             (false, Some(width)) => (0.2 / width as f64).min(1e-3),
             (false, None) => 1e-3,
         }

@@ -18,7 +18,7 @@ fn wave(n: usize, frequency: f64) -> Vec<f64> {
 
 /// Two views of 9 and 6 nodes, interleaved, with 4 and 3 columns; links across
 /// and inside the first.
-fn data(several_views: bool) -> Dataset {
+pub(super) fn data(several_views: bool) -> Dataset {
     let links = [
         (0, 1, 1.0),
         (0, 4, 2.0),
@@ -132,7 +132,7 @@ fn any_params() -> impl Strategy<Value = (Params, Path, bool)> {
             },
             solver: Some(SolverKind::Sgd),
             optimizer: Some(OptimizerKind::Adam),
-            block: 8,
+            block: Some(8),
             link_batch: Some(5),
             pair_batch: 9,
             seed,
@@ -180,7 +180,7 @@ fn check_unbiased(path: &Path, views: bool, encoder: EncoderKind, draws: u64) {
         ridge: 0.5,
         validation: Some(0.1),
         solver: Some(SolverKind::Sgd),
-        block: 7,
+        block: Some(7),
         link_batch: Some(4),
         pair_batch: 10,
         ..Params::default()
