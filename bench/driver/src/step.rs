@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use linkproof::graph::Link;
 use linkproof::io::{read_features, read_links, write_npy};
-use linkproof::objective::{Gradient, Prepared, Problem, Sample};
+use linkproof::objective::{Gradient, Prepared, Problem, Sample, Workspace};
 use linkproof::pairs::{Charge, ListedPairs, ViewMatrix};
 use linkproof::{CheckedParams, Dataset, Params, fit_observed};
 use serde::Deserialize;
@@ -101,16 +101,28 @@ impl SampledOnce {
             ],
         };
         let mut gradient = Gradient::whole(problem.n_params());
-        let value = problem.sampled(&theta, &sample, 1, &mut gradient);
+        let value = problem.sampled(&theta, &sample, 1, &mut Workspace::default(), &mut gradient);
+        let (theta, slopes) = (
+            by_rows(&problem, &theta),
+            by_rows(&problem, &gradient.values),
+        );
         write_npy(&self.theta_to, 1, theta.len(), &theta)?;
-        write_npy(
-            &self.gradient_to,
-            1,
-            gradient.values.len(),
-            &gradient.values,
-        )?;
+        write_npy(&self.gradient_to, 1, slopes.len(), &slopes)?;
         Ok(json!({ "value": value }))
     }
+}
+
+/// Parameters with each layer's weights row after row.
+fn by_rows(problem: &Problem<'_, f32>, values: &[f32]) -> Vec<f32> {
+    let mut out = values.to_vec();
+    for view in problem.views() {
+        for layer in view.network.layers() {
+            let place = view.params.start + layer.weights.start;
+            let place = place..place + layer.weights.len();
+            out[place.clone()].copy_from_slice(&layer.row_major(&values[place]));
+        }
+    }
+    out
 }
 
 fn read(links: &Path, features: Option<&Path>) -> Result<Dataset, Failure> {
