@@ -7,11 +7,11 @@ use rayon::prelude::*;
 use super::panels::{Target, multiply_panel, narrow_width, pack_columns, panel_width};
 use super::{Real, View};
 
-/// Rows of a product, and terms of its sums, that are worked on together: what
-/// they read of either factor stays in the first-level cache from panel to
-/// panel and from rows to rows.
+/// Rows of a product, and terms of its sums, that are worked on together: the
+/// panel stays in the first-level cache from rows to rows, the left factor in
+/// the second-level cache from panel to panel.
 const ROWS: usize = 96;
-const TERMS: usize = 128;
+const TERMS: usize = 256;
 
 /// A matrix in panels, in memory that is the caller's. Its last panel is a
 /// narrow one where that is enough.

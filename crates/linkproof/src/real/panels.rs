@@ -34,10 +34,14 @@ pub(super) fn pack_columns<T: Real>(
     let columns = matrix.columns.min(first + width) - first;
     for (row, out) in panel.chunks_exact_mut(width).enumerate() {
         let start = row * matrix.row_stride + first * matrix.column_stride;
-        let entries = matrix.data[start..].iter().step_by(matrix.column_stride);
         let (filled, missing) = out.split_at_mut(columns);
-        for (out, entry) in filled.iter_mut().zip(entries) {
-            *out = *entry;
+        if matrix.column_stride == 1 {
+            filled.copy_from_slice(&matrix.data[start..start + columns]);
+        } else {
+            let entries = matrix.data[start..].iter().step_by(matrix.column_stride);
+            for (out, entry) in filled.iter_mut().zip(entries) {
+                *out = *entry;
+            }
         }
         missing.fill(T::ZERO);
     }
@@ -127,10 +131,15 @@ impl<T: Real, const VECTORS: usize> Task<T> for Sums<T, VECTORS> {
         let mut row = 0;
         // SAFETY: rows stay below `job.rows`, for which the sizes were checked.
         unsafe {
-            // Half the sums a row leave room for more rows.
+            // One sum a row leaves room for more rows, and needs them: fewer
+            // sums than the multiply-add takes cycles would wait for it.
             while VECTORS == 1 && row + 12 <= job.rows {
                 rows::<T, V, 12, VECTORS>(job, row);
                 row += 12;
+            }
+            while VECTORS == 1 && row + 8 <= job.rows {
+                rows::<T, V, 8, VECTORS>(job, row);
+                row += 8;
             }
             // Twice four rows are faster than six and two.
             while row + ROWS <= job.rows && row + 8 != job.rows {
