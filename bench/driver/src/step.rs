@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use linkproof::graph::Link;
 use linkproof::io::{read_features, read_links, write_npy};
-use linkproof::objective::{Gradient, Prepared, Problem, Sample};
+use linkproof::objective::{Gradient, Prepared, Problem, Sample, Workspace};
 use linkproof::pairs::{Charge, ListedPairs, ViewMatrix};
 use linkproof::{CheckedParams, Dataset, Params, fit_observed};
 use serde::Deserialize;
@@ -101,7 +101,7 @@ impl SampledOnce {
             ],
         };
         let mut gradient = Gradient::whole(problem.n_params());
-        let value = problem.sampled(&theta, &sample, 1, &mut gradient);
+        let value = problem.sampled(&theta, &sample, 1, &mut Workspace::default(), &mut gradient);
         write_npy(&self.theta_to, 1, theta.len(), &theta)?;
         write_npy(
             &self.gradient_to,

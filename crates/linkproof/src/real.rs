@@ -15,7 +15,7 @@ mod reduce;
 mod register;
 pub use matrix::View;
 pub use packed::Packed;
-pub use panels::{Target, multiply_panel, pack_panel, panel_width};
+pub use panels::{Pieces, Target, multiply_panel, pack_panel, panel_width};
 pub use reduce::{range, sum};
 pub use register::{Register, Task};
 

@@ -12,10 +12,14 @@ use super::layout::{Layer, Network};
 use super::scratch::{Lines, Scratch};
 use super::strip::{self, Normalisation, padded};
 use crate::params::{Activation, OutputActivation};
-use crate::real::{Real, View, add_scaled, dot_f64};
+use crate::real::{Pieces, Real, View, add_scaled, dot_f64};
 
 /// Added to a variance before its root is taken.
 const EPSILON: f64 = 1e-5;
+
+/// Strips of a layer that a product reads at once: its sums stay in registers
+/// meanwhile. More of them would drive each other out of the cache.
+const STRIPS_AT_ONCE: usize = 4;
 
 /// What a training pass leaves behind for the way back. Its memory serves
 /// again from pass to pass.
@@ -160,11 +164,21 @@ impl<T: Real> Below<'_, T> {
         match (self, weights) {
             (Below::Batch(batch), weights) => batch.times(rows, weights, out),
             (Below::Layer(layer, values), Factor::Packed(weights)) => {
-                for strip in 0..layer.n_strips() {
+                let mut strip = 0;
+                while strip < layer.n_strips() {
                     let units = layer.units(strip);
-                    let values = &values[n * units.start..n * units.end];
-                    let values = View::new(values, n, units.len()).rows(rows.clone());
-                    weights.multiply(out, values, units, strip > 0);
+                    // Full strips several at once; the last may be narrower.
+                    let full = (layer.outputs - units.start) / layer.strip;
+                    let number = full.clamp(1, STRIPS_AT_ONCE);
+                    let first =
+                        View::strided(&values[n * units.start..], n, units.len(), units.len());
+                    let values = Pieces {
+                        first: first.rows(rows.clone()),
+                        number,
+                        distance: n * layer.strip,
+                    };
+                    weights.multiply_pieces(out, values, units.start, strip > 0);
+                    strip += number;
                 }
             }
             (Below::Layer(..), Factor::Plain(..)) => {}

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::panels::{Target, multiply_panel, narrow_width, pack_columns, panel_width};
+use super::panels::{Pieces, Target, multiply_pieces, narrow_width, pack_columns, panel_width};
 use super::{Real, View};
 
 /// Rows of a product, and terms of its sums, that are worked on together: the
@@ -65,33 +65,45 @@ impl<'m, T: Real> Packed<'m, T> {
     /// `out = a b`, or `out += a b`, with `b` the given rows of this matrix;
     /// `out` is stored row after row.
     pub fn multiply(&self, out: &mut [T], a: View<'_, T>, inner: Range<usize>, add: bool) {
-        assert!(inner.end <= self.rows, "inner rows");
         assert_eq!(a.columns, inner.len(), "inner dimensions");
-        assert_eq!(out.len(), a.rows * self.columns, "output size");
         if inner.is_empty() && !add {
             out.fill(T::ZERO);
         }
-        let width = panel_width::<T>();
         for start in inner.clone().step_by(TERMS) {
-            let terms = start..inner.end.min(start + TERMS);
-            let a = a.t();
-            let a = a.rows(start - inner.start..terms.end - inner.start).t();
-            for (block, out) in out.chunks_mut((ROWS * self.columns).max(1)).enumerate() {
-                let first = block * ROWS;
-                let a = a.rows(first..a.rows.min(first + ROWS));
-                let panels = self.panels.chunks(self.rows * width).enumerate();
-                for (panel, entries) in panels {
-                    let column = panel * width;
-                    let wide = entries.len() / self.rows;
-                    let target = Target {
-                        data: &mut out[column..],
-                        stride: self.columns,
-                        columns: wide.min(self.columns - column),
-                    };
-                    let entries = &entries[terms.start * wide..terms.end * wide];
-                    let add = add || start > inner.start;
-                    multiply_panel(target, T::ONE, a, entries, add);
-                }
+            let end = inner.end.min(start + TERMS);
+            let terms = start - inner.start..end - inner.start;
+            let a = Pieces {
+                first: a.t().rows(terms).t(),
+                number: 1,
+                distance: 0,
+            };
+            self.multiply_pieces(out, a, start, add || start > inner.start);
+        }
+    }
+
+    /// As [`Packed::multiply`] with a left factor in pieces, by the rows of
+    /// this matrix from `inner` on.
+    pub fn multiply_pieces(&self, out: &mut [T], a: Pieces<'_, T>, inner: usize, add: bool) {
+        let terms = inner..inner + a.number * a.first.columns;
+        assert!(terms.end <= self.rows, "inner rows");
+        assert_eq!(out.len(), a.first.rows * self.columns, "output size");
+        let width = panel_width::<T>();
+        let block = (ROWS * self.columns).max(1);
+        for (block, out) in out.chunks_mut(block).enumerate() {
+            let first = block * ROWS;
+            let rows = a.first.rows(first..a.first.rows.min(first + ROWS));
+            let a = Pieces { first: rows, ..a };
+            let panels = self.panels.chunks((self.rows * width).max(1));
+            for (panel, entries) in panels.enumerate() {
+                let column = panel * width;
+                let wide = entries.len() / self.rows;
+                let target = Target {
+                    data: &mut out[column..],
+                    stride: self.columns,
+                    columns: wide.min(self.columns - column),
+                };
+                let entries = &entries[terms.start * wide..terms.end * wide];
+                multiply_pieces(target, T::ONE, a, entries, add);
             }
         }
     }
@@ -143,5 +155,26 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_left_factor_in_pieces_is_one_side_by_side() {
+        let (n, width, number, columns) = (7, 5, 3, 9);
+        let pieces: Vec<f64> = (0..n * width * number).map(|x| x as f64).collect();
+        let b: Vec<f64> = (0..width * number * columns).map(|x| x as f64).collect();
+        let mut memory = vec![0.0; Packed::<f64>::size(width * number, columns)];
+        let packed = Packed::new(&mut memory, View::new(&b, width * number, columns));
+        let (mut at_once, mut one_by_one) = (vec![1.0; n * columns], vec![1.0; n * columns]);
+        let a = Pieces {
+            first: View::strided(&pieces, n, width, width),
+            number,
+            distance: n * width,
+        };
+        packed.multiply_pieces(&mut at_once, a, 0, true);
+        for (piece, values) in pieces.chunks_exact(n * width).enumerate() {
+            let inner = piece * width..(piece + 1) * width;
+            packed.multiply(&mut one_by_one, View::new(values, n, width), inner, true);
+        }
+        assert_eq!(at_once, one_by_one);
     }
 }

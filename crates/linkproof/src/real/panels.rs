@@ -66,29 +66,61 @@ pub fn multiply_panel<T: Real>(
     panel: &[T],
     add: bool,
 ) {
+    let pieces = Pieces {
+        first: a,
+        number: 1,
+        distance: 0,
+    };
+    multiply_pieces(target, scale, pieces, panel, add);
+}
+
+/// A left factor in pieces: views of equal shape side by side, `distance`
+/// numbers from the start of each to that of the next.
+#[derive(Debug, Clone, Copy)]
+pub struct Pieces<'a, T> {
+    /// The first one.
+    pub first: View<'a, T>,
+    /// How many there are.
+    pub number: usize,
+    /// How far apart they start.
+    pub distance: usize,
+}
+
+/// As [`multiply_panel`], with a left factor in pieces.
+pub(super) fn multiply_pieces<T: Real>(
+    target: Target<'_, T>,
+    scale: T,
+    pieces: Pieces<'_, T>,
+    panel: &[T],
+    add: bool,
+) {
+    let a = pieces.first;
+    let inner = pieces.number * a.columns;
     let Target {
         data,
         stride,
         columns,
     } = target;
-    let narrow = panel.len() < a.columns * panel_width::<T>();
+    let narrow = panel.len() < inner * panel_width::<T>();
     let width = match narrow {
         true => narrow_width::<T>(),
         false => panel_width::<T>(),
     };
     assert!(columns <= width && columns <= stride, "panel width");
-    assert_eq!(panel.len(), a.columns * width, "panel size");
+    assert_eq!(panel.len(), inner * width, "panel size");
     if a.rows == 0 || columns == 0 {
         return;
     }
     assert!(data.len() >= (a.rows - 1) * stride + columns, "output size");
-    if a.columns > 0 {
-        let last = (a.rows - 1) * a.row_stride + (a.columns - 1) * a.column_stride;
+    if inner > 0 {
+        let last = (pieces.number - 1) * pieces.distance;
+        let last = last + (a.rows - 1) * a.row_stride + (a.columns - 1) * a.column_stride;
         assert!(last < a.data.len(), "left factor");
     }
     let job = Job {
         scale,
         inner: a.columns,
+        pieces: (pieces.number, pieces.distance),
         rows: a.rows,
         columns,
         out: data.as_mut_ptr(),
@@ -109,6 +141,7 @@ pub fn multiply_panel<T: Real>(
 struct Job<T> {
     scale: T,
     inner: usize,
+    pieces: (usize, usize),
     rows: usize,
     columns: usize,
     a: *const T,
@@ -171,21 +204,23 @@ unsafe fn rows<T: Real, V: Register<T>, const R: usize, const VECTORS: usize>(
     // SAFETY: all offsets are inside the matrices by the job's sizes.
     unsafe {
         let mut sums = [[V::splat(T::ZERO); VECTORS]; R];
-        let mut a = job.a.add(row * job.a_strides.0);
         let mut b = job.panel;
-        for _ in 0..job.inner {
-            let mut line = [V::splat(T::ZERO); VECTORS];
-            for (vector, line) in line.iter_mut().enumerate() {
-                *line = V::load(b.add(vector * V::LANES));
-            }
-            for (r, sums) in sums.iter_mut().enumerate() {
-                let factor = V::splat(*a.wrapping_add(r * job.a_strides.0));
-                for vector in 0..VECTORS {
-                    sums[vector] = factor.mul_add(line[vector], sums[vector]);
+        for piece in 0..job.pieces.0 {
+            let mut a = job.a.add(piece * job.pieces.1 + row * job.a_strides.0);
+            for _ in 0..job.inner {
+                let mut line = [V::splat(T::ZERO); VECTORS];
+                for (vector, line) in line.iter_mut().enumerate() {
+                    *line = V::load(b.add(vector * V::LANES));
                 }
+                for (r, sums) in sums.iter_mut().enumerate() {
+                    let factor = V::splat(*a.wrapping_add(r * job.a_strides.0));
+                    for vector in 0..VECTORS {
+                        sums[vector] = factor.mul_add(line[vector], sums[vector]);
+                    }
+                }
+                a = a.wrapping_add(job.a_strides.1);
+                b = b.add(VECTORS * V::LANES);
             }
-            a = a.wrapping_add(job.a_strides.1);
-            b = b.add(VECTORS * V::LANES);
         }
         let scale = V::splat(job.scale);
         for (r, sums) in sums.iter().enumerate() {
@@ -312,6 +347,7 @@ mod tests {
         register::portable(Sums::<f64, 2>(Job {
             scale: 1.0,
             inner: k,
+            pieces: (1, 0),
             rows: m,
             columns: 8,
             a: a.as_ptr(),
