@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use linkproof::encoder::{Input, Network, NetworkSpec};
+use linkproof::encoder::{Input, Network, NetworkSpec, Pass};
 use linkproof::error::Result;
 use linkproof::io::read_links;
 use linkproof::objective::evaluate;
@@ -124,14 +124,24 @@ fn encoder(c: &mut Criterion) {
     });
     let params = network.start(&input, 0, 0, 1.0);
     let batch = input.all();
+    let mut pass = Pass::default();
     group.bench_function("forward", |b| {
-        b.iter(|| network.forward(black_box(&params), &batch, None));
+        b.iter(|| network.forward(black_box(&params), &batch, None, &mut pass));
     });
-    let pass = network.forward(&params, &batch, None);
-    let slopes = numbers::<f32>(512 * 100, 0.01);
+    network.forward(&params, &batch, None, &mut pass);
+    let mut slopes = numbers::<f32>(512 * 100, 0.01);
     let mut gradient = vec![0.0f32; network.n_params()];
     group.bench_function("backward", |b| {
-        b.iter(|| network.backward(&params, &batch, &pass, &slopes, black_box(&mut gradient)));
+        b.iter(|| {
+            let derivative = (slopes.as_mut_slice(), 0.0);
+            network.backward(
+                &params,
+                &batch,
+                &mut pass,
+                derivative,
+                black_box(&mut gradient),
+            );
+        });
     });
     group.finish();
 }

@@ -1,6 +1,6 @@
 //! Single and double precision behind one name, and the two operations on
 //! them that decide how fast a fit is: a vectorisable `exp` and the product of
-//! small matrices.
+//! matrices.
 
 use std::fmt::{Debug, Display};
 use std::iter::Sum;
@@ -9,11 +9,13 @@ use std::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 use crate::processor::Processor;
 
 mod matrix;
+mod packed;
 mod panels;
 mod reduce;
 mod register;
-pub use matrix::{View, multiply};
-pub use panels::{Target, multiply_panel, pack_panel, panel_width};
+pub use matrix::View;
+pub use packed::Packed;
+pub use panels::{Pieces, Target, multiply_panel, pack_panel, panel_width};
 pub use reduce::{range, sum};
 pub use register::{Register, Task};
 
@@ -84,25 +86,6 @@ pub trait Real:
     fn exp_inline<const FMA: bool>(self) -> Self;
     /// The same for arguments up to [`Real::EXP_MAX`]; wrong above.
     fn exp_below<const FMA: bool>(self) -> Self;
-
-    /// `out = scale * a b + (if add then out)` on raw strided matrices.
-    ///
-    /// # Safety
-    /// The pointers and strides must describe readable (`a`, `b`) and writable
-    /// (`out`) matrices of `m x k`, `k x n` and `m x n` entries; `out` overlaps
-    /// neither of the others.
-    #[allow(clippy::too_many_arguments)]
-    unsafe fn gemm(
-        shape: (usize, usize, usize),
-        scale: Self,
-        a: *const Self,
-        a_strides: (isize, isize),
-        b: *const Self,
-        b_strides: (isize, isize),
-        out: *mut Self,
-        out_strides: (isize, isize),
-        add: bool,
-    );
 
     /// Does a task with the registers of this machine.
     fn with_registers<K: Task<Self>>(task: K) -> K::Output;
@@ -196,42 +179,6 @@ macro_rules! real {
                 }
                 let power = $float::from_bits((shifted.to_bits() << $shift).wrapping_add($bias));
                 poly * power
-            }
-            unsafe fn gemm(
-                (m, k, n): (usize, usize, usize),
-                scale: Self,
-                a: *const Self,
-                a_strides: (isize, isize),
-                b: *const Self,
-                b_strides: (isize, isize),
-                out: *mut Self,
-                out_strides: (isize, isize),
-                add: bool,
-            ) {
-                // SAFETY: the caller vouches for the three matrices.
-                unsafe {
-                    gemm::gemm(
-                        m,
-                        n,
-                        k,
-                        out,
-                        out_strides.1,
-                        out_strides.0,
-                        add,
-                        a,
-                        a_strides.1,
-                        a_strides.0,
-                        b,
-                        b_strides.1,
-                        b_strides.0,
-                        1.0,
-                        scale,
-                        false,
-                        false,
-                        false,
-                        gemm::Parallelism::None,
-                    );
-                }
             }
             fn with_registers<K: Task<Self>>(task: K) -> K::Output {
                 match Processor::here() {

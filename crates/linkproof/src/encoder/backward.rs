@@ -8,10 +8,10 @@ use super::dropout::Dropout;
 use super::forward::{Pass, StripParts, draws, each_strip, split_part};
 use super::input::{Batch, set_scaled};
 use super::layout::{Layer, Network, STRIP};
-use super::scratch::Scratch;
+use super::scratch::{Lines, Scratch};
 use super::strip;
 use crate::params::Activation;
-use crate::real::{Real, View, add_scaled, multiply};
+use crate::real::{Packed, Real, View, add_scaled};
 
 /// What the way back writes of some strips of a layer.
 struct Written<'a, T> {
@@ -99,13 +99,12 @@ impl Network {
         if hidden.is_empty() {
             let gradient = &mut gradient[last.weights.clone()];
             let ridge = (ridge, &params[last.weights.clone()]);
-            return batch.transposed_times_parallel(derivative, last.outputs, ridge, gradient);
+            let width = last.outputs;
+            let memory = pass.shared.lend(batch.factor_size(batch.n_rows(), width));
+            let derivative = batch.factor(memory, (derivative, width), true);
+            return batch.transposed_times_parallel(&derivative, width, ridge, gradient);
         }
         let n = batch.n_rows();
-        let strip = hidden
-            .iter()
-            .map(|layer| n * layer.strip.min(layer.outputs));
-        pass.scratch.reserve(strip.max().unwrap_or(0));
         for place in (0..hidden.len()).rev() {
             let (lower, upper) = passed.split_at_mut(place + 1);
             let above = Above {
@@ -113,7 +112,10 @@ impl Network {
                 derivative: upper.first().map_or(&*derivative, |above| &above.outputs),
             };
             let (layer, here) = (&hidden[place], &mut lower[place]);
-            above.weights_gradient(params, (layer, &here.outputs), ridge, gradient);
+            let below = (layer, here.outputs.as_slice());
+            above.weights_gradient(params, below, ridge, &mut pass.shared, gradient);
+            let first = (place == 0).then_some((batch, ridge));
+            pass.scratch.reserve(above.scratch_size(layer, n, first));
             let way = WayBack {
                 params,
                 layer,
@@ -125,7 +127,7 @@ impl Network {
                 dropout: pass.dropout,
                 scratch: &pass.scratch,
                 n,
-                first: (place == 0).then_some((batch, ridge)),
+                first,
             };
             way.through(&mut here.outputs, gradient);
         }
@@ -172,17 +174,21 @@ impl<T: Real> WayBack<'_, T> {
             },
         };
         each_strip(0..layer.n_strips(), parts, &|strip, parts| {
-            let size = n * layer.units(strip).len();
-            self.scratch
-                .with(size, |derivative| self.strip(strip, derivative, parts));
+            let size = self.above.scratch_size(layer, n, self.first);
+            self.scratch.with(size, |memory| {
+                let (derivative, memory) = memory.split_at_mut(n * layer.strip);
+                let derivative = &mut derivative[..n * layer.units(strip).len()];
+                self.strip(strip, derivative, memory, parts);
+            });
         });
     }
 
-    fn strip(&self, strip: usize, derivative: &mut [T], parts: Written<'_, T>) {
+    fn strip(&self, strip: usize, derivative: &mut [T], memory: &mut [T], parts: Written<'_, T>) {
         let (layer, n) = (self.layer, self.n);
         let units = layer.units(strip);
         let width = units.len();
-        self.above.times(self.params, n, units.clone(), derivative);
+        self.above
+            .times(self.params, n, units.clone(), memory, derivative);
         let draws = draws(self.keys, self.dropout, units.start);
         let normed = match layer.norm {
             Some(_) => &self.normed[n * units.start..n * units.end],
@@ -209,7 +215,9 @@ impl<T: Real> WayBack<'_, T> {
         }
         if let Some((batch, ridge)) = self.first {
             let ridge = (ridge, layer.strip_weights(self.params, strip));
-            batch.transposed_times(derivative, width, ridge, parts.weights_gradient);
+            let memory = &mut memory[..batch.factor_size(n, width)];
+            let derivative = batch.factor(memory, (derivative, width), false);
+            batch.transposed_times(0, &derivative, ridge, parts.weights_gradient);
         } else {
             parts.outputs.copy_from_slice(derivative);
         }
@@ -217,20 +225,26 @@ impl<T: Real> WayBack<'_, T> {
 }
 
 impl<T: Real> Above<'_, T> {
+    /// The memory that the way back through a strip of the layer below takes:
+    /// the derivative in the strip, and a factor of one product.
+    fn scratch_size(&self, below: &Layer, n: usize, first: Option<(&Batch<'_, T>, T)>) -> usize {
+        let weights = Packed::<T>::size(self.layer.strip, below.strip);
+        let derivative = first.map_or(0, |(batch, _)| batch.factor_size(n, below.strip));
+        n * below.strip + weights.max(derivative)
+    }
+
     /// The derivative in some units of the layer below: `out = D W^T`.
-    fn times(&self, params: &[T], n: usize, units: Range<usize>, out: &mut [T]) {
+    fn times(&self, params: &[T], n: usize, units: Range<usize>, memory: &mut [T], out: &mut [T]) {
         for strip in 0..self.layer.n_strips() {
             let above = self.layer.units(strip);
             let width = above.len();
             let weights = self.layer.strip_weights(params, strip);
             let weights = &weights[units.start * width..units.end * width];
-            multiply(
-                out,
-                T::ONE,
-                View::new(&self.derivative[n * above.start..n * above.end], n, width),
-                View::new(weights, units.len(), width).t(),
-                strip > 0,
-            );
+            let weights = View::new(weights, units.len(), width).t();
+            let memory = &mut memory[..Packed::<T>::size(width, units.len())];
+            let derivative = &self.derivative[n * above.start..n * above.end];
+            let derivative = View::new(derivative, n, width);
+            Packed::new(memory, weights).multiply(out, derivative, 0..width, strip > 0);
         }
     }
 
@@ -241,29 +255,34 @@ impl<T: Real> Above<'_, T> {
         params: &[T],
         (below, outputs): (&Layer, &[T]),
         ridge: T,
+        memory: &mut Lines<T>,
         gradient: &mut [T],
     ) {
+        let layer = self.layer;
+        let gradient = &mut gradient[layer.weights.clone()];
         let n = outputs.len() / below.outputs;
-        let gradient = &mut gradient[self.layer.weights.clone()];
-        let strips = gradient.par_chunks_mut(self.layer.inputs * self.layer.strip);
-        strips.enumerate().for_each(|(strip, gradient)| {
-            let above = self.layer.units(strip);
+        if n == 0 {
+            return set_scaled(gradient, ridge, &params[layer.weights.clone()]);
+        }
+        let packed_size = |strip| Packed::<T>::size(n, layer.units(strip).len());
+        let memory = memory.lend((0..layer.n_strips()).map(packed_size).sum());
+        let memory = memory.par_chunks_mut(packed_size(0));
+        let strips = gradient.par_chunks_mut(layer.inputs * layer.strip);
+        let strips = strips.zip(memory).enumerate();
+        strips.for_each(|(strip, (gradient, memory))| {
+            let above = layer.units(strip);
             let width = above.len();
-            let weights = self.layer.strip_weights(params, strip);
+            let weights = layer.strip_weights(params, strip);
             let derivative = &self.derivative[n * above.start..n * above.end];
+            let derivative = Packed::new_parallel(memory, View::new(derivative, n, width));
             let size = below.strip * width;
             let blocks = gradient.par_chunks_mut(size).zip(weights.par_chunks(size));
             blocks.enumerate().for_each(|(block, (gradient, weights))| {
                 let units = below.units(block);
                 let outputs = &outputs[n * units.start..n * units.end];
+                let outputs = View::new(outputs, n, units.len()).t();
                 set_scaled(gradient, ridge, weights);
-                multiply(
-                    gradient,
-                    T::ONE,
-                    View::new(outputs, n, units.len()).t(),
-                    View::new(derivative, n, width),
-                    true,
-                );
+                derivative.multiply(gradient, outputs, 0..n, true);
             });
         });
     }

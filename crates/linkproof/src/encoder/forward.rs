@@ -5,16 +5,21 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::dropout::{Draws, Dropout, Share};
+use super::factor::Factor;
 use super::infer::Statistics;
 use super::input::{Batch, PRODUCT_ROWS};
 use super::layout::{Layer, Network};
-use super::scratch::Scratch;
+use super::scratch::{Lines, Scratch};
 use super::strip::{self, Normalisation, padded};
 use crate::params::{Activation, OutputActivation};
-use crate::real::{Real, View, add_scaled, dot_f64, multiply};
+use crate::real::{Pieces, Real, View, add_scaled, dot_f64};
 
 /// Added to a variance before its root is taken.
 const EPSILON: f64 = 1e-5;
+
+/// Strips of a layer that a product reads at once: its sums stay in registers
+/// meanwhile. More of them would drive each other out of the cache.
+const STRIPS_AT_ONCE: usize = 4;
 
 /// What a training pass leaves behind for the way back. Its memory serves
 /// again from pass to pass.
@@ -22,7 +27,10 @@ const EPSILON: f64 = 1e-5;
 pub struct Pass<T> {
     pub(super) layers: Vec<LayerPass<T>>,
     pub(super) dropout: Option<Dropout>,
+    /// For the strips that are being worked on.
     pub(super) scratch: Scratch<T>,
+    /// For a factor that all threads read.
+    pub(super) shared: Lines<T>,
 }
 
 /// What a pass leaves behind of one layer. Values stand strip after strip,
@@ -129,33 +137,66 @@ pub(super) enum Below<'a, T: Real> {
 }
 
 impl<T: Real> Below<'_, T> {
-    /// A layer's affine map without bias: `rows` of its values for the weights
-    /// of one strip.
-    pub(super) fn times(
-        &self,
-        n: usize,
-        rows: Range<usize>,
-        weights: &[T],
-        width: usize,
-        out: &mut [T],
-    ) {
+    /// The memory that [`Below::factor`] needs.
+    fn factor_size(&self, width: usize) -> usize {
         match self {
-            Below::Batch(batch) => batch.times(weights, width, out),
-            Below::Layer(layer, values) => {
-                for strip in 0..layer.n_strips() {
+            Below::Batch(batch) => batch.factor_size(batch.n_columns(), width),
+            Below::Layer(layer, _) => Factor::<T>::size(layer.outputs, width),
+        }
+    }
+
+    /// Weights as a factor of the values.
+    fn factor<'f>(
+        &self,
+        memory: &'f mut [T],
+        (weights, width): (&'f [T], usize),
+        parallel: bool,
+    ) -> Factor<'f, T> {
+        match self {
+            Below::Batch(batch) => batch.factor(memory, (weights, width), parallel),
+            Below::Layer(..) => Factor::packed(memory, weights, width, parallel),
+        }
+    }
+
+    /// A layer's affine map without bias: some rows, of `n`, for the weights of
+    /// one strip.
+    fn times(&self, n: usize, rows: Range<usize>, weights: &Factor<'_, T>, out: &mut [T]) {
+        match (self, weights) {
+            (Below::Batch(batch), weights) => batch.times(rows, weights, out),
+            (Below::Layer(layer, values), Factor::Packed(weights)) => {
+                let mut strip = 0;
+                while strip < layer.n_strips() {
                     let units = layer.units(strip);
-                    let values = &values[n * units.start..n * units.end];
-                    let weights = &weights[units.start * width..units.end * width];
-                    multiply(
-                        out,
-                        T::ONE,
-                        View::new(values, n, units.len()).rows(rows.clone()),
-                        View::new(weights, units.len(), width),
-                        strip > 0,
-                    );
+                    // Full strips several at once; the last may be narrower.
+                    let full = (layer.outputs - units.start) / layer.strip;
+                    let number = full.clamp(1, STRIPS_AT_ONCE);
+                    let first =
+                        View::strided(&values[n * units.start..], n, units.len(), units.len());
+                    let values = Pieces {
+                        first: first.rows(rows.clone()),
+                        number,
+                        distance: n * layer.strip,
+                    };
+                    weights.multiply_pieces(out, values, units.start, strip > 0);
+                    strip += number;
                 }
             }
+            (Below::Layer(..), Factor::Plain(..)) => {}
         }
+    }
+
+    /// All rows of the map, for the weights of one strip.
+    pub(super) fn times_strip(
+        &self,
+        n: usize,
+        (weights, width): (&[T], usize),
+        scratch: &Scratch<T>,
+        out: &mut [T],
+    ) {
+        scratch.with(self.factor_size(width), |memory| {
+            let weights = self.factor(memory, (weights, width), false);
+            self.times(n, 0..n, &weights, out);
+        });
     }
 }
 
@@ -192,7 +233,7 @@ impl Network {
             here.outputs.resize(n * layer.outputs, T::ZERO);
             here.squares.resize(layer.n_strips(), 0.0);
             if place + 1 == self.layers().len() {
-                self.last_layer(params, layer, n, below, here);
+                self.last_layer(params, layer, n, below, (here, &mut pass.shared));
                 return;
             }
             here.keys.clear();
@@ -208,7 +249,9 @@ impl Network {
                 }
                 _ => None,
             };
-            self.hidden_layer(params, layer, below, statistics, (here, pass.dropout));
+            pass.scratch.reserve(below.factor_size(layer.strip));
+            let run = (pass.dropout, &pass.scratch);
+            self.hidden_layer(params, layer, below, statistics, here, run);
         }
     }
 
@@ -234,7 +277,8 @@ impl Network {
         layer: &Layer,
         below: Below<'_, T>,
         statistics: Option<(&[f64], &[f64])>,
-        (here, dropout): (&mut LayerPass<T>, Option<Dropout>),
+        here: &mut LayerPass<T>,
+        (dropout, scratch): (Option<Dropout>, &Scratch<T>),
     ) {
         let n = here.outputs.len() / layer.outputs;
         if layer.norm.is_some() {
@@ -262,11 +306,11 @@ impl Network {
                 parts.squares.fill(dot_f64(weights, weights));
                 let draws = draws(keys, dropout, units.start);
                 let Some(norm) = &layer.norm else {
-                    below.times(n, 0..n, weights, width, parts.outputs);
+                    below.times_strip(n, (weights, width), scratch, parts.outputs);
                     add_bias(params, layer, units, parts.outputs);
                     return strip::activate(parts.outputs, width, function, draws);
                 };
-                below.times(n, 0..n, weights, width, parts.normed);
+                below.times_strip(n, (weights, width), scratch, parts.normed);
                 let (mean, variance) = match statistics {
                     Some((mean, variance)) => (
                         padded(&mean[units.clone()]),
@@ -308,7 +352,7 @@ impl Network {
         layer: &Layer,
         n: usize,
         below: Below<'_, T>,
-        here: &mut LayerPass<T>,
+        (here, shared): (&mut LayerPass<T>, &mut Lines<T>),
     ) {
         let weights = &params[layer.weights.clone()];
         // The ridge of a table is estimated elsewhere: its rows are too many.
@@ -318,18 +362,15 @@ impl Network {
         });
         let width = layer.outputs;
         let function = self.output_function(layer);
-        if let Below::Batch(batch) = below {
-            batch.times_parallel(weights, width, &mut here.outputs);
-        }
+        let memory = shared.lend(below.factor_size(width));
+        let weights = below.factor(memory, (weights, width), true);
         let blocks = here
             .outputs
             .par_chunks_mut(PRODUCT_ROWS * width)
             .enumerate();
         blocks.for_each(|(block, out)| {
-            if let Below::Layer(..) = below {
-                let first = block * PRODUCT_ROWS;
-                below.times(n, first..first + out.len() / width, weights, width, out);
-            }
+            let first = block * PRODUCT_ROWS;
+            below.times(n, first..first + out.len() / width, &weights, out);
             add_bias(params, layer, 0..width, out);
             if let Some(function) = function {
                 strip::activate(out, width, function, None);

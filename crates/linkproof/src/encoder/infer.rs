@@ -70,6 +70,7 @@ impl Network {
             let n = batch.n_rows();
             self.run(params, batch, Some(statistics), place, &mut pass);
             let (below, here) = self.at(place, batch, &mut pass.layers);
+            let scratch = &pass.scratch;
             here.outputs.resize(n * layer.outputs, T::ZERO);
             let strips = here.outputs.par_chunks_mut(n * layer.strip);
             let totals = mean.par_chunks_mut(layer.strip);
@@ -80,7 +81,7 @@ impl Network {
                 .for_each(|(strip, (values, (mean, squares)))| {
                     let units = layer.units(strip);
                     let weights = layer.strip_weights(params, strip);
-                    below.times(n, 0..n, weights, units.len(), values);
+                    below.times_strip(n, (weights, units.len()), scratch, values);
                     add_bias(params, layer, units.clone(), values);
                     let chunk = moments(values, units.len());
                     // The rows so far and those of the chunk, put together.

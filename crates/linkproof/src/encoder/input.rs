@@ -3,15 +3,17 @@
 //! stay sparse in both.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::factor::Factor;
 use super::sparse::{Compressed, weighted_rows};
 use crate::features::{Matrix, Values};
-use crate::real::{Real, View, add_scaled, multiply};
+use crate::real::{Real, View, add_scaled};
 
 /// Rows of a product that one task computes, where it is split by rows.
-pub(super) const PRODUCT_ROWS: usize = 64;
+pub(super) const PRODUCT_ROWS: usize = 96;
 
 /// The data vectors of a view, in the precision of a fit.
 #[derive(Debug, Clone)]
@@ -265,6 +267,15 @@ impl<T: Real> Batch<'_, T> {
         self.n_rows
     }
 
+    /// The dimension of a data vector; 0 for a table.
+    pub(super) fn n_columns(&self) -> usize {
+        match &self.entries {
+            Entries::Nodes => 0,
+            Entries::Dense { n_columns, .. } => *n_columns,
+            Entries::Sparse(rows) => rows.n_columns,
+        }
+    }
+
     /// The view's row of each row of the batch.
     pub fn node(&self, row: usize) -> usize {
         match &self.rows {
@@ -301,36 +312,36 @@ impl<T: Real> Batch<'_, T> {
         }
     }
 
-    /// `out = X W` (for a table: the rows of `W`), with `W` of `width` columns.
-    pub fn times(&self, weights: &[T], width: usize, out: &mut [T]) {
-        self.times_rows(0, weights, width, out);
+    /// The memory that [`Batch::factor`] needs for a matrix of some rows.
+    pub(super) fn factor_size(&self, rows: usize, width: usize) -> usize {
+        match self.entries {
+            Entries::Dense { .. } => Factor::<T>::size(rows, width),
+            Entries::Nodes | Entries::Sparse(_) => 0,
+        }
     }
 
-    /// As [`Batch::times`], on all threads.
-    pub fn times_parallel(&self, weights: &[T], width: usize, out: &mut [T]) {
-        out.par_chunks_mut(PRODUCT_ROWS * width)
-            .enumerate()
-            .for_each(|(chunk, out)| self.times_rows(chunk * PRODUCT_ROWS, weights, width, out));
+    /// A matrix as a factor of the data vectors.
+    pub(super) fn factor<'f>(
+        &self,
+        memory: &'f mut [T],
+        (entries, width): (&'f [T], usize),
+        parallel: bool,
+    ) -> Factor<'f, T> {
+        match self.entries {
+            Entries::Dense { .. } => Factor::packed(memory, entries, width, parallel),
+            Entries::Nodes | Entries::Sparse(_) => Factor::Plain(entries, width),
+        }
     }
 
-    /// The rows of `X W` from `first` on, as many as `out` holds.
-    fn times_rows(&self, first: usize, weights: &[T], width: usize, out: &mut [T]) {
-        let rows = first..first + out.len() / width;
-        match &self.entries {
-            Entries::Nodes => {
-                for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
-                    let start = self.node(row) * width;
-                    out.copy_from_slice(&weights[start..start + width]);
-                }
+    /// Some rows of `X W` (for a table: of the rows of `W`), with `W` the
+    /// weights of a strip.
+    pub(super) fn times(&self, rows: Range<usize>, weights: &Factor<'_, T>, out: &mut [T]) {
+        match (&self.entries, weights) {
+            (Entries::Dense { n_columns, values }, Factor::Packed(weights)) => {
+                let values = View::new(values, self.n_rows, *n_columns).rows(rows);
+                weights.multiply(out, values, 0..*n_columns, false);
             }
-            Entries::Dense { n_columns, values } => multiply(
-                out,
-                T::ONE,
-                View::new(values, self.n_rows, *n_columns).rows(rows),
-                View::new(weights, *n_columns, width),
-                false,
-            ),
-            Entries::Sparse(stored) => {
+            (Entries::Sparse(stored), &Factor::Plain(weights, width)) => {
                 let entries = Compressed {
                     offsets: &stored.offsets[rows.start..=rows.end],
                     places: &stored.columns,
@@ -338,30 +349,27 @@ impl<T: Real> Batch<'_, T> {
                 };
                 weighted_rows(out, width, entries, weights, None);
             }
+            (_, &Factor::Plain(weights, width)) => {
+                for (row, out) in rows.zip(out.chunks_exact_mut(width)) {
+                    let start = self.node(row) * width;
+                    out.copy_from_slice(&weights[start..start + width]);
+                }
+            }
+            (_, Factor::Packed(_)) => {}
         }
     }
 
-    /// `gradient = X^T D + ridge W`, with `D` the derivative in `X W`.
-    pub fn transposed_times(
+    /// `gradient = X^T D + ridge W` on all threads, with `D` the derivative in
+    /// `X W`.
+    pub(super) fn transposed_times_parallel(
         &self,
-        derivative: &[T],
-        width: usize,
-        (ridge, weights): (T, &[T]),
-        gradient: &mut [T],
-    ) {
-        self.transposed_rows(0, derivative, width, (ridge, weights), gradient);
-    }
-
-    /// As [`Batch::transposed_times`], on all threads.
-    pub fn transposed_times_parallel(
-        &self,
-        derivative: &[T],
+        derivative: &Factor<'_, T>,
         width: usize,
         (ridge, weights): (T, &[T]),
         gradient: &mut [T],
     ) {
         if let Entries::Nodes = self.entries {
-            return self.transposed_times(derivative, width, (ridge, weights), gradient);
+            return self.transposed_times(0, derivative, (ridge, weights), gradient);
         }
         let chunk = PRODUCT_ROWS * width;
         let chunks = gradient
@@ -369,47 +377,44 @@ impl<T: Real> Batch<'_, T> {
             .zip(weights.par_chunks(chunk));
         chunks.enumerate().for_each(|(place, (gradient, weights))| {
             let first = place * PRODUCT_ROWS;
-            self.transposed_rows(first, derivative, width, (ridge, weights), gradient);
+            self.transposed_times(first, derivative, (ridge, weights), gradient);
         });
     }
 
     /// The rows of `X^T D + ridge W` from `first` on, as many as `gradient`
     /// holds; `weights` are the same rows of `W`.
-    fn transposed_rows(
+    pub(super) fn transposed_times(
         &self,
         first: usize,
-        derivative: &[T],
-        width: usize,
+        derivative: &Factor<'_, T>,
         (ridge, weights): (T, &[T]),
         gradient: &mut [T],
     ) {
-        let columns = first..first + gradient.len() / width;
-        match &self.entries {
-            Entries::Nodes => {
+        match (&self.entries, derivative) {
+            (Entries::Dense { n_columns, values }, Factor::Packed(derivative)) => {
+                set_scaled(gradient, ridge, weights);
+                let columns = first..first + gradient.len() / derivative.columns();
+                let values = View::new(values, self.n_rows, *n_columns);
+                let values = values.t().rows(columns);
+                derivative.multiply(gradient, values, 0..self.n_rows, true);
+            }
+            (Entries::Sparse(stored), &Factor::Plain(derivative, width)) => {
+                let end = first + gradient.len() / width;
+                let entries = Compressed {
+                    offsets: &stored.by_column.offsets[first..=end],
+                    places: &stored.by_column.rows,
+                    values: &stored.by_column.values,
+                };
+                weighted_rows(gradient, width, entries, derivative, Some((ridge, weights)));
+            }
+            (_, &Factor::Plain(derivative, width)) => {
                 set_scaled(gradient, ridge, weights);
                 for (row, derivative) in derivative.chunks_exact(width).enumerate() {
                     let start = self.node(row) * width;
                     add_scaled(&mut gradient[start..start + width], T::ONE, derivative);
                 }
             }
-            Entries::Dense { n_columns, values } => {
-                set_scaled(gradient, ridge, weights);
-                multiply(
-                    gradient,
-                    T::ONE,
-                    View::new(values, self.n_rows, *n_columns).t().rows(columns),
-                    View::new(derivative, self.n_rows, width),
-                    true,
-                );
-            }
-            Entries::Sparse(stored) => {
-                let entries = Compressed {
-                    offsets: &stored.by_column.offsets[columns.start..=columns.end],
-                    places: &stored.by_column.rows,
-                    values: &stored.by_column.values,
-                };
-                weighted_rows(gradient, width, entries, derivative, Some((ridge, weights)));
-            }
+            (_, Factor::Packed(_)) => {}
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod backward;
 mod dropout;
+mod factor;
 mod forward;
 mod infer;
 mod input;

@@ -1,4 +1,4 @@
-//! Memory for the strips that are being worked on.
+//! Memory that serves again from strip to strip and from step to step.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,11 +8,32 @@ use crate::real::Real;
 const LINE: usize = 64;
 const LINE_NUMBERS: usize = LINE / size_of::<f32>();
 
-/// Pieces of memory, one for each thread at work, which serve again from strip
-/// to strip and from step to step.
+/// Memory of any content that starts at a cache line, so that a row of a full
+/// strip or panel fills whole lines.
+#[derive(Debug, Default)]
+pub(super) struct Lines<T> {
+    numbers: Vec<T>,
+}
+
+impl<T: Real> Lines<T> {
+    /// Makes room for `size` numbers.
+    pub(super) fn reserve(&mut self, size: usize) {
+        let size = self.numbers.len().max(size + LINE_NUMBERS);
+        self.numbers.resize(size, T::ZERO);
+    }
+
+    /// Lends `size` numbers.
+    pub(super) fn lend(&mut self, size: usize) -> &mut [T] {
+        self.reserve(size);
+        let start = self.numbers.as_ptr().align_offset(LINE).min(LINE_NUMBERS);
+        &mut self.numbers[start..start + size]
+    }
+}
+
+/// Pieces of memory, one for each thread at work.
 #[derive(Debug, Default)]
 pub(super) struct Scratch<T> {
-    pieces: Mutex<Vec<Vec<T>>>,
+    pieces: Mutex<Vec<Lines<T>>>,
 }
 
 impl<T: Real> Scratch<T> {
@@ -20,21 +41,21 @@ impl<T: Real> Scratch<T> {
     pub(super) fn reserve(&mut self, size: usize) {
         let pieces = self.pieces.get_mut();
         let pieces = pieces.unwrap_or_else(PoisonError::into_inner);
-        pieces.resize_with(pieces.len().max(rayon::current_num_threads()), Vec::new);
+        pieces.resize_with(
+            pieces.len().max(rayon::current_num_threads()),
+            Lines::default,
+        );
         for piece in pieces {
-            piece.resize(piece.len().max(size + LINE_NUMBERS), T::ZERO);
+            piece.reserve(size);
         }
     }
 
-    /// Lends `size` numbers of any value. They start at a cache line, so that
-    /// a row of a full strip fills whole lines.
+    /// Lends `size` numbers of any value that start at a cache line.
     pub(super) fn with<R>(&self, size: usize, work: impl FnOnce(&mut [T]) -> R) -> R {
         let pieces = || self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
         let free = pieces().pop();
         let mut piece = free.unwrap_or_default();
-        piece.resize(piece.len().max(size + LINE_NUMBERS), T::ZERO);
-        let start = piece.as_ptr().align_offset(LINE).min(LINE_NUMBERS);
-        let result = work(&mut piece[start..start + size]);
+        let result = work(piece.lend(size));
         pieces().push(piece);
         result
     }

@@ -1,8 +1,6 @@
-//! Matrices inside slices, and their products.
+//! Matrices inside slices.
 
 use std::ops::Range;
-
-use super::Real;
 
 /// A matrix inside a slice.
 #[derive(Debug, Clone, Copy)]
@@ -64,66 +62,5 @@ impl<'a, T> View<'a, T> {
             rows: rows.len(),
             ..self
         }
-    }
-
-    fn strides(&self) -> (isize, isize) {
-        (self.row_stride as isize, self.column_stride as isize)
-    }
-}
-
-/// `out = scale * a b`, or `out += scale * a b`; `out` is stored row after row.
-pub fn multiply<T: Real>(out: &mut [T], scale: T, a: View<'_, T>, b: View<'_, T>, add: bool) {
-    assert_eq!(a.columns, b.rows, "inner dimensions");
-    assert_eq!(out.len(), a.rows * b.columns, "output size");
-    let out_strides = (b.columns as isize, 1);
-    // SAFETY: `View::new` tied each length to its shape and `View::rows` stays
-    // inside it, `out` was checked above, and a mutable slice cannot overlap
-    // shared ones.
-    unsafe {
-        T::gemm(
-            (a.rows, a.columns, b.columns),
-            scale,
-            a.data.as_ptr(),
-            a.strides(),
-            b.data.as_ptr(),
-            b.strides(),
-            out.as_mut_ptr(),
-            out_strides,
-            add,
-        );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn products_agree_with_plain_loops() {
-        let a: Vec<f64> = (0..12).map(f64::from).collect();
-        let b: Vec<f64> = (0..8).map(|x| f64::from(x) - 3.0).collect();
-        let mut out = vec![1.0; 6];
-        multiply(
-            &mut out,
-            2.0,
-            View::new(&a, 3, 4),
-            View::new(&b, 4, 2),
-            true,
-        );
-        for row in 0..3 {
-            for column in 0..2 {
-                let sum: f64 = (0..4).map(|k| a[row * 4 + k] * b[k * 2 + column]).sum();
-                assert_eq!(out[row * 2 + column], 1.0 + 2.0 * sum);
-            }
-        }
-        let mut square = vec![0.0; 16];
-        multiply(
-            &mut square,
-            1.0,
-            View::new(&a, 3, 4).t(),
-            View::new(&a, 3, 4),
-            false,
-        );
-        assert_eq!(square[1], 0.0 * 1.0 + 4.0 * 5.0 + 8.0 * 9.0);
     }
 }

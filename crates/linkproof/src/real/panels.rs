@@ -1,33 +1,47 @@
 //! Matrix products whose right factor is packed once and used many times.
 //!
 //! A panel is a strip of columns of a matrix, its rows one after another, as
-//! wide as a few registers of the machine; missing columns are 0. The product
-//! of some rows with a panel is accumulated in registers alone, so its speed
-//! is that of the machine's fused multiply-add, and the left factor needs no
-//! packing. General products, where packing pays off within one call, are
-//! [`multiply`](super::multiply)'s.
+//! wide as two registers of the machine, or as one; missing columns are 0. The
+//! product of some rows with a panel is accumulated in registers alone, so its
+//! speed is that of the machine's fused multiply-add, and the left factor needs
+//! no packing. [`Packed`](super::Packed) is a whole matrix in panels.
 
 use super::register::{self, Register, Task};
 use super::{Real, View};
 
 /// The columns of a panel on this machine.
 pub fn panel_width<T: Real>() -> usize {
-    register::lanes::<T>() * VECTORS
+    register::lanes::<T>() * 2
 }
 
-/// Registers in a row of a panel.
-const VECTORS: usize = 2;
+/// The columns of a narrow panel, for a few last columns.
+pub(super) fn narrow_width<T: Real>() -> usize {
+    register::lanes::<T>()
+}
 
 /// Writes the columns of `matrix` from `first` on into a panel.
 pub fn pack_panel<T: Real>(panel: &mut [T], matrix: View<'_, T>, first: usize) {
-    let width = panel_width::<T>();
+    pack_columns(panel, panel_width::<T>(), matrix, first);
+}
+
+/// Writes the columns of `matrix` from `first` on into a panel of some width.
+pub(super) fn pack_columns<T: Real>(
+    panel: &mut [T],
+    width: usize,
+    matrix: View<'_, T>,
+    first: usize,
+) {
     let columns = matrix.columns.min(first + width) - first;
     for (row, out) in panel.chunks_exact_mut(width).enumerate() {
         let start = row * matrix.row_stride + first * matrix.column_stride;
-        let entries = matrix.data[start..].iter().step_by(matrix.column_stride);
         let (filled, missing) = out.split_at_mut(columns);
-        for (out, entry) in filled.iter_mut().zip(entries) {
-            *out = *entry;
+        if matrix.column_stride == 1 {
+            filled.copy_from_slice(&matrix.data[start..start + columns]);
+        } else {
+            let entries = matrix.data[start..].iter().step_by(matrix.column_stride);
+            for (out, entry) in filled.iter_mut().zip(entries) {
+                *out = *entry;
+            }
         }
         missing.fill(T::ZERO);
     }
@@ -44,6 +58,7 @@ pub struct Target<'a, T> {
 }
 
 /// `target += scale * a panel`, or without `add` `target = scale * a panel`.
+/// The panel's size tells whether it is a narrow one.
 pub fn multiply_panel<T: Real>(
     target: Target<'_, T>,
     scale: T,
@@ -51,25 +66,61 @@ pub fn multiply_panel<T: Real>(
     panel: &[T],
     add: bool,
 ) {
-    let width = panel_width::<T>();
+    let pieces = Pieces {
+        first: a,
+        number: 1,
+        distance: 0,
+    };
+    multiply_pieces(target, scale, pieces, panel, add);
+}
+
+/// A left factor in pieces: views of equal shape side by side, `distance`
+/// numbers from the start of each to that of the next.
+#[derive(Debug, Clone, Copy)]
+pub struct Pieces<'a, T> {
+    /// The first one.
+    pub first: View<'a, T>,
+    /// How many there are.
+    pub number: usize,
+    /// How far apart they start.
+    pub distance: usize,
+}
+
+/// As [`multiply_panel`], with a left factor in pieces.
+pub(super) fn multiply_pieces<T: Real>(
+    target: Target<'_, T>,
+    scale: T,
+    pieces: Pieces<'_, T>,
+    panel: &[T],
+    add: bool,
+) {
+    let a = pieces.first;
+    let inner = pieces.number * a.columns;
     let Target {
         data,
         stride,
         columns,
     } = target;
+    let narrow = panel.len() < inner * panel_width::<T>();
+    let width = match narrow {
+        true => narrow_width::<T>(),
+        false => panel_width::<T>(),
+    };
     assert!(columns <= width && columns <= stride, "panel width");
-    assert_eq!(panel.len(), a.columns * width, "panel size");
+    assert_eq!(panel.len(), inner * width, "panel size");
     if a.rows == 0 || columns == 0 {
         return;
     }
     assert!(data.len() >= (a.rows - 1) * stride + columns, "output size");
-    if a.columns > 0 {
-        let last = (a.rows - 1) * a.row_stride + (a.columns - 1) * a.column_stride;
+    if inner > 0 {
+        let last = (pieces.number - 1) * pieces.distance;
+        let last = last + (a.rows - 1) * a.row_stride + (a.columns - 1) * a.column_stride;
         assert!(last < a.data.len(), "left factor");
     }
     let job = Job {
         scale,
         inner: a.columns,
+        pieces: (pieces.number, pieces.distance),
         rows: a.rows,
         columns,
         out: data.as_mut_ptr(),
@@ -80,13 +131,17 @@ pub fn multiply_panel<T: Real>(
         add,
     };
     // The assertions above keep every access of the job inside its slices.
-    T::with_registers(job);
+    match narrow {
+        true => T::with_registers(Sums::<T, 1>(job)),
+        false => T::with_registers(Sums::<T, 2>(job)),
+    }
 }
 
 /// A product of rows with a panel, its sizes checked.
 struct Job<T> {
     scale: T,
     inner: usize,
+    pieces: (usize, usize),
     rows: usize,
     columns: usize,
     a: *const T,
@@ -97,24 +152,39 @@ struct Job<T> {
     add: bool,
 }
 
-impl<T: Real> Task<T> for Job<T> {
+/// A product with a panel of so many registers a row.
+struct Sums<T, const VECTORS: usize>(Job<T>);
+
+impl<T: Real, const VECTORS: usize> Task<T> for Sums<T, VECTORS> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<V: Register<T>, const ROWS: usize>(self) {
+        let job = &self.0;
         let mut row = 0;
-        // SAFETY: rows stay below `self.rows`, for which the sizes were checked.
+        // SAFETY: rows stay below `job.rows`, for which the sizes were checked.
         unsafe {
-            while row + ROWS <= self.rows {
-                rows::<T, V, ROWS>(&self, row);
+            // One sum a row leaves room for more rows, and needs them: fewer
+            // sums than the multiply-add takes cycles would wait for it.
+            while VECTORS == 1 && row + 12 <= job.rows {
+                rows::<T, V, 12, VECTORS>(job, row);
+                row += 12;
+            }
+            while VECTORS == 1 && row + 8 <= job.rows {
+                rows::<T, V, 8, VECTORS>(job, row);
+                row += 8;
+            }
+            // Twice four rows are faster than six and two.
+            while row + ROWS <= job.rows && row + 8 != job.rows {
+                rows::<T, V, ROWS, VECTORS>(job, row);
                 row += ROWS;
             }
-            while row + 4 <= self.rows {
-                rows::<T, V, 4>(&self, row);
+            while row + 4 <= job.rows {
+                rows::<T, V, 4, VECTORS>(job, row);
                 row += 4;
             }
-            while row < self.rows {
-                rows::<T, V, 1>(&self, row);
+            while row < job.rows {
+                rows::<T, V, 1, VECTORS>(job, row);
                 row += 1;
             }
         }
@@ -127,25 +197,30 @@ impl<T: Real> Task<T> for Job<T> {
 /// The job's sizes must be true of its pointers, `row + R <= job.rows`, and the
 /// machine must have the registers.
 #[inline(always)]
-unsafe fn rows<T: Real, V: Register<T>, const R: usize>(job: &Job<T>, row: usize) {
+unsafe fn rows<T: Real, V: Register<T>, const R: usize, const VECTORS: usize>(
+    job: &Job<T>,
+    row: usize,
+) {
     // SAFETY: all offsets are inside the matrices by the job's sizes.
     unsafe {
         let mut sums = [[V::splat(T::ZERO); VECTORS]; R];
-        let mut a = job.a.add(row * job.a_strides.0);
         let mut b = job.panel;
-        for _ in 0..job.inner {
-            let mut line = [V::splat(T::ZERO); VECTORS];
-            for (vector, line) in line.iter_mut().enumerate() {
-                *line = V::load(b.add(vector * V::LANES));
-            }
-            for (r, sums) in sums.iter_mut().enumerate() {
-                let factor = V::splat(*a.wrapping_add(r * job.a_strides.0));
-                for vector in 0..VECTORS {
-                    sums[vector] = factor.mul_add(line[vector], sums[vector]);
+        for piece in 0..job.pieces.0 {
+            let mut a = job.a.add(piece * job.pieces.1 + row * job.a_strides.0);
+            for _ in 0..job.inner {
+                let mut line = [V::splat(T::ZERO); VECTORS];
+                for (vector, line) in line.iter_mut().enumerate() {
+                    *line = V::load(b.add(vector * V::LANES));
                 }
+                for (r, sums) in sums.iter_mut().enumerate() {
+                    let factor = V::splat(*a.wrapping_add(r * job.a_strides.0));
+                    for vector in 0..VECTORS {
+                        sums[vector] = factor.mul_add(line[vector], sums[vector]);
+                    }
+                }
+                a = a.wrapping_add(job.a_strides.1);
+                b = b.add(VECTORS * V::LANES);
             }
-            a = a.wrapping_add(job.a_strides.1);
-            b = b.add(VECTORS * V::LANES);
         }
         let scale = V::splat(job.scale);
         for (r, sums) in sums.iter().enumerate() {
@@ -269,9 +344,10 @@ mod tests {
         let (m, k) = (9, 31);
         let (a, panel) = (numbers(m * k, 0.7), numbers(k * 8, 0.3));
         let (mut out, mut expected) = (vec![0.0; m * 8], vec![0.0; m * 8]);
-        register::portable(Job {
+        register::portable(Sums::<f64, 2>(Job {
             scale: 1.0,
             inner: k,
+            pieces: (1, 0),
             rows: m,
             columns: 8,
             a: a.as_ptr(),
@@ -280,7 +356,7 @@ mod tests {
             out: out.as_mut_ptr(),
             out_stride: 8,
             add: false,
-        });
+        }));
         plain(&mut expected, 1.0, &a, &panel, (m, k, 8));
         for (found, expected) in out.iter().zip(&expected) {
             assert!((found - expected).abs() < 1e-13);

@@ -151,7 +151,7 @@ fn run_first_order<T: Real>(
 /// Where the gradients of a first-order method come from.
 enum Source<'p, 'd, T: Real> {
     All,
-    Sample(Sampler<'p, 'd, T>),
+    Sample(Box<Sampler<'p, 'd, T>>),
     Sweep(Sweeper),
 }
 
@@ -159,7 +159,7 @@ impl<'p, 'd, T: Real> Source<'p, 'd, T> {
     fn new(problem: &'p Problem<'d, T>, plan: &Plan) -> Self {
         match (plan.solver, plan.turns) {
             (SolverKind::Exact, _) => Source::All,
-            (SolverKind::Sgd, None) => Source::Sample(Sampler::new(problem, plan)),
+            (SolverKind::Sgd, None) => Source::Sample(Box::new(Sampler::new(problem, plan))),
             (SolverKind::Sgd, Some(turns)) => {
                 Source::Sweep(Sweeper::new(problem, turns, plan.seed))
             }
