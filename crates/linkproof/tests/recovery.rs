@@ -210,13 +210,13 @@ fn tables_find_planted_blocks_with_every_solver() {
     for (solver, sampler, block) in [
         (SolverKind::Exact, Sampler::Block, 512),
         (SolverKind::Sgd, Sampler::Block, 512),
-        (SolverKind::Sgd, Sampler::Block, 128), // links drawn apart
+        (SolverKind::Sgd, Sampler::Block, 128), // several turns a sweep
     ] {
         let params = Params {
             dim: 16,
             solver: Some(solver),
             sampler,
-            block,
+            block: Some(block),
             ..Params::default()
         };
         let model = fit(&params.check().unwrap(), &data).unwrap();

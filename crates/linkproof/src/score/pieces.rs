@@ -105,7 +105,7 @@ impl<T: Real> Pieces<T> {
         place
     }
 
-    /// Turns at most [`CHUNK`] similarities, all of them between `least` and
+    /// Turns at most 64 similarities, all of them between `least` and
     /// `most` and none above [`Pieces::top`], into slopes, and writes the
     /// values beside.
     #[inline(always)]
