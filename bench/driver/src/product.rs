@@ -11,10 +11,12 @@ use crate::Failure;
 #[derive(Debug, Deserialize)]
 pub struct Product {
     size: usize,
+    /// How many times, one after the other.
+    count: u32,
 }
 
 impl Product {
-    /// Multiplies once.
+    /// The mean time of a product.
     pub fn run(&self) -> Result<Value, Failure> {
         let n = self.size;
         let stride = n as isize;
@@ -22,32 +24,34 @@ impl Product {
         let b: Vec<f32> = (0..n * n).map(|place| (place % 5) as f32).collect();
         let mut out = vec![0.0f32; n * n];
         let clock = Instant::now();
-        // SAFETY: each pointer is to n x n numbers, rows `n` apart, and `out`
-        // overlaps neither of the others.
-        unsafe {
-            gemm::gemm(
-                n,
-                n,
-                n,
-                out.as_mut_ptr(),
-                1,
-                stride,
-                false,
-                a.as_ptr(),
-                1,
-                stride,
-                b.as_ptr(),
-                1,
-                stride,
-                0.0,
-                1.0,
-                false,
-                false,
-                false,
-                gemm::Parallelism::Rayon(0),
-            );
+        for _ in 0..self.count {
+            // SAFETY: each pointer is to n x n numbers, rows `n` apart, and `out`
+            // overlaps neither of the others.
+            unsafe {
+                gemm::gemm(
+                    n,
+                    n,
+                    n,
+                    out.as_mut_ptr(),
+                    1,
+                    stride,
+                    false,
+                    a.as_ptr(),
+                    1,
+                    stride,
+                    b.as_ptr(),
+                    1,
+                    stride,
+                    0.0,
+                    1.0,
+                    false,
+                    false,
+                    false,
+                    gemm::Parallelism::Rayon(0),
+                );
+            }
         }
-        let seconds = clock.elapsed().as_secs_f64();
+        let seconds = clock.elapsed().as_secs_f64() / f64::from(self.count);
         Ok(json!({ "seconds": seconds, "value": out.get(n) }))
     }
 }
