@@ -135,7 +135,7 @@ impl Plan {
         };
         let learning_rate = params
             .learning_rate
-            .unwrap_or_else(|| default_learning_rate(optimizer, problem));
+            .unwrap_or_else(|| default_learning_rate(optimizer, problem, turns.is_some()));
         Ok(Plan {
             solver,
             optimizer,
@@ -167,7 +167,11 @@ impl Plan {
 /// Adam moves every weight by about the learning rate, and all of a unit's
 /// inputs at once: the wider a layer, the shorter the step. A table's vectors
 /// are touched seldom, so each touch may move them further.
-fn default_learning_rate<T: Real>(optimizer: OptimizerKind, problem: &Problem<'_, T>) -> f64 {
+fn default_learning_rate<T: Real>(
+    optimizer: OptimizerKind,
+    problem: &Problem<'_, T>,
+    sweeps: bool,
+) -> f64 {
     if optimizer == OptimizerKind::Sgd {
         return 0.05;
     }
@@ -179,7 +183,8 @@ fn default_learning_rate<T: Real>(optimizer: OptimizerKind, problem: &Problem<'_
             .map(|layer| layer.inputs)
             .max();
         match (network.is_table(), widest) {
-            (true, _) => 0.05,
+            (true, _) if sweeps => 0.05,
+            (true, _) => 0.02,
             (false, Some(width)) => (0.2 / width as f64).min(1e-3),
             (false, None) => 1e-3,
         }
