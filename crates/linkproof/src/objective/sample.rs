@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Problem;
 use crate::encoder::{Batch, Pass};
 use crate::pairs::{
-    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, ViewMatrix, listed_pairs,
+    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Sums, ViewMatrix, listed_pairs,
 };
 use crate::real::{Real, add_scaled};
 
@@ -127,15 +127,7 @@ impl<T: Real> Problem<'_, T> {
             split: self.prepared.split.map(|split| (split, Part::Training)),
         };
         let slopes = &mut workspace.slopes;
-        slopes.clear();
-        slopes.resize(workspace.embeddings.len(), T::ZERO);
-        let mut sums = self.engine.all_pairs(
-            &embedded,
-            &pairs,
-            &self.score,
-            &self.kernel,
-            Some(slopes.as_mut_slice()),
-        );
+        let mut sums = self.pairs_of_step(&embedded, &pairs, slopes);
         for (listed, charge, scale) in &sample.listed {
             let part = listed_pairs(
                 &embedded,
@@ -174,6 +166,20 @@ impl<T: Real> Problem<'_, T> {
             }
         }
         (self.with_constant(&sums) + self.ridge_value_of(workspace)) * inverse
+    }
+
+    /// The sum over the pairs of a step; its derivative overwrites `slopes`.
+    pub(super) fn pairs_of_step(
+        &self,
+        embedded: &Embedded<'_, T>,
+        pairs: &AllPairs<'_>,
+        slopes: &mut Vec<T>,
+    ) -> Sums {
+        slopes.clear();
+        slopes.resize(embedded.y.len(), T::ZERO);
+        let (score, kernel) = (&self.score, &self.kernel);
+        self.engine
+            .all_pairs(embedded, pairs, score, kernel, Some(slopes.as_mut_slice()))
     }
 
     /// Encodes the nodes of a sample, each once.

@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 
 use super::{Gradient, Problem, Workspace};
-use crate::pairs::{AllPairs, Embedded, PairEngine, Part, Sums, ViewMatrix};
+use crate::pairs::{AllPairs, Embedded, Part, Sums, ViewMatrix};
 use crate::real::{Real, add_scaled, dot};
 
 /// Nodes that move together.
@@ -58,15 +58,7 @@ impl<T: Real> Problem<'_, T> {
             split: self.prepared.split.map(|split| (split, Part::Training)),
         };
         let slopes = &mut workspace.slopes;
-        slopes.clear();
-        slopes.resize(workspace.embeddings.len(), T::ZERO);
-        let mut sums = self.engine.all_pairs(
-            &embedded,
-            &pairs,
-            &self.score,
-            &self.kernel,
-            Some(slopes.as_mut_slice()),
-        );
+        let mut sums = self.pairs_of_step(&embedded, &pairs, slopes);
         let links = self.links_of(theta, &workspace.nodes, &embedded, slopes);
         sums.add_corrections(&links);
 
