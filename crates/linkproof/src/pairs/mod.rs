@@ -5,6 +5,7 @@
 //! [`Reference`] in plain loops, [`Tiled`] for use.
 
 mod reference;
+mod schedule;
 mod split;
 mod tiled;
 

@@ -3,15 +3,18 @@
 //!
 //! Blocks of rows meet in rounds, as players do in a tournament: within a
 //! round no block takes part in two tiles, so tiles run in parallel and write
-//! to their blocks' gradients directly, and the order in which a block meets
-//! the others is fixed. The result has the same bits at any thread count, and
-//! the memory is a tile a thread.
+//! to their blocks' gradients directly. The order in which a block meets the
+//! others is fixed: a tile waits until both its blocks have been through their
+//! earlier tiles, and for nothing else. The result has the same bits at any
+//! thread count, and the memory is a strip a thread.
 
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use super::schedule::{Turn, meetings};
 use super::split::mask_row;
 use super::{AllPairs, Embedded, PairEngine, Sums};
 use crate::real::{Real, Target, View, multiply_panel, pack_panel, panel_width};
@@ -86,44 +89,57 @@ impl<T: Real> PairEngine<T> for Tiled<T> {
             kernel,
             packed: &packed,
         };
+        let takes_part =
+            |a: usize, b: usize| pairs.scale.get(blocks[a].view, blocks[b].view) != 0.0;
+        let meetings = meetings(blocks.len(), takes_part);
+        let gradients = gradient.map(|gradient| slots(&blocks, embedded.dim, gradient));
+        let through: Vec<AtomicU32> = blocks.iter().map(|_| AtomicU32::new(0)).collect();
+        let next = AtomicUsize::new(0);
+        let work = |_| {
+            let mut scratch = self.scratch.take(Scratch::new);
+            let mut results = Vec::new();
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(meeting) = meetings.get(place) else {
+                    break;
+                };
+                let turn = Turn::wait(meeting, &through);
+                let (a, b) = meeting.blocks;
+                let lock = |block: usize| {
+                    let gradients = gradients.as_ref()?;
+                    Some(
+                        gradients[block]
+                            .lock()
+                            .unwrap_or_else(PoisonError::into_inner),
+                    )
+                };
+                let mut first_gradient = lock(a);
+                let mut second_gradient = if a == b { None } else { lock(b) };
+                let mut tile = Tile {
+                    first: &blocks[a],
+                    second: &blocks[b],
+                    first_gradient: first_gradient.as_deref_mut().map(|slot| &mut **slot),
+                    second_gradient: second_gradient.as_deref_mut().map(|slot| &mut **slot),
+                };
+                results.push((place, pass.visit(&mut tile, &mut scratch)));
+                drop((first_gradient, second_gradient));
+                drop(turn);
+            }
+            self.scratch.give(scratch);
+            results
+        };
+        let workers = 0..rayon::current_num_threads();
+        let mut results: Vec<_> = workers.into_par_iter().flat_map_iter(work).collect();
+        results.sort_unstable_by_key(|(place, _)| *place);
+
         let mut sums = Sums::zero(pairs.scale.n_views());
-        let mut gradients = gradient.map(|gradient| slots(&blocks, embedded.dim, gradient));
-        for round in rounds(blocks.len()) {
-            let mut tiles = Vec::with_capacity(round.len());
-            for &(a, b) in &round {
-                let (first, second) = (&blocks[a], &blocks[b]);
-                if pairs.scale.get(first.view, second.view) == 0.0 {
-                    continue;
-                }
-                tiles.push(Tile {
-                    first,
-                    second,
-                    first_gradient: gradients.as_mut().and_then(|g| g[a].take()),
-                    second_gradient: gradients.as_mut().and_then(|g| g[b].take()),
-                });
-            }
-            let results: Vec<(Term, f64)> = tiles
-                .par_iter_mut()
-                .map(|tile| {
-                    let mut scratch = self.scratch.take(Scratch::new);
-                    let result = pass.visit(tile, &mut scratch);
-                    self.scratch.give(scratch);
-                    result
-                })
-                .collect();
-            for (tile, (term, count)) in tiles.into_iter().zip(results) {
-                let views = (tile.first.view, tile.second.view);
-                let scale = pairs.scale.get(views.0, views.1);
-                sums.value += scale * term.value;
-                sums.pairs += scale * count;
-                sums.gamma.add(views.0, views.1, -scale * term.slope);
-                if let Some(gradients) = gradients.as_mut() {
-                    if tile.second_gradient.is_some() {
-                        gradients[tile.second.index] = tile.second_gradient;
-                    }
-                    gradients[tile.first.index] = tile.first_gradient;
-                }
-            }
+        for (place, (term, count)) in results {
+            let (a, b) = meetings[place].blocks;
+            let (d, e) = (blocks[a].view, blocks[b].view);
+            let scale = pairs.scale.get(d, e);
+            sums.value += scale * term.value;
+            sums.pairs += scale * count;
+            sums.gamma.add(d, e, -scale * term.slope);
         }
         self.packed.give(packed);
         sums
@@ -153,8 +169,8 @@ fn cut(rows: &[Range<usize>]) -> Vec<Block> {
     blocks
 }
 
-/// The gradient rows of each block, to be borrowed one by one.
-fn slots<'a, T>(blocks: &[Block], dim: usize, gradient: &'a mut [T]) -> Vec<Option<&'a mut [T]>> {
+/// The gradient rows of each block; no two tiles ask for one at a time.
+fn slots<'a, T>(blocks: &[Block], dim: usize, gradient: &'a mut [T]) -> Vec<Mutex<&'a mut [T]>> {
     let mut rest = gradient;
     let mut done = 0;
     let mut slots = Vec::with_capacity(blocks.len());
@@ -163,32 +179,9 @@ fn slots<'a, T>(blocks: &[Block], dim: usize, gradient: &'a mut [T]) -> Vec<Opti
         let (slot, tail) = tail.split_at_mut(block.rows.len() * dim);
         done = block.rows.end * dim;
         rest = tail;
-        slots.push(Some(slot));
+        slots.push(Mutex::new(slot));
     }
     slots
-}
-
-/// The rounds of a tournament in which each of `n` blocks meets itself once
-/// and every other block once; no block is in two tiles of a round.
-fn rounds(n: usize) -> Vec<Vec<(usize, usize)>> {
-    let mut rounds = vec![(0..n).map(|block| (block, block)).collect()];
-    let even = n.next_multiple_of(2);
-    for round in 0..even.saturating_sub(1) {
-        let mut tiles = Vec::with_capacity(even / 2);
-        let mut meet = |a: usize, b: usize| {
-            if a < n && b < n {
-                tiles.push((a.min(b), a.max(b)));
-            }
-        };
-        // One block stays, the others rotate (the circle method).
-        meet(even - 1, round);
-        for step in 1..even / 2 {
-            let turn = even - 1;
-            meet((round + step) % turn, (round + turn - step) % turn);
-        }
-        rounds.push(tiles);
-    }
-    rounds
 }
 
 /// The embeddings, packed in both directions for the products of a pass.
