@@ -29,6 +29,7 @@ pub mod encoder;
 pub mod error;
 pub mod experiment;
 pub mod features;
+pub mod folds;
 pub mod graph;
 pub mod ids;
 pub mod io;
@@ -39,7 +40,9 @@ pub mod pairs;
 pub mod params;
 mod processor;
 pub mod real;
+pub mod refine;
 pub mod score;
+pub mod select;
 pub mod solve;
 pub mod transform;
 
@@ -49,6 +52,7 @@ pub use features::{Features, Matrix};
 pub use graph::Graph;
 pub use model::{Fitted, fit, fit_observed};
 pub use params::{CheckedParams, Params};
+pub use select::select;
 
 /// The README's Rust example is a test.
 #[cfg(doctest)]

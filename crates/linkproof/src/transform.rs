@@ -15,8 +15,16 @@ pub const WALK_LINKS: usize = 256;
 pub fn transform_weights(graph: &Graph, transform: WeightTransform) -> Result<Graph> {
     match transform {
         WeightTransform::AsIs => Ok(graph.clone()),
-        WeightTransform::Binary => graph.map_weights(|_| 1.0),
-        WeightTransform::Log1p => graph.map_weights(|link| link.weight.ln_1p()),
+        _ => graph.map_weights(|link| transform_weight(link.weight, transform)),
+    }
+}
+
+/// Transforms a positive weight.
+pub fn transform_weight(weight: f64, transform: WeightTransform) -> f64 {
+    match transform {
+        WeightTransform::AsIs => weight,
+        WeightTransform::Binary => 1.0,
+        WeightTransform::Log1p => weight.ln_1p(),
     }
 }
 

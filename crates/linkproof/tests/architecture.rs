@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 20] = [
+const LAYERS: [(&str, u32); 22] = [
     ("error", 0),
     ("processor", 0),
     ("real", 1),
@@ -27,9 +27,11 @@ const LAYERS: [(&str, u32); 20] = [
     ("objective", 6),
     ("solve", 7),
     ("model", 8),
-    ("audit", 9),
-    ("select", 9),
-    ("experiment", 10),
+    ("folds", 9),
+    ("audit", 10),
+    ("select", 10),
+    ("refine", 11),
+    ("experiment", 12),
 ];
 
 const MAX_LINES: usize = 500;

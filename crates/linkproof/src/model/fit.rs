@@ -26,32 +26,49 @@ pub fn fit_observed(
     data: &Dataset,
     observer: &mut Observer<'_>,
 ) -> Result<Fitted> {
-    let share = params
-        .validation
-        .unwrap_or_else(|| default_validation(data.graph().n_links()));
-    let split = (share > 0.0).then(|| Split::share(params.seed, share));
-    match params.precision {
-        Precision::F32 => fit_in::<f32>(params, data, split, observer),
-        Precision::F64 => fit_in::<f64>(params, data, split, observer),
-    }
+    fit_without(params, data, None, observer)
 }
 
-/// A twentieth of the pairs, or none where fewer than 100 links would be held
-/// out: the choice of a step by so few is a lottery.
-fn default_validation(n_links: usize) -> f64 {
-    if n_links >= 2000 { 0.05 } else { 0.0 }
+/// Fits a model with links set aside: to the fit their pairs are neither links
+/// nor zeros.
+pub fn fit_without(
+    params: &CheckedParams,
+    data: &Dataset,
+    aside: Option<&Graph>,
+    observer: &mut Observer<'_>,
+) -> Result<Fitted> {
+    let share = params.validation_share(data.graph().n_links());
+    let split = (share > 0.0).then(|| Split::share(params.seed, share));
+    fit_seeing(params, data, split, aside, observer)
+}
+
+/// Fits a model to all pairs but those that a split holds out and those of
+/// links set aside. Where a plain fit would hold pairs out to decide when to
+/// stop, the split's pairs decide.
+pub fn fit_seeing(
+    params: &CheckedParams,
+    data: &Dataset,
+    split: Option<Split>,
+    aside: Option<&Graph>,
+    observer: &mut Observer<'_>,
+) -> Result<Fitted> {
+    match params.precision {
+        Precision::F32 => fit_in::<f32>(params, data, (split, aside), observer),
+        Precision::F64 => fit_in::<f64>(params, data, (split, aside), observer),
+    }
 }
 
 fn fit_in<T: Real>(
     params: &CheckedParams,
     data: &Dataset,
-    split: Option<Split>,
+    (split, aside): (Option<Split>, Option<&Graph>),
     observer: &mut Observer<'_>,
 ) -> Result<Fitted> {
     let clock = Instant::now();
-    let prepared = Prepared::new(data, params, split)?;
+    let prepared = Prepared::without(data, params, split, aside)?;
     let problem = Problem::<T>::new(&prepared, params)?;
-    let plan = Plan::new(params, &problem)?;
+    let mut plan = Plan::new(params, &problem)?;
+    plan.validates = params.validation_share(data.graph().n_links()) > 0.0;
     let start = problem.start(params.init_scale);
     let solution = solve(&problem, &plan, start, observer)?;
     finish(params, data, &problem, &plan, solution, clock)
@@ -127,6 +144,7 @@ fn finish<T: Real>(
                 training_links: prepared.training_links,
                 held_out_links: prepared.held_out.as_ref().map_or(0, Graph::n_links),
                 ignored_links: prepared.ignored_links,
+                set_aside_links: prepared.aside.as_ref().map_or(0, Graph::n_links),
                 read: data.graph().counts(),
             },
             k: plan.k,
@@ -138,12 +156,14 @@ fn finish<T: Real>(
     })
 }
 
-/// The links over which data vectors were averaged: those that were not held out.
+/// The links over which data vectors were averaged: those that were neither
+/// held out nor set aside.
 fn training_pattern(data: &Dataset, prepared: &Prepared) -> Result<Graph> {
     let split = prepared.split;
     data.graph().map_weights(|link| {
         let held_out = split.is_some_and(|split| split.holds_out(link.src, link.dst));
-        if held_out { 0.0 } else { link.weight }
+        let absent = held_out || prepared.is_aside(link.src, link.dst);
+        if absent { 0.0 } else { link.weight }
     })
 }
 

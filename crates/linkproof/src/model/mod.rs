@@ -9,7 +9,7 @@ mod save;
 
 pub use apply::Neighbor;
 pub use files::{LINKS, VERSION};
-pub use fit::{fit, fit_observed};
+pub use fit::{fit, fit_observed, fit_seeing, fit_without};
 
 use serde::{Deserialize, Serialize};
 
@@ -76,6 +76,9 @@ pub struct DataCounts {
     pub held_out_links: usize,
     /// Links between views that do not take part.
     pub ignored_links: usize,
+    /// Links that were set aside.
+    #[serde(default)]
+    pub set_aside_links: usize,
     /// What was dropped or merged when the links were read.
     pub read: LinkCounts,
 }

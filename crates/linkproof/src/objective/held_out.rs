@@ -5,9 +5,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::Problem;
-use crate::pairs::{
-    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Sums, ViewMatrix, listed_pairs,
-};
+use crate::pairs::{AllPairs, Embedded, PairEngine, Part, Sums, ViewMatrix};
 use crate::real::Real;
 use crate::score::{Kernel, Score};
 
@@ -24,6 +22,13 @@ impl<T: Real> Problem<'_, T> {
         self.prepared.split?;
         let sums = self.part_sums(theta, Part::HeldOut, &self.score, &self.kernel);
         (sums.pairs > 0.0).then(|| self.with_constant(&sums) / sums.pairs)
+    }
+
+    /// The mean of any score, uncapped, over the held-out pairs under inference.
+    pub fn held_out_by(&self, theta: &[T], score: &Score) -> Option<f64> {
+        self.prepared.split?;
+        let sums = self.part_sums(theta, Part::HeldOut, score, &Kernel::new(score));
+        (sums.pairs > 0.0).then(|| sums.value / sums.pairs + score.constant())
     }
 
     /// The plain, uncapped sum of the score over the training pairs under
@@ -99,15 +104,8 @@ impl<T: Real> Problem<'_, T> {
                 None => total = Some(sums),
             }
         }
-        let none = ListedPairs::new(self.nodes.len(), std::iter::empty());
-        let links = match part {
-            Part::Training => &self.links,
-            Part::HeldOut => self.held_out_links.as_ref().unwrap_or(&none),
-        };
-        let corrections =
-            listed_pairs(embedded, links, Charge::Correction, &self.unit, score, None);
-        let mut sums = total.unwrap_or_else(|| corrections.clone());
-        sums.add_corrections(&corrections);
+        let mut sums = total.unwrap_or_else(|| Sums::zero(self.views.len()));
+        self.add_listed(embedded, part, score, &mut sums, None);
         sums
     }
 

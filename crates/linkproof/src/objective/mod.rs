@@ -60,6 +60,9 @@ pub struct Problem<'a, T: Real> {
     links: ListedPairs,
     prepared: &'a Prepared,
     held_out_links: Option<ListedPairs>,
+    /// Pairs that were set aside, and the factor that takes them back out of a
+    /// sum over all pairs.
+    aside: Option<(ListedPairs, ViewMatrix)>,
     nodes: Vec<u32>,
     unit: ViewMatrix,
     ridge: f64,
@@ -94,6 +97,10 @@ impl<'a, T: Real> Problem<'a, T> {
             gammas.push((d, e, next));
             next += 1;
         }
+        let mut minus = ViewMatrix::filled(n_views, 0.0);
+        for &(d, e) in &prepared.view_pairs {
+            minus.set(d, e, -1.0);
+        }
         let score = Score::new(params.score, params.beta).capped::<T>();
         let kernel = Kernel::new(&score);
         let drops = params.dropout > 0.0 || params.input_dropout > 0.0;
@@ -107,6 +114,10 @@ impl<'a, T: Real> Problem<'a, T> {
             score,
             links: ListedPairs::of(&prepared.training),
             held_out_links: prepared.held_out.as_ref().map(ListedPairs::of),
+            aside: prepared
+                .aside
+                .as_ref()
+                .map(|aside| (ListedPairs::of(aside), minus)),
             nodes: (0..prepared.training.n_nodes() as u32).collect(),
             prepared,
             unit,
@@ -311,22 +322,41 @@ impl<'a, T: Real> Problem<'a, T> {
         let mut sums =
             self.engine
                 .all_pairs(embedded, &pairs, score, kernel, slopes.as_deref_mut());
-        let links = match part {
-            Part::Training => Some(&self.links),
-            Part::HeldOut => self.held_out_links.as_ref(),
+        self.add_listed(embedded, part, score, &mut sums, slopes);
+        sums
+    }
+
+    /// Adds to a sum over all pairs of a part what is known pair by pair: the
+    /// links' corrections, and in training the pairs set aside, taken back out.
+    fn add_listed(
+        &self,
+        embedded: &Embedded<'_, T>,
+        part: Part,
+        score: &Score,
+        sums: &mut Sums,
+        mut slopes: Option<&mut [T]>,
+    ) {
+        let (links, aside) = match part {
+            Part::Training => (Some(&self.links), self.aside.as_ref()),
+            Part::HeldOut => (self.held_out_links.as_ref(), None),
         };
         if let Some(links) = links {
-            let corrections = listed_pairs(
-                embedded,
-                links,
-                Charge::Correction,
-                &self.unit,
-                score,
-                slopes,
-            );
+            let (charge, slopes) = (Charge::Correction, slopes.as_deref_mut());
+            let corrections = listed_pairs(embedded, links, charge, &self.unit, score, slopes);
             sums.add_corrections(&corrections);
         }
-        sums
+        if let Some((aside, minus)) = aside {
+            let charge = Charge::Unlinked;
+            sums.add(&listed_pairs(embedded, aside, charge, minus, score, slopes));
+        }
+    }
+
+    /// The part of the objective that no parameter changes.
+    pub fn constant(&self) -> f64 {
+        match self.score.constant() {
+            0.0 => 0.0,
+            constant => constant * self.prepared.n_training_pairs() / self.n_links(),
+        }
     }
 
     fn with_constant(&self, sums: &Sums) -> f64 {

@@ -36,6 +36,9 @@ pub struct Prepared {
     pub held_out: Option<Graph>,
     /// Which pairs are held out.
     pub split: Option<Split>,
+    /// Links that were set aside: their pairs are no training pairs. Those that
+    /// are held out stand among the held-out links instead.
+    pub aside: Option<Graph>,
     /// The number of links to train on, before walks.
     pub training_links: usize,
     /// Links between views that do not take part, left out.
@@ -46,8 +49,22 @@ impl Prepared {
     /// Prepares data for a fit that sees all pairs but those that `split`
     /// holds out.
     pub fn new(data: &Dataset, params: &CheckedParams, split: Option<Split>) -> Result<Prepared> {
+        Prepared::without(data, params, split, None)
+    }
+
+    /// As [`Prepared::new`], with links set aside: neither links nor zeros in
+    /// training, and as they were where they are held out.
+    pub fn without(
+        data: &Dataset,
+        params: &CheckedParams,
+        split: Option<Split>,
+        aside: Option<&Graph>,
+    ) -> Result<Prepared> {
         let graph = transform_weights(data.graph(), params.weights)?;
-        let kept = |link: &Link| !split.is_some_and(|split| split.holds_out(link.src, link.dst));
+        let held = |link: &Link| split.is_some_and(|split| split.holds_out(link.src, link.dst));
+        let is_aside =
+            |link: &Link| aside.is_some_and(|aside| aside.weight(link.src, link.dst).is_some());
+        let kept = |link: &Link| !held(link) && !is_aside(link);
         let named = named_view_pairs(data, params)?;
         let view_of = |row: u32| {
             let views = data.views();
@@ -67,16 +84,23 @@ impl Prepared {
             pairs.dedup();
             pairs
         });
-        let part = |wanted: bool| {
+        let part = |belongs: &dyn Fn(&Link) -> bool| {
             let links = graph
                 .links()
-                .filter(|link| kept(link) == wanted && view_pairs.contains(&views_of(link)))
+                .filter(|link| belongs(link) && view_pairs.contains(&views_of(link)))
                 .collect();
             Graph::new(graph.ids().clone(), links, LinkRules::default())
         };
-        let mut training = part(true)?;
-        let held_out = split.map(|_| part(false)).transpose()?;
-        let used = training.n_links() + held_out.as_ref().map_or(0, Graph::n_links);
+        let mut training = part(&kept)?;
+        let held_out = split.map(|_| part(&held)).transpose()?;
+        let aside = aside
+            .map(|_| part(&|link| is_aside(link) && !held(link)))
+            .transpose()?;
+        let used: usize = [Some(&training), held_out.as_ref(), aside.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(Graph::n_links)
+            .sum();
         if training.n_links() == 0 {
             return Err(Error::data(
                 "links",
@@ -87,7 +111,8 @@ impl Prepared {
         let training_links = training.n_links();
         let views = prepare_views(data, params, &training)?;
         if params.walks > 0 {
-            // Walks also reach held-out pairs and views that take no part.
+            // Walks also reach pairs that are held out or set aside, and views
+            // that take no part.
             let takes_part = |src, dst| {
                 let weight = 0.0;
                 let link = Link { src, dst, weight };
@@ -102,6 +127,7 @@ impl Prepared {
             training,
             held_out,
             split,
+            aside,
             training_links,
             ignored_links: graph.n_links() - used,
         })
@@ -147,12 +173,13 @@ impl Prepared {
     /// known from the share that is held out.
     pub fn n_training_pairs(&self) -> f64 {
         const COUNTED: f64 = 1e7;
+        let aside = self.aside.as_ref().map_or(0.0, |aside| aside.n_links() as f64);
         let total = self.n_pairs_total();
         let Some(split) = self.split else {
-            return total;
+            return total - aside;
         };
         if total > COUNTED {
-            return total * (1.0 - split.held_share());
+            return total * (1.0 - split.held_share()) - aside;
         }
         let mut count = 0usize;
         for &(d, e) in &self.view_pairs {
@@ -164,7 +191,13 @@ impl Prepared {
                     .count();
             }
         }
-        count as f64
+        count as f64 - aside
+    }
+
+    /// Whether a pair was set aside from training.
+    pub fn is_aside(&self, src: u32, dst: u32) -> bool {
+        let aside = self.aside.as_ref();
+        aside.is_some_and(|aside| aside.weight(src, dst).is_some())
     }
 }
 

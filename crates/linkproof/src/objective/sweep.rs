@@ -10,7 +10,7 @@
 use rayon::prelude::*;
 
 use super::{Gradient, Problem, Workspace};
-use crate::pairs::{AllPairs, Embedded, Part, Sums, ViewMatrix};
+use crate::pairs::{AllPairs, Charge, Embedded, ListedPairs, Part, Sums, ViewMatrix};
 use crate::real::{Real, add_scaled, dot};
 
 /// Nodes that move together.
@@ -59,8 +59,13 @@ impl<T: Real> Problem<'_, T> {
         };
         let slopes = &mut workspace.slopes;
         let mut sums = self.pairs_of_step(&embedded, &pairs, slopes);
-        let links = self.links_of(theta, &workspace.nodes, &embedded, slopes);
-        sums.add_corrections(&links);
+        let nodes = &workspace.nodes;
+        let links = (&self.links, Charge::Correction, 1.0);
+        sums.add_corrections(&self.listed_of(links, theta, nodes, &embedded, slopes));
+        if let Some((aside, _)) = &self.aside {
+            let back = (aside, Charge::Unlinked, -1.0);
+            sums.add(&self.listed_of(back, theta, nodes, &embedded, slopes));
+        }
 
         let inverse = 1.0 / self.n_links();
         let (factor, ridge) = (T::of(inverse), self.ridge_slope());
@@ -119,10 +124,11 @@ impl<T: Real> Problem<'_, T> {
         scale
     }
 
-    /// The corrections of the links of some nodes, half for each end; adds
-    /// their derivatives in the nodes' vectors.
-    fn links_of(
+    /// What the listed pairs of some nodes pay, times a factor, half for each
+    /// end; adds the derivatives in the nodes' vectors.
+    fn listed_of(
         &self,
+        (listed, charge, factor): (&ListedPairs, Charge, f64),
         theta: &[T],
         nodes: &[u32],
         embedded: &Embedded<'_, T>,
@@ -141,16 +147,19 @@ impl<T: Real> Problem<'_, T> {
                 {
                     let own = embedded.row(chunk * ROWS + place);
                     let d = self.view_of(node);
-                    let (targets, weights) = self.links.of_row(node as usize);
+                    let (targets, weights) = listed.of_row(node as usize);
                     for (&target, &weight) in targets.iter().zip(weights) {
                         let e = self.view_of(target);
                         let view = &self.views[e];
                         let start = view.params.start + (target as usize - view.rows.start) * dim;
                         let other = &theta[start..start + dim];
                         let s = dot(own, other).to_f64() - embedded.gamma.get(d, e);
-                        let term = self.score.correction(s, weight);
-                        sums.add_term((d, e), 0.5, term);
-                        add_scaled(slope, T::of(term.slope), other);
+                        let term = match charge {
+                            Charge::Correction => self.score.correction(s, weight),
+                            Charge::Unlinked => self.score.unlinked(s),
+                        };
+                        sums.add_term((d, e), 0.5 * factor, term);
+                        add_scaled(slope, T::of(factor * term.slope), other);
                     }
                 }
                 sums

@@ -53,6 +53,14 @@ impl ViewMatrix {
         self.entries[e * self.n + d] = entry;
     }
 
+    /// The same matrix with each entry changed.
+    pub fn map(&self, change: impl Fn(f64) -> f64) -> ViewMatrix {
+        ViewMatrix {
+            n: self.n,
+            entries: self.entries.iter().map(|&entry| change(entry)).collect(),
+        }
+    }
+
     /// Adds to the entry of a pair of views.
     pub fn add(&mut self, d: usize, e: usize, amount: f64) {
         self.set(d, e, self.get(d, e) + amount);

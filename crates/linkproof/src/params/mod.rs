@@ -298,6 +298,14 @@ impl Params {
         Ok(())
     }
 
+    /// The share of the pairs that a fit to so many links holds out: unless it
+    /// is set, a twentieth, or none where fewer than 100 links would be held
+    /// out: the choice of a step by so few is a lottery.
+    pub fn validation_share(&self, n_links: usize) -> f64 {
+        let fallback = if n_links >= 2000 { 0.05 } else { 0.0 };
+        self.validation.unwrap_or(fallback)
+    }
+
     /// Whether the probability score is in force (at beta 0 it is the likelihood).
     pub fn uses_probability(&self) -> bool {
         self.score == ScoreKind::Probability && self.beta > 0.0

@@ -100,13 +100,16 @@ fn run_lbfgs<T: Real>(
 ) -> Result<(Vec<T>, StopReason)> {
     let settings = Lbfgs {
         max_steps: plan.steps,
+        value_tolerance: plan.tolerance,
         ..Lbfgs::default()
     };
+    // What no parameter changes would hide how large a gain is.
+    let constant = problem.constant();
     minimize(
         &settings,
         start,
-        |theta, gradient| problem.full(theta, 0, Some(gradient)),
-        |step, value, gradient_norm, theta| watch.after_step(step, value, gradient_norm, theta),
+        |theta, gradient| problem.full(theta, 0, Some(gradient)) - constant,
+        |step, value, norm, theta| watch.after_step(step, value + constant, norm, theta),
     )
 }
 
@@ -176,7 +179,9 @@ struct Watch<'w, 'o, T: Real> {
     clock: Instant,
     start_score: Option<f64>,
     best: Option<(f64, usize, Vec<T>)>,
-    evaluations_since_best: usize,
+    /// The best score at the last gain that counts, and the evaluations since.
+    mark: f64,
+    evaluations_since_mark: usize,
     steps: usize,
 }
 
@@ -187,7 +192,7 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
         start: &[T],
         observer: &'w mut Observer<'o>,
     ) -> Result<Self> {
-        let start_score = problem.held_out(start);
+        let start_score = plan.validates.then(|| problem.held_out(start)).flatten();
         if let Some(score) = start_score.filter(|score| !score.is_finite()) {
             return Err(Error::Diverged {
                 step: 0,
@@ -202,7 +207,8 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
             clock: Instant::now(),
             best: start_score.map(|score| (score, 0, start.to_vec())),
             start_score,
-            evaluations_since_best: 0,
+            mark: start_score.unwrap_or(f64::INFINITY),
+            evaluations_since_mark: 0,
             steps: 0,
         })
     }
@@ -216,7 +222,7 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
     ) -> Result<Option<StopReason>> {
         self.steps = step;
         let evaluate = step.is_multiple_of(self.plan.evaluate_every) || step == self.plan.steps;
-        let held_out = if evaluate {
+        let held_out = if evaluate && self.plan.validates {
             self.problem.held_out(theta)
         } else {
             None
@@ -238,11 +244,16 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.0);
         if score < best {
             self.best = Some((score, step, theta.to_vec()));
-            self.evaluations_since_best = 0;
-        } else {
-            self.evaluations_since_best += 1;
         }
-        let stop = self.evaluations_since_best >= self.plan.patience;
+        // What no parameter changes would hide how large a gain is.
+        let size = (self.mark - self.problem.score().constant()).abs();
+        if self.mark - score > self.plan.smallest_gain * size || self.mark.is_infinite() {
+            self.mark = score;
+            self.evaluations_since_mark = 0;
+        } else {
+            self.evaluations_since_mark += 1;
+        }
+        let stop = self.evaluations_since_mark >= self.plan.patience;
         Ok(stop.then_some(StopReason::Patience))
     }
 

@@ -32,6 +32,13 @@ pub struct Plan {
     pub evaluate_every: usize,
     /// Evaluations without a better held-out score that end the fit.
     pub patience: usize,
+    /// Whether the held-out pairs, where there are any, end the fit and choose
+    /// its parameters.
+    pub validates: bool,
+    /// A gain of this share of the held-out score counts as none.
+    pub smallest_gain: f64,
+    /// A gain of this share of the objective counts as none (L-BFGS).
+    pub tolerance: f64,
     /// The first step's length.
     pub learning_rate: f64,
     /// The exponent of the schedule.
@@ -143,6 +150,9 @@ impl Plan {
             steps,
             evaluate_every,
             patience: params.patience,
+            validates: true,
+            smallest_gain: 0.0,
+            tolerance: 1e-9,
             learning_rate,
             schedule_alpha: params.schedule_alpha.unwrap_or(match optimizer {
                 OptimizerKind::Sgd => 0.5,

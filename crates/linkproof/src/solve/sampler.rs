@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::plan::Plan;
-use crate::graph::Link;
+use crate::graph::{Graph, Link};
 use crate::objective::{EncodedView, Problem, Sample};
 use crate::pairs::{Charge, ListedPairs, ViewMatrix};
 use crate::params::Sampler as SamplerKind;
@@ -81,12 +81,21 @@ impl<'p, 'd, T: Real> Sampler<'p, 'd, T> {
             let scale = self.problem.training().n_links() as f64 / self.drawn.len() as f64;
             ViewMatrix::filled(self.sample.rows.len(), scale)
         } else {
-            self.draw_links_inside();
+            self.draw_inside(self.problem.training());
             block.scale.clone()
         };
+        let n_links = self.drawn.len();
+        if let Some(aside) = &self.problem.prepared().aside {
+            self.draw_inside(aside);
+        }
         self.sample.scale = block.scale;
         self.place_nodes();
-        self.list(0..self.drawn.len(), Charge::Correction, scale);
+        self.list(0..n_links, Charge::Correction, scale);
+        if self.drawn.len() > n_links {
+            // Pairs that were set aside are taken back out of the block's.
+            let minus = self.sample.scale.map(|scale| -scale);
+            self.list(n_links..self.drawn.len(), Charge::Unlinked, minus);
+        }
     }
 
     /// `m1` links and `m2` pairs; the links' part times `|W|/m1`, the pairs'
@@ -156,7 +165,8 @@ impl<'p, 'd, T: Real> Sampler<'p, 'd, T> {
             let held_out = prepared
                 .split
                 .is_some_and(|split| split.holds_out(src, dst));
-            if src != dst && !held_out && self.seen.insert((src, dst)) {
+            let absent = held_out || prepared.is_aside(src, dst);
+            if src != dst && !absent && self.seen.insert((src, dst)) {
                 self.drawn.push(Link {
                     src,
                     dst,
@@ -166,14 +176,14 @@ impl<'p, 'd, T: Real> Sampler<'p, 'd, T> {
         }
     }
 
-    /// The training links between nodes of the block.
-    fn draw_links_inside(&mut self) {
+    /// The links of a graph between nodes of the block.
+    fn draw_inside(&mut self, graph: &Graph) {
         let views = self.problem.views();
         for node in nodes(views, &self.sample.rows) {
             self.position[node] = 0;
         }
         for src in nodes(views, &self.sample.rows) {
-            let (targets, weights) = self.problem.training().upper_row(src);
+            let (targets, weights) = graph.upper_row(src);
             for (&dst, &weight) in targets.iter().zip(weights) {
                 if self.position[dst as usize] != NOWHERE {
                     let src = src as u32;

@@ -1,4 +1,4 @@
-use super::tests::data;
+use super::tests::{data, some_links};
 use super::{Plan, Sweeper};
 use crate::objective::{Gradient, Prepared, Problem, Turn, Workspace};
 use crate::pairs::Split;
@@ -30,7 +30,7 @@ fn add(problem: &Problem<'_, f64>, theta: &[f64], turn: &Turn, whole: &mut [f64]
 }
 
 /// Calls `check` with problems of every score, one and two views, with and
-/// without held-out pairs.
+/// without pairs that are held out or set aside.
 fn each_problem(mut check: impl FnMut(&Problem<'_, f64>, &[f64])) {
     for views in [false, true] {
         for score in [
@@ -41,7 +41,9 @@ fn each_problem(mut check: impl FnMut(&Problem<'_, f64>, &[f64])) {
             for split in [None, Some(Split::share(4, 0.3))] {
                 let params = params(score, 0.0).check().unwrap();
                 let data = data(views);
-                let prepared = Prepared::new(&data, &params, split).unwrap();
+                let aside = split.map(|_| some_links(&data));
+                let prepared =
+                    Prepared::without(&data, &params, split, aside.as_ref()).unwrap();
                 let problem = Problem::new(&prepared, &params).unwrap();
                 let theta = problem.start(1.0);
                 check(&problem, &theta);

@@ -152,7 +152,8 @@ proptest! {
             .validation
             .filter(|&share| share > 0.0)
             .map(|share| Split::share(params.seed, share));
-        let prepared = Prepared::new(&data, &params, split).unwrap();
+        let aside = (params.seed % 2 == 1).then(|| some_links(&data));
+        let prepared = Prepared::without(&data, &params, split, aside.as_ref()).unwrap();
         let problem = Problem::<f64>::new(&prepared, &params).unwrap();
         let plan = Plan::new(&params, &problem).unwrap();
         let theta = problem.start(0.8);
@@ -167,6 +168,66 @@ proptest! {
             let difference = (moved(h) - moved(-h)) / (2.0 * h);
             prop_assert!((gradient[place] - difference).abs() < 1e-6 * (1.0 + difference.abs()),
                 "place {} along {:?}: {} against {}", place, path, gradient[place], difference);
+        }
+    }
+}
+
+/// Some of the links, to be set aside.
+pub(super) fn some_links(data: &Dataset) -> Graph {
+    let links = data.graph().links().step_by(4).collect();
+    Graph::new(data.graph().ids().clone(), links, Default::default()).unwrap()
+}
+
+#[test]
+fn pairs_set_aside_are_neither_links_nor_zeros() {
+    for views in [false, true] {
+        let data = data(views);
+        let aside = some_links(&data);
+        for kind in crate::params::ScoreKind::ALL {
+            let params = Params {
+                dim: 2,
+                beta: 0.4,
+                score: *kind,
+                ridge: 0.0,
+                precision: crate::params::Precision::F64,
+                ..Params::default()
+            };
+            let params = params.check().unwrap();
+            for split in [None, Some(Split::share(3, 0.3))] {
+                let whole = Prepared::new(&data, &params, split).unwrap();
+                let thin = Prepared::without(&data, &params, split, Some(&aside)).unwrap();
+                let whole_problem = Problem::<f64>::new(&whole, &params).unwrap();
+                let problem = Problem::<f64>::new(&thin, &params).unwrap();
+                let theta = whole_problem.start(1.0);
+                let plain = crate::score::Score::new(*kind, 0.4);
+                let (all, _) = whole_problem.value(&theta, &plain);
+                let (rest, _) = problem.value(&theta, &plain);
+                // What the pairs set aside pay, one by one.
+                let y = problem.embed(&theta, &problem.statistics(&theta));
+                let gamma = problem.gamma(&theta);
+                let mut paid = 0.0;
+                let absent = thin.aside.as_ref().unwrap();
+                for link in absent.links() {
+                    let (i, j) = (link.src as usize, link.dst as usize);
+                    let product: f64 = (0..2).map(|k| y[2 * i + k] * y[2 * j + k]).sum();
+                    let gamma = gamma.get(thin.view_of(i), thin.view_of(j));
+                    paid += plain.pair(product - gamma, link.weight).value;
+                    assert!(thin.training.weight(link.src, link.dst).is_none());
+                }
+                assert!((all - rest - paid).abs() < 1e-10 * all.abs(), "{kind} {views}");
+                assert!(absent.n_links() >= 1);
+                assert_eq!(
+                    whole.n_training_pairs() - thin.n_training_pairs(),
+                    absent.n_links() as f64
+                );
+                // The held-out pairs are what they were.
+                let held = [&whole, &thin].map(|prepared| {
+                    let held = prepared.held_out.as_ref();
+                    held.map(|graph| graph.links().collect::<Vec<_>>())
+                });
+                assert_eq!(held[0], held[1]);
+                assert_eq!(problem.held_out(&theta), whole_problem.held_out(&theta));
+            }
         }
     }
 }
@@ -190,7 +251,8 @@ fn check_unbiased(path: &Path, views: bool, encoder: EncoderKind, draws: u64) {
     // With a table, each node of which is in its own number of training pairs,
     // the ridge is exact only where none is held out.
     let split = (encoder != EncoderKind::Table).then(|| Split::share(1, 0.1));
-    let prepared = Prepared::new(&data, &params, split).unwrap();
+    let aside = split.map(|_| some_links(&data));
+    let prepared = Prepared::without(&data, &params, split, aside.as_ref()).unwrap();
     let problem = Problem::<f64>::new(&prepared, &params).unwrap();
     let mut plan = Plan::new(&params, &problem).unwrap();
     plan.links_apart = matches!(path, Path::BlockLinksApart);

@@ -1,0 +1,101 @@
+//! Each link judged by a fit that did not see it.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::{RandomPair, Verdict, least_trusted_first};
+use crate::dataset::Dataset;
+use crate::error::Result;
+use crate::folds::{Folds, Watcher};
+use crate::graph::{Graph, Link};
+use crate::model::{Fitted, fit_seeing};
+use crate::pairs::Split;
+use crate::params::CheckedParams;
+
+/// Links and pairs judged by fits that did not see them.
+#[derive(Debug, Clone)]
+pub struct CrossFit {
+    /// The links, least trusted first.
+    pub verdicts: Vec<Verdict>,
+    /// The expected weight of each random pair.
+    pub random: Vec<f64>,
+}
+
+/// Fits once for each fold, to the pairs of the others, and judges its links.
+pub fn cross_fit(
+    params: &CheckedParams,
+    data: &Dataset,
+    folds: Folds,
+    random: &[RandomPair],
+    watcher: Watcher<'_>,
+) -> Result<CrossFit> {
+    folds.check(data)?;
+    let done = AtomicUsize::new(0);
+    let parts: Vec<_> = (0..folds.number())
+        .into_par_iter()
+        .map(|fold| {
+            let split = folds.split(fold);
+            let goes_on = &mut |_: &_, _| (watcher.goes_on)();
+            let fitted = fit_seeing(params, data, Some(split), None, goes_on)?;
+            let count = done.fetch_add(1, Ordering::Relaxed) + 1;
+            (watcher.after_fit)(count, folds.number());
+            let links = data.graph().links();
+            let links = links.filter(|link| split.holds_out(link.src, link.dst));
+            Ok((judge_inside(&fitted, data, links), mus(&fitted, random, split)))
+        })
+        .collect::<Result<_>>()?;
+    let mut verdicts = Vec::with_capacity(data.graph().n_links());
+    let mut found = vec![0.0; random.len()];
+    for (part, mus) in parts {
+        verdicts.extend(part);
+        for (place, mu) in mus {
+            found[place] = mu;
+        }
+    }
+    Ok(CrossFit {
+        verdicts: least_trusted_first(verdicts),
+        random: found,
+    })
+}
+
+/// Judges links between internal rows.
+pub(crate) fn judge_inside(
+    fitted: &Fitted,
+    data: &Dataset,
+    links: impl Iterator<Item = Link>,
+) -> Vec<Verdict> {
+    let user = |row: u32| data.user_row(row as usize) as u32;
+    links
+        .map(|link| {
+            let (src, dst) = (user(link.src), user(link.dst));
+            let mu = fitted.mu(src as usize, dst as usize);
+            Verdict::new(fitted.params(), Link { src, dst, ..link }, mu)
+        })
+        .collect()
+}
+
+/// The random pairs of a fold, by their places, with their expected weights.
+fn mus(fitted: &Fitted, random: &[RandomPair], split: Split) -> Vec<(usize, f64)> {
+    let of_fold = |pair: &RandomPair| split.holds_out(pair.inside.0, pair.inside.1);
+    let pairs = random.iter().enumerate();
+    pairs
+        .filter(|(_, pair)| of_fold(pair))
+        .map(|(place, pair)| (place, fitted.mu(pair.src as usize, pair.dst as usize)))
+        .collect()
+}
+
+/// The links of verdicts as a graph between internal rows.
+pub(crate) fn links_of(data: &Dataset, verdicts: &[Verdict]) -> Result<Graph> {
+    let mut inside = vec![0u32; data.n_nodes()];
+    for row in 0..data.n_nodes() {
+        inside[data.user_row(row)] = row as u32;
+    }
+    let links = verdicts.iter().map(|verdict| Link {
+        src: inside[verdict.src as usize],
+        dst: inside[verdict.dst as usize],
+        weight: verdict.weight,
+    });
+    let ids = data.graph().ids().clone();
+    Graph::new(ids, links.collect(), Default::default())
+}

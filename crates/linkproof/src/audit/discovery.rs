@@ -1,0 +1,182 @@
+//! Suspects with a known rate of error.
+//!
+//! A link can be suspect in two ways.
+//!
+//! *It should not exist.* False links join pairs at random, and so their
+//! expected weights are those of random pairs. Let `u` be the share of random
+//! unlinked pairs that are expected to weigh at least as much as a link: uniform
+//! for false links, close to 0 for sound ones, so that the density `f` of all
+//! links' `u` falls. With `pi = 2 #{u > 1/2} / m` the share of links that look
+//! random, a link is sound with probability
+//!
+//! ```text
+//! 1 - pi / f(u)
+//! ```
+//!
+//! (the local false discovery rate of calling it a suspect), `f` being the slope
+//! of the least concave majorant of the distribution (Grenander). Suspects of
+//! rates up to `q` are sound at a rate of `q` or less.
+//!
+//! *Its weight should be smaller.* Given that it exists, `P(X >= w | X >= 1)` for
+//! a Poisson `X` of mean `mu` is the chance of a weight as large; the procedure
+//! of Benjamini and Hochberg turns these chances into rates.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::Verdict;
+use crate::dataset::Dataset;
+use crate::params::WeightTransform;
+use crate::score::log_tail;
+use crate::transform::transform_weight;
+
+/// An unlinked pair drawn at random.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RandomPair {
+    /// The user's row of one end.
+    pub src: u32,
+    /// The user's row of the other end.
+    pub dst: u32,
+    /// The same pair as internal rows, the smaller first.
+    pub inside: (u32, u32),
+}
+
+/// Draws unlinked pairs between views that have a link between them.
+pub fn random_pairs(data: &Dataset, count: usize, seed: u64) -> Vec<RandomPair> {
+    const TRIES: usize = 20;
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(0x7061_6972);
+    let n = data.n_nodes() as u32;
+    let view_of = |row: u32| {
+        data.views()
+            .partition_point(|view| view.rows.end <= row as usize)
+    };
+    let views = data.views().len();
+    let mut linked = vec![false; views * views];
+    for link in data.graph().links() {
+        linked[view_of(link.src) * views + view_of(link.dst)] = true;
+    }
+    let mut pairs = Vec::with_capacity(count);
+    for _ in 0..count * TRIES {
+        if pairs.len() == count {
+            break;
+        }
+        let (a, b) = (random.random_range(0..n), random.random_range(0..n));
+        let inside = (a.min(b), a.max(b));
+        let takes_part = linked[view_of(inside.0) * views + view_of(inside.1)];
+        if a != b && takes_part && data.graph().weight(a, b).is_none() {
+            let user = |row: u32| data.user_row(row as usize) as u32;
+            pairs.push(RandomPair {
+                src: user(inside.0),
+                dst: user(inside.1),
+                inside,
+            });
+        }
+    }
+    pairs
+}
+
+/// The suspects of an audit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Discovery {
+    /// For each verdict the rate of error of calling it a suspect.
+    pub rates: Vec<f64>,
+    /// The share of links that look like random pairs.
+    pub random_share: f64,
+    /// The number of links whose weight is too large (5% of them in error).
+    pub too_heavy: usize,
+}
+
+/// Estimates the rate of error of each suspect. `random` are the
+/// expected weights of random unlinked pairs.
+pub fn discover(verdicts: &[Verdict], weights: WeightTransform, random: &[f64]) -> Discovery {
+    let (existence, random_share) = existence_rates(verdicts, random);
+    let heaviness = weight_rates(verdicts, weights);
+    let rates = existence.iter().zip(&heaviness);
+    Discovery {
+        rates: rates.map(|(a, b)| a.min(*b)).collect(),
+        random_share,
+        too_heavy: heaviness.iter().filter(|&&rate| rate <= 0.05).count(),
+    }
+}
+
+/// The rates by which links look like random pairs, and the share that does.
+fn existence_rates(verdicts: &[Verdict], random: &[f64]) -> (Vec<f64>, f64) {
+    if verdicts.is_empty() || random.is_empty() {
+        return (vec![1.0; verdicts.len()], 0.0);
+    }
+    let mut random = random.to_vec();
+    random.sort_by(f64::total_cmp);
+    let at_least = |mu: f64| random.len() - random.partition_point(|&other| other < mu);
+    let share = |mu: f64| at_least(mu) as f64 / random.len() as f64;
+    let shares: Vec<f64> = verdicts.iter().map(|verdict| share(verdict.mu)).collect();
+    let m = shares.len() as f64;
+    let beyond = shares.iter().filter(|&&u| u > 0.5).count() as f64;
+    let random_share = (beyond / (0.5 * m)).min(1.0);
+    let mut order: Vec<usize> = (0..shares.len()).collect();
+    order.sort_by(|&a, &b| shares[a].total_cmp(&shares[b]));
+    let sorted: Vec<f64> = order.iter().map(|&place| shares[place]).collect();
+    let mut rates = vec![1.0; shares.len()];
+    for (&verdict, density) in order.iter().zip(falling_density(&sorted)) {
+        rates[verdict] = (1.0 - random_share / density).clamp(0.0, 1.0);
+    }
+    (rates, random_share)
+}
+
+/// The density of sorted numbers between 0 and 1 at each of them, if it falls:
+/// the slope of the least concave majorant of their distribution.
+fn falling_density(sorted: &[f64]) -> Vec<f64> {
+    let m = sorted.len() as f64;
+    // Corners of the majorant: places and heights, from (0, 0) to (1, 1).
+    let mut corners: Vec<(f64, f64)> = vec![(0.0, 0.0)];
+    let steps = sorted.iter().zip(1..).map(|(&u, count)| (u, f64::from(count) / m));
+    for point in steps.chain(std::iter::once((1.0, 1.0))) {
+        while let [.., before, last] = corners.as_slice()
+            && (last.1 - before.1) * (point.0 - last.0) <= (point.1 - last.1) * (last.0 - before.0)
+        {
+            corners.pop();
+        }
+        corners.push(point);
+    }
+    let mut piece = 1;
+    let slope = |&u: &f64| {
+        while piece + 1 < corners.len() && corners[piece].0 < u {
+            piece += 1;
+        }
+        let (from, to) = (corners[piece - 1], corners[piece]);
+        (to.1 - from.1) / (to.0 - from.0).max(f64::MIN_POSITIVE)
+    };
+    sorted.iter().map(slope).collect()
+}
+
+/// The rates by which weights are too large for links that exist.
+fn weight_rates(verdicts: &[Verdict], weights: WeightTransform) -> Vec<f64> {
+    let chances: Vec<f64> = verdicts
+        .iter()
+        .map(|verdict| {
+            let w = transform_weight(verdict.weight, weights);
+            if w <= 1.0 || w <= verdict.mu {
+                return 1.0;
+            }
+            (log_tail(w, verdict.mu) - log_tail(1.0, verdict.mu)).exp()
+        })
+        .collect();
+    let m = chances.len() as f64;
+    let mut order: Vec<usize> = (0..chances.len()).collect();
+    order.sort_by(|&a, &b| chances[a].total_cmp(&chances[b]));
+    let mut rates = vec![1.0; chances.len()];
+    for (place, &verdict) in order.iter().enumerate() {
+        rates[verdict] = (chances[verdict] * m / (place + 1) as f64).min(1.0);
+    }
+    make_monotone(&mut rates, &order);
+    rates
+}
+
+/// A larger set of suspects with a smaller rate takes in the smaller ones.
+fn make_monotone(rates: &mut [f64], order: &[usize]) {
+    let mut lowest = f64::INFINITY;
+    for &verdict in order.iter().rev() {
+        lowest = lowest.min(rates[verdict]);
+        rates[verdict] = lowest;
+    }
+}

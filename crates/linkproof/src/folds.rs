@@ -1,0 +1,252 @@
+//! Folds of the pairs, links and zeros alike, by a hash of the pair: fits that
+//! do not see one fold, compared by one fixed score on that fold.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::objective::{Prepared, Problem};
+use crate::pairs::Split;
+use crate::params::{CheckedParams, OptimizerKind, ScoreKind};
+use crate::real::Real;
+use crate::score::Score;
+use crate::solve::{Observer, Plan, solve};
+
+/// A partition of all pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Folds {
+    seed: u64,
+    number: usize,
+}
+
+impl Folds {
+    /// So many folds of about the same size.
+    pub fn new(seed: u64, number: usize) -> Result<Folds> {
+        if (2..=100).contains(&number) {
+            return Ok(Folds { seed, number });
+        }
+        Err(Error::Param {
+            name: "folds",
+            accepted: "2 to 100".into(),
+            given: number.to_string(),
+        })
+    }
+
+    /// The number of folds.
+    pub fn number(self) -> usize {
+        self.number
+    }
+
+    /// The split that holds a fold out.
+    pub fn split(self, fold: usize) -> Split {
+        // Apart from the pairs that `--validation` holds out under the same seed.
+        const APART: u64 = 0x666f_6c64;
+        Split::fold(self.seed ^ APART, fold, self.number)
+    }
+
+    /// Refuses data with fewer links than folds.
+    pub fn check(self, data: &Dataset) -> Result<()> {
+        let n_links = data.graph().n_links();
+        if n_links >= self.number {
+            return Ok(());
+        }
+        Err(Error::data(
+            "links",
+            format!("{n_links} of them"),
+            format!("at least as many as folds, {} (--folds)", self.number),
+        ))
+    }
+}
+
+/// The score by which fits of any kind are compared on pairs that they did not
+/// see.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Criterion {
+    /// The score.
+    pub score: ScoreKind,
+    /// Its exponent.
+    pub beta: f64,
+}
+
+impl Default for Criterion {
+    /// The probability score with `beta_0 = 0.5`: a corrupted weight among the
+    /// held-out pairs costs every candidate the same.
+    fn default() -> Self {
+        Criterion {
+            score: ScoreKind::Probability,
+            beta: 0.5,
+        }
+    }
+}
+
+impl Criterion {
+    /// The formula.
+    pub fn formula(self) -> Score {
+        Score::new(self.score, self.beta)
+    }
+}
+
+impl fmt::Display for Criterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.score {
+            ScoreKind::Likelihood => write!(f, "likelihood"),
+            score => write!(f, "{score}:{}", self.beta),
+        }
+    }
+}
+
+impl FromStr for Criterion {
+    type Err = String;
+
+    /// `SCORE` or `SCORE:BETA`; `beta` is 0.5 unless it is given.
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let (score, beta) = match text.split_once(':') {
+            Some((score, beta)) => (score, Some(beta)),
+            None => (text, None),
+        };
+        let score: ScoreKind = score.parse()?;
+        let beta = match (score, beta) {
+            (ScoreKind::Likelihood, None) => 0.0,
+            (ScoreKind::Likelihood, Some(_)) => {
+                return Err("the likelihood has no exponent; expected 'likelihood'".to_owned());
+            }
+            (_, None) => 0.5,
+            (_, Some(beta)) => beta
+                .parse()
+                .ok()
+                .filter(|beta| (0.0..=10.0).contains(beta))
+                .ok_or_else(|| format!("'{beta}' is no exponent; expected a number from 0 to 10"))?,
+        };
+        Ok(Criterion { score, beta })
+    }
+}
+
+/// Looks on while many fits run, from any thread.
+#[derive(Clone, Copy)]
+pub struct Watcher<'w> {
+    /// Sees after each fit how many are done, and how many there are at most.
+    pub after_fit: &'w (dyn Fn(usize, usize) + Sync),
+    /// Asked at every step; `false` ends the work with [`Error::Interrupted`].
+    pub goes_on: &'w (dyn Fn() -> bool + Sync),
+}
+
+impl Watcher<'_> {
+    /// Nobody looks.
+    pub const NONE: Watcher<'static> = Watcher {
+        after_fit: &|_, _| (),
+        goes_on: &|| true,
+    };
+}
+
+/// A fit that did not see one fold.
+#[derive(Debug, Clone)]
+pub struct FoldFit<T> {
+    /// Its parameters.
+    pub theta: Vec<T>,
+    /// The mean of the criterion over the pairs of the fold.
+    pub criterion: f64,
+    /// The steps taken.
+    pub steps: usize,
+    /// Whether it moved from a warm start at all.
+    pub moved: bool,
+}
+
+/// A start whose embeddings are shorter than this, squared and on average, has
+/// collapsed: at zero every gradient is zero, whatever the links say.
+const COLLAPSED: f64 = 1e-2;
+/// A gain of this share of the objective ends a fit to a fold.
+const TOLERANCE: f64 = 1e-6;
+/// Steps between looks at the fold, for a fit that it may end, and the share of
+/// the held-out score that counts as a gain.
+const LOOK_EVERY: usize = 2;
+const SMALLEST_GAIN: f64 = 1e-3;
+
+/// Fits to all pairs but those of the fold that `prepared` holds out. The
+/// fold also ends the fit, by the score of the fit itself, where `stops_early`:
+/// where a fit of these parameters would hold pairs out to that end.
+///
+/// `warm` are parameters to start from instead of the random start. L-BFGS
+/// takes the start with the lowest objective; other methods, which do not run
+/// to the minimum, take the random start.
+pub fn fit_fold<T: Real>(
+    params: &CheckedParams,
+    prepared: &Prepared,
+    stops_early: bool,
+    warm: &[&[T]],
+    criterion: &Score,
+    observer: &mut Observer<'_>,
+) -> Result<FoldFit<T>> {
+    let problem = Problem::<T>::new(prepared, params)?;
+    let mut plan = Plan::new(params, &problem)?;
+    plan.validates = stops_early;
+    let mut start = problem.start(params.init_scale);
+    let mut is_warm = false;
+    if plan.optimizer == OptimizerKind::Lbfgs {
+        plan.tolerance = TOLERANCE;
+        plan.evaluate_every = LOOK_EVERY;
+        plan.smallest_gain = SMALLEST_GAIN;
+        plan.patience = plan.patience.div_ceil(LOOK_EVERY);
+        let mut lowest = problem.full(&start, 0, None);
+        for theta in warm.iter().filter(|theta| length(&problem, theta) > COLLAPSED) {
+            let value = problem.full(theta, 0, None);
+            if value < lowest {
+                (start, lowest, is_warm) = (theta.to_vec(), value, true);
+            }
+        }
+    }
+    let solution = solve(&problem, &plan, start, observer)?;
+    let by_criterion = problem.held_out_by(&solution.theta, criterion);
+    let Some(by_criterion) = by_criterion.filter(|value| value.is_finite()) else {
+        return Err(Error::Diverged {
+            step: solution.steps,
+            detail: format!("the criterion on the held-out pairs is {by_criterion:?}"),
+        });
+    };
+    Ok(FoldFit {
+        moved: !is_warm || solution.best_step > 0,
+        theta: solution.theta,
+        criterion: by_criterion,
+        steps: solution.steps,
+    })
+}
+
+/// The mean squared length of the embeddings.
+fn length<T: Real>(problem: &Problem<'_, T>, theta: &[T]) -> f64 {
+    let y = problem.embed(theta, &problem.statistics(theta));
+    let squares: f64 = y.iter().map(|x| x.to_f64().powi(2)).sum();
+    squares / problem.training().n_nodes() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Graph;
+
+    #[test]
+    fn criteria_are_read_as_they_are_written() {
+        for text in ["probability:0.5", "moment:1", "likelihood"] {
+            assert_eq!(text.parse::<Criterion>().unwrap().to_string(), text);
+        }
+        assert_eq!("moment".parse::<Criterion>().unwrap().beta, 0.5);
+        assert_eq!(Criterion::default().to_string(), "probability:0.5");
+        for text in ["", "auc", "moment:", "moment:-1", "moment:NaN", "likelihood:1"] {
+            assert!(text.parse::<Criterion>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn fewer_links_than_folds_are_refused() {
+        let data = Dataset::from_links(
+            Graph::from_rows(5, &[(0, 1, 1.0), (1, 2, 1.0), (3, 4, 1.0)]).unwrap(),
+        )
+        .unwrap();
+        assert!(Folds::new(0, 3).unwrap().check(&data).is_ok());
+        let error = Folds::new(0, 4).unwrap().check(&data).unwrap_err();
+        assert!(error.to_string().contains("at least as many as folds, 4"));
+        assert!(Folds::new(0, 1).is_err());
+        assert!(Folds::new(0, 101).is_err());
+    }
+}

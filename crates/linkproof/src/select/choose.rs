@@ -1,0 +1,126 @@
+//! From the criterion on folds to a choice.
+
+use serde::Serialize;
+
+use super::grid::Candidate;
+use super::{Entry, Search};
+
+/// A candidate beside the best one.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The candidate and its folds.
+    #[serde(flatten)]
+    pub entry: Entry,
+    /// The mean of the criterion over its folds, a pair.
+    #[serde(rename = "mean")]
+    pub mean: Option<f64>,
+    /// How far it is behind the best on the folds that it was fitted for, in
+    /// units of the criterion per link.
+    pub behind: Option<f64>,
+    /// The standard error of that difference, where it had two folds or more.
+    pub standard_error: Option<f64>,
+}
+
+/// Compares candidates fold by fold with the best of those that went through
+/// all rounds. Folds differ far more than candidates do, so only differences
+/// on the same folds mean something.
+pub fn compare(entries: Vec<Entry>, links_per_pair: f64) -> Vec<Comparison> {
+    let rounds = entries.iter().map(|entry| entry.folds.len()).max();
+    let complete = |entry: &&Entry| entry.is_sound() && Some(entry.folds.len()) == rounds;
+    let best = entries
+        .iter()
+        .filter(complete)
+        .min_by(|a, b| order(a).total_cmp(&order(b)));
+    let best = best.map(|entry| entry.folds.clone()).unwrap_or_default();
+    entries
+        .into_iter()
+        .map(|entry| {
+            let differences: Vec<f64> = entry
+                .folds
+                .iter()
+                .filter_map(|(fold, value)| {
+                    let other = best.iter().find(|(other, _)| other == fold)?;
+                    Some((value - other.1) / links_per_pair)
+                })
+                .collect();
+            let n = differences.len() as f64;
+            let mean = differences.iter().sum::<f64>() / n;
+            let squares: f64 = differences.iter().map(|x| (x - mean).powi(2)).sum();
+            let known = entry.is_sound() && n > 0.0;
+            Comparison {
+                mean: entry.mean(),
+                behind: known.then_some(mean),
+                standard_error: (known && n > 1.0).then(|| (squares / (n - 1.0) / n).sqrt()),
+                entry,
+            }
+        })
+        .collect()
+}
+
+fn order(entry: &Entry) -> f64 {
+    entry.mean().unwrap_or(f64::INFINITY)
+}
+
+/// The candidate with the lowest mean over all folds; among equals, and within
+/// one standard error where that is asked for, the simplest.
+pub fn choose(compared: &[Comparison], one_standard_error: bool) -> Option<Candidate> {
+    let rounds = compared.iter().map(|one| one.entry.folds.len()).max()?;
+    compared
+        .iter()
+        .filter(|one| one.entry.is_sound() && one.entry.folds.len() == rounds)
+        .filter_map(|one| {
+            let band = match one.standard_error {
+                Some(error) if one_standard_error => error,
+                _ => 0.0,
+            };
+            Some((one, one.behind?, band))
+        })
+        .filter(|(_, behind, band)| behind <= band)
+        .min_by(|(a, ..), (b, ..)| simpler(&a.entry.candidate, &b.entry.candidate))
+        .map(|(one, ..)| one.entry.candidate)
+}
+
+/// The larger ridge first, then the smaller exponent, then fewer dimensions
+/// and shorter walks.
+fn simpler(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
+    b.ridge
+        .total_cmp(&a.ridge)
+        .then(a.beta.total_cmp(&b.beta))
+        .then(a.dim.cmp(&b.dim))
+        .then(a.walks.cmp(&b.walks))
+        .then(a.steps.cmp(&b.steps))
+}
+
+/// Choices on the edge of the grid, and candidates that failed.
+pub fn warnings(compared: &[Comparison], chosen: &Candidate, search: &Search) -> Vec<String> {
+    let grid = &search.grid;
+    let mut warnings = Vec::new();
+    let mut edge = |name: &str, value: f64, all: Vec<f64>, low_is_natural: bool| {
+        let low = all.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        if low == high {
+            return;
+        }
+        let (side, more) = match value {
+            value if value == high => ("largest", "larger"),
+            value if value == low && !low_is_natural => ("smallest", "smaller"),
+            _ => return,
+        };
+        warnings.push(format!(
+            "the chosen {name}, {value}, is the {side} that was tried: try {more} ones too (--{name}s)"
+        ));
+    };
+    edge("ridge", chosen.ridge, grid.ridges.clone(), false);
+    let betas = compared.iter().map(|one| one.entry.candidate.beta);
+    edge("beta", chosen.beta, betas.collect(), true);
+    let dims = grid.dims.iter().map(|&dim| dim as f64);
+    edge("dim", chosen.dim as f64, dims.collect(), false);
+    let failed = compared.iter().filter(|one| !one.entry.is_sound()).count();
+    if failed > 0 {
+        warnings.push(format!(
+            "{failed} of {} candidates could not be fitted and were left out",
+            compared.len()
+        ));
+    }
+    warnings
+}

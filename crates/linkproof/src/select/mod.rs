@@ -1,0 +1,205 @@
+//! Choosing score, exponent, ridge and more without labels: cross-validation
+//! over folds of the pairs, by one fixed criterion.
+//!
+//! The fits of a fold follow the rules of a fit to all data: where that would
+//! hold pairs out to decide when to stop, the fold takes their place.
+
+mod choose;
+mod grid;
+mod race;
+
+pub use choose::{Comparison, compare};
+pub use grid::{Candidate, Grid, candidates};
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::folds::{Criterion, Folds, Watcher};
+use crate::params::Params;
+
+/// How a search is run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// The candidates.
+    pub grid: Grid,
+    /// The number of folds.
+    pub folds: usize,
+    /// What compares the candidates on the pairs of a fold.
+    pub criterion: Criterion,
+    /// Most candidates are dropped after one or two folds; otherwise every
+    /// candidate is fitted on every fold.
+    pub halving: bool,
+    /// Of the candidates within one standard error of the best the simplest is
+    /// chosen: the largest ridge, then the smallest exponent.
+    pub one_standard_error: bool,
+}
+
+impl Search {
+    /// The default search.
+    pub fn around(params: &Params) -> Search {
+        Search {
+            grid: Grid::around(params),
+            folds: 5,
+            criterion: Criterion::default(),
+            halving: true,
+            one_standard_error: false,
+        }
+    }
+}
+
+/// What a candidate did on a fold.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Outcome {
+    Fitted {
+        criterion: f64,
+        steps: usize,
+        moved: bool,
+    },
+    Failed(String),
+}
+
+/// A candidate and how it fared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    /// The candidate.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// The mean of the criterion over the pairs of each fold that it was
+    /// fitted for, with the fold; smaller is better.
+    pub folds: Vec<(usize, f64)>,
+    /// The steps of its fits.
+    pub steps: usize,
+    /// The round after which it was dropped; unset: it went through all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_after: Option<usize>,
+    /// Why it failed, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// The folds on which it came no further than the next larger ridge.
+    #[serde(skip)]
+    idle: usize,
+}
+
+impl Entry {
+    fn new(candidate: Candidate) -> Entry {
+        Entry {
+            candidate,
+            folds: Vec::new(),
+            steps: 0,
+            out_after: None,
+            failure: None,
+            idle: 0,
+        }
+    }
+
+    fn add(&mut self, fold: usize, outcome: Outcome) {
+        match outcome {
+            Outcome::Fitted {
+                criterion,
+                steps,
+                moved,
+            } => {
+                self.folds.push((fold, criterion));
+                self.steps += steps;
+                self.idle += usize::from(!moved);
+            }
+            Outcome::Failed(message) => self.failure = Some(message),
+        }
+    }
+
+    /// Whether no fit of it failed.
+    pub fn is_sound(&self) -> bool {
+        self.failure.is_none()
+    }
+
+    /// Whether any of its fits differs from that of the next larger ridge.
+    pub fn moved(&self) -> bool {
+        self.idle < self.folds.len()
+    }
+
+    /// The mean of the criterion over the folds so far.
+    pub fn mean(&self) -> Option<f64> {
+        let sum: f64 = self.folds.iter().map(|(_, value)| value).sum();
+        (self.is_sound() && !self.folds.is_empty()).then(|| sum / self.folds.len() as f64)
+    }
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Serialize)]
+pub struct Selection {
+    /// The chosen candidate.
+    pub chosen: Candidate,
+    /// Every candidate, with how far it is behind the best.
+    pub candidates: Vec<Comparison>,
+    /// The criterion.
+    pub criterion: String,
+    /// The number of folds.
+    pub folds: usize,
+    /// The number of fits to folds.
+    pub fits: usize,
+    /// What a user should know.
+    pub warnings: Vec<String>,
+    /// Seconds of the whole search.
+    pub seconds: f64,
+}
+
+/// Chooses among candidates by cross-validation; `base` has the settings that
+/// they share.
+pub fn select(
+    base: &Params,
+    data: &Dataset,
+    search: &Search,
+    watcher: Watcher<'_>,
+) -> Result<Selection> {
+    let clock = Instant::now();
+    let candidates = candidates(&search.grid, base)?;
+    let folds = Folds::new(base.seed, search.folds)?;
+    folds.check(data)?;
+    let race = race::Race {
+        data,
+        candidates: &candidates,
+        folds,
+        search,
+        watcher,
+    };
+    let entries = race.run()?;
+    let fits = entries.iter().map(|entry| entry.folds.len()).sum();
+    let links_per_pair = data.graph().n_links() as f64 / n_pairs(data);
+    let compared = compare(entries, links_per_pair);
+    let Some(chosen) = choose::choose(&compared, search.one_standard_error) else {
+        return Err(all_failed(&compared));
+    };
+    let warnings = choose::warnings(&compared, &chosen, search);
+    Ok(Selection {
+        chosen,
+        candidates: compared,
+        criterion: search.criterion.to_string(),
+        folds: search.folds,
+        fits,
+        warnings,
+        seconds: clock.elapsed().as_secs_f64(),
+    })
+}
+
+fn n_pairs(data: &Dataset) -> f64 {
+    let n = data.n_nodes() as f64;
+    n * (n - 1.0) / 2.0
+}
+
+fn all_failed(compared: &[Comparison]) -> Error {
+    let first = compared.iter().find_map(|one| one.entry.failure.clone());
+    Error::Diverged {
+        step: 0,
+        detail: format!(
+            "none of {} candidates could be fitted on every fold; the first said: {}",
+            compared.len(),
+            first.unwrap_or_else(|| "nothing".into())
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;
