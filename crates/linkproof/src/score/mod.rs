@@ -18,10 +18,12 @@ mod kernel;
 mod pieces;
 pub mod probability;
 mod table;
+mod tail;
 
 pub use kernel::Kernel;
 pub use pieces::Pieces;
 pub use table::Table;
+pub use tail::log_tail;
 
 use crate::params::ScoreKind;
 use crate::real::Real;
