@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 20] = [
+const LAYERS: [(&str, u32); 21] = [
     ("error", 0),
     ("processor", 0),
     ("real", 1),
@@ -28,6 +28,7 @@ const LAYERS: [(&str, u32); 20] = [
     ("solve", 7),
     ("model", 8),
     ("audit", 9),
+    ("inspect", 9),
     ("select", 9),
     ("experiment", 10),
 ];

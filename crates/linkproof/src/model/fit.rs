@@ -26,14 +26,18 @@ pub fn fit_observed(
     data: &Dataset,
     observer: &mut Observer<'_>,
 ) -> Result<Fitted> {
-    let share = params
-        .validation
-        .unwrap_or_else(|| default_validation(data.graph().n_links()));
-    let split = (share > 0.0).then(|| Split::share(params.seed, share));
+    let split = held_out_pairs(params, data.graph().n_links());
     match params.precision {
         Precision::F32 => fit_in::<f32>(params, data, split, observer),
         Precision::F64 => fit_in::<f64>(params, data, split, observer),
     }
+}
+
+/// The pairs that a fit to so many links holds out.
+pub fn held_out_pairs(params: &CheckedParams, n_links: usize) -> Option<Split> {
+    let share = params.validation;
+    let share = share.unwrap_or_else(|| default_validation(n_links));
+    (share > 0.0).then(|| Split::share(params.seed, share))
 }
 
 /// A twentieth of the pairs, or none where fewer than 100 links would be held
