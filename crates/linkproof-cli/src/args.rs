@@ -28,6 +28,15 @@ pub fn real(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "expected a number".to_owned())
 }
 
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-.:/@=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 /// What `--duplicates` takes.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum OnDuplicates {
@@ -57,6 +66,20 @@ pub struct LinkRuleArgs {
 }
 
 impl LinkRuleArgs {
+    /// The rules that are not the usual ones, as options.
+    pub fn typed(&self) -> String {
+        let mut text = String::new();
+        for (name, rule, usual) in [
+            ("duplicates", self.duplicates.to_possible_value(), "error"),
+            ("self-links", self.self_links.to_possible_value(), "error"),
+        ] {
+            if let Some(rule) = rule.filter(|rule| rule.get_name() != usual) {
+                text.push_str(&format!(" --{name} {}", rule.get_name()));
+            }
+        }
+        text
+    }
+
     /// As the reader of links wants it.
     pub fn options(&self) -> LinkOptions {
         LinkOptions {

@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{cluster, demo, embed, evaluate, fit, neighbors, objective, score};
+use crate::commands::{cluster, demo, embed, evaluate, fit, inspect, neighbors, objective, score};
 use crate::session::Session;
 
 /// Graph embedding that holds up when the links are wrong.
@@ -48,6 +48,7 @@ pub struct SharedArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    Inspect(inspect::InspectArgs),
     Fit(Box<fit::FitArgs>),
     Embed(embed::EmbedArgs),
     Score(score::ScoreArgs),
@@ -63,6 +64,7 @@ impl Cli {
         let session = Session::start(&self.shared)?;
         match self.command {
             Command::Demo(args) => demo::run(&args, &session),
+            Command::Inspect(args) => inspect::run(&args, &session),
             Command::Fit(args) => fit::run(&args, &session),
             Command::Embed(args) => embed::run(&args, &session),
             Command::Score(args) => score::run(&args, &session),

@@ -9,7 +9,7 @@ use linkproof::io::{self, NodeTable};
 use linkproof::{Dataset, Error, Features, Graph};
 use serde_json::{Value, json};
 
-use crate::args::{FeatureFile, LinkRuleArgs};
+use crate::args::{FeatureFile, LinkRuleArgs, quoted};
 use crate::exit::Usage;
 
 /// The files of a fit.
@@ -209,6 +209,21 @@ impl DataArgs {
             }
             other => in_links(&self.links, other),
         })?)
+    }
+
+    /// The same files as options, for a command to run next.
+    pub fn typed(&self) -> String {
+        let path = |path: &Path| quoted(&path.display().to_string());
+        let mut text = format!("--links {}", path(&self.links));
+        for file in &self.features {
+            let view = file.view.iter().map(|view| format!("{}=", quoted(view)));
+            let view: String = view.collect();
+            text.push_str(&format!(" --features {view}{}", path(&file.path)));
+        }
+        if let Some(nodes) = &self.nodes {
+            text.push_str(&format!(" --nodes {}", path(nodes)));
+        }
+        text + &self.rules.typed()
     }
 
     /// Path and digest of every input, for the record.

@@ -13,6 +13,8 @@ mod commands;
 mod ends;
 #[path = "cli/fit.rs"]
 mod fit;
+#[path = "cli/inspect.rs"]
+mod inspect;
 #[path = "cli/lab.rs"]
 mod lab;
 #[path = "cli/objective.rs"]

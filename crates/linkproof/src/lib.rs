@@ -20,8 +20,8 @@
 //!
 //! The modules, from the ground up: [`error`], [`ids`], [`real`]; [`graph`],
 //! [`features`], [`params`]; [`dataset`] and [`io`]; [`score`]; [`pairs`],
-//! [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`]; [`audit`];
-//! [`experiment`]; and [`measure`] beside them.
+//! [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`]; [`audit`],
+//! [`inspect`]; [`experiment`]; and [`measure`] beside them.
 
 pub mod audit;
 pub mod dataset;
@@ -32,6 +32,7 @@ pub mod features;
 pub mod folds;
 pub mod graph;
 pub mod ids;
+pub mod inspect;
 pub mod io;
 pub mod measure;
 pub mod model;

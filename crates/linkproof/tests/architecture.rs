@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 22] = [
+const LAYERS: [(&str, u32); 23] = [
     ("error", 0),
     ("processor", 0),
     ("real", 1),
@@ -27,6 +27,7 @@ const LAYERS: [(&str, u32); 22] = [
     ("objective", 6),
     ("solve", 7),
     ("model", 8),
+    ("inspect", 9),
     ("folds", 9),
     ("audit", 10),
     ("select", 10),

@@ -8,7 +8,7 @@ use linkproof::io::{self, EmbeddingFormat, Field, Labels, OutputFolder};
 use linkproof::{CheckedParams, Dataset, Error, Fitted, Params};
 use serde_json::{Map, Value, json};
 
-use crate::args::Format;
+use crate::args::{Format, quoted};
 use crate::config;
 use crate::data::DataArgs;
 use crate::progress::Progress;
@@ -258,15 +258,6 @@ fn summary(
         quoted(&fitted.ids().name(0)),
     );
     text
-}
-
-/// An id as a shell takes it.
-fn quoted(id: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "_-.:/@".contains(c);
-    if !id.is_empty() && id.chars().all(plain) {
-        return id.to_owned();
-    }
-    format!("'{}'", id.replace('\'', r"'\''"))
 }
 
 /// What was read and not used.

@@ -5,6 +5,7 @@ pub mod demo;
 pub mod embed;
 pub mod evaluate;
 pub mod fit;
+pub mod inspect;
 pub mod neighbors;
 pub mod objective;
 pub mod score;

@@ -37,9 +37,14 @@ pub fn fit_without(
     aside: Option<&Graph>,
     observer: &mut Observer<'_>,
 ) -> Result<Fitted> {
-    let share = params.validation_share(data.graph().n_links());
-    let split = (share > 0.0).then(|| Split::share(params.seed, share));
+    let split = held_out_pairs(params, data.graph().n_links());
     fit_seeing(params, data, split, aside, observer)
+}
+
+/// The pairs that a fit to so many links holds out.
+pub fn held_out_pairs(params: &CheckedParams, n_links: usize) -> Option<Split> {
+    let share = params.validation_share(n_links);
+    (share > 0.0).then(|| Split::share(params.seed, share))
 }
 
 /// Fits a model to all pairs but those that a split holds out and those of

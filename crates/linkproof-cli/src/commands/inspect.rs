@@ -1,0 +1,400 @@
+//! `linkproof inspect`: a look at the data before the fit.
+
+use std::fmt::{Display, Write};
+
+use clap::Args;
+use linkproof::Params;
+use linkproof::inspect::{
+    Report, SolverCost, Tail, Vectors, Way, Weights, in_percent, inspect as look,
+};
+use serde_json::{Value, json};
+
+use crate::args::whole;
+use crate::data::DataArgs;
+use crate::progress::Progress;
+use crate::session::{Session, counted};
+
+/// Look at links and data vectors before a fit
+///
+/// Says how many nodes, links and components there are, how degrees and weights
+/// are distributed, which weights a Poisson model would call impossible, what
+/// each solver would cost on this machine, and which settings to begin with,
+/// and why. Writes nothing.
+///
+/// A weight is impossible where a Poisson count with the expected weight of its
+/// pair reaches it with a chance below one in a million (or less in graphs of
+/// more than 10,000 links). Expected is the median of all weights, or that of the
+/// other links of one of its nodes if that is larger.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLE\n  \
+    linkproof inspect --links links.csv --features x.npy\n  \
+    linkproof inspect --links counts.csv --dim 16 --json")]
+pub struct InspectArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// Dimension of the embedding that a fit would have, for its cost
+    /// [default: 64]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = whole)]
+    dim: Option<usize>,
+}
+
+/// Runs the command.
+pub fn run(args: &InspectArgs, session: &Session) -> anyhow::Result<()> {
+    let defaults = Params::default();
+    let params = Params {
+        dim: args.dim.unwrap_or(defaults.dim),
+        seed: session.seed().unwrap_or(defaults.seed),
+        ..defaults
+    }
+    .check()?;
+    args.data.check()?;
+    let progress = Progress::start(session, "reading");
+    let data = args.data.read()?;
+    progress.say("looking");
+    let report = look(&data, &params)?;
+    progress.end();
+    let command = next_command(args, &report);
+    let mut json = json!(report);
+    if let Value::Object(fields) = &mut json {
+        fields.insert("dim".to_owned(), params.dim.into());
+        fields.insert("command".to_owned(), command.clone().into());
+    }
+    session.finish(&json, &words(&report, params.dim, &command))
+}
+
+/// The fit to run next. What a fit chooses by itself is left to it.
+fn next_command(args: &InspectArgs, report: &Report) -> String {
+    let advice = &report.advice;
+    let dim = args.dim.map(|dim| format!(" --dim {dim}"));
+    format!(
+        "linkproof fit {}{} --score {} --beta {} --weights {} --out model",
+        args.data.typed(),
+        dim.unwrap_or_default(),
+        advice.score,
+        advice.beta,
+        advice.weights,
+    )
+}
+
+fn words(report: &Report, dim: usize, command: &str) -> String {
+    let mut text = format!(
+        "{} and {}\n",
+        counted(report.nodes, "node"),
+        counted(report.links, "link")
+    );
+    shape(&mut text, report);
+    weights(&mut text, &report.weights);
+    let _ = writeln!(
+        text,
+        "Cost of a fit in {}, about, with {} of this machine",
+        counted(dim, "dimension"),
+        counted(report.threads, "thread"),
+    );
+    for cost in &report.solvers {
+        line(&mut text, &solver(cost), &price(cost));
+    }
+    paragraphs(&mut text, "Recommended", &report.advice.reasons);
+    paragraphs(&mut text, "Mind", &report.advice.cautions);
+    let _ = write!(text, "Next:\n  {command}");
+    text
+}
+
+/// A heading and what stands below it, each item broken into lines.
+fn paragraphs(text: &mut String, heading: &str, items: &[String]) {
+    const WIDTH: usize = 80;
+    if items.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "{heading}");
+    for item in items {
+        let mut line = "  -".to_owned();
+        for word in item.split_whitespace() {
+            if line.chars().count() + 1 + word.chars().count() > WIDTH {
+                let _ = writeln!(text, "{line}");
+                line = "   ".to_owned();
+            }
+            line.push(' ');
+            line.push_str(word);
+        }
+        let _ = writeln!(text, "{line}");
+    }
+}
+
+/// One fact: its name and what there is to say.
+fn line(text: &mut String, name: &str, fact: &str) {
+    let _ = writeln!(text, "  {name:<15} {fact}");
+}
+
+fn shape(text: &mut String, report: &Report) {
+    let pairs = format!(
+        "{}, {} of them linked",
+        report.pairs,
+        in_percent(report.linked_share)
+    );
+    line(text, "pairs", &pairs);
+    for view in report.views.iter().filter(|_| report.views.len() > 1) {
+        let isolated = format!(
+            "{}, {} of them isolated",
+            counted(view.nodes, "node"),
+            view.isolated
+        );
+        line(text, &format!("view {}", view.name), &isolated);
+    }
+    for pair in report.view_pairs.iter().filter(|_| report.views.len() > 1) {
+        let name = format!("{}:{}", pair.views.0, pair.views.1);
+        let links = format!(
+            "{} between {} pairs",
+            counted(pair.links, "link"),
+            pair.pairs
+        );
+        line(text, &name, &links);
+    }
+    let d = &report.degrees;
+    let degrees = format!(
+        "{:.1} links a node; min {}, 25% {}, median {}, 75% {}, 99% {}, max {}",
+        d.mean, d.min, d.q25, d.median, d.q75, d.q99, d.max
+    );
+    line(text, "degree", &degrees);
+    let largest = d.largest.iter();
+    let largest = largest.map(|hub| format!("{} ({})", hub.node, hub.degree));
+    line(text, "most links", &joined(largest));
+    let isolated = &report.isolated;
+    if isolated.count > 0 {
+        let more = if isolated.count > isolated.examples.len() {
+            ", .."
+        } else {
+            ""
+        };
+        let examples = joined(isolated.examples.iter());
+        let isolated = format!("{}: {examples}{more}", counted(isolated.count, "node"));
+        line(text, "isolated", &isolated);
+    }
+    line(text, "components", &components(report));
+    for view in &report.views {
+        let name = match view.name.as_str() {
+            "" => "data vectors".to_owned(),
+            name => format!("vectors {name}"),
+        };
+        line(text, &name, &vectors(view.vectors.as_ref()));
+    }
+    let left_out = left_out(report);
+    if !left_out.is_empty() {
+        line(text, "left out", &left_out);
+    }
+}
+
+fn components(report: &Report) -> String {
+    let components = &report.components;
+    let mut text = format!(
+        "{}, the largest of {}",
+        components.count,
+        counted(components.largest, "node")
+    );
+    if !components.next.is_empty() {
+        let more = components.count > components.next.len() + 1;
+        let more = if more { ", .." } else { "" };
+        let _ = write!(text, ", then {}{more}", joined(components.next.iter()));
+    }
+    text
+}
+
+fn vectors(vectors: Option<&Vectors>) -> String {
+    let Some(vectors) = vectors else {
+        return "none: each node gets a free vector (table)".to_owned();
+    };
+    let mut text = format!(
+        "{}, {} of the entries not zero",
+        counted(vectors.dim, "dimension"),
+        in_percent(vectors.density)
+    );
+    if vectors.zero > 0 {
+        let _ = write!(
+            text,
+            "; {} zero throughout",
+            counted(vectors.zero, "vector")
+        );
+    }
+    text
+}
+
+/// What was read and not used.
+fn left_out(report: &Report) -> String {
+    let kinds = [
+        (report.read.zero, "link of weight zero"),
+        (report.read.self_links, "self-link"),
+        (report.read.merged, "repeat that was merged"),
+    ];
+    let kinds = kinds.iter().filter(|(count, _)| *count > 0);
+    joined(kinds.map(|(count, what)| counted(*count, what)))
+}
+
+fn weights(text: &mut String, weights: &Weights) {
+    text.push_str("Weights\n");
+    if weights.all_equal {
+        line(text, "all equal", &number(weights.median));
+        return;
+    }
+    let kind = if weights.whole {
+        "whole numbers"
+    } else {
+        "with fractions"
+    };
+    let quantiles = format!(
+        "{kind}; min {}, median {}, 90% {}, 99% {}, 99.9% {}, max {}; mean {}",
+        number(weights.min),
+        number(weights.median),
+        number(weights.q90),
+        number(weights.q99),
+        number(weights.q999),
+        number(weights.max),
+        number(weights.mean)
+    );
+    line(text, "values", &quantiles);
+    let share = in_percent(weights.heaviest_tenth);
+    line(
+        text,
+        "heaviest 10%",
+        &format!("{share} of the total weight"),
+    );
+    let found = &weights.impossible;
+    let tail = match found.tail {
+        Tail::None => "",
+        Tail::Isolated => ", apart from the rest",
+        Tail::Smooth => ", the end of a smooth tail",
+    };
+    let impossible = format!(
+        "{} ({}) to a Poisson model{tail}; from {} on where {} is expected",
+        counted(found.count, "weight"),
+        in_percent(found.share),
+        number(found.beyond),
+        number(weights.median),
+    );
+    line(text, "impossible", &impossible);
+    for link in &found.heaviest {
+        let what = format!(
+            "{} -- {}: {} where {} is expected (a chance of {})",
+            link.src,
+            link.dst,
+            number(link.weight),
+            number(link.expected),
+            power_of_ten(link.log10_chance)
+        );
+        line(text, "", &what);
+    }
+}
+
+fn power_of_ten(exponent: f64) -> String {
+    if exponent < -9999.0 {
+        return "less than 1e-9999".to_owned();
+    }
+    format!("1e{exponent:.0}")
+}
+
+fn solver(cost: &SolverCost) -> String {
+    let way = match cost.way {
+        Way::AllPairs => "",
+        Way::Blocks => " blocks",
+        Way::Sweeps => " sweeps",
+    };
+    format!("{} {}{way}", cost.solver, cost.optimizer)
+}
+
+fn price(cost: &SolverCost) -> String {
+    let default = if cost.is_default {
+        "  <- what fit chooses"
+    } else {
+        ""
+    };
+    let most = if cost.most_steps > cost.usual_steps {
+        format!(" (at most {})", duration(cost.most_seconds))
+    } else {
+        String::new()
+    };
+    format!(
+        "{} for {}{most}, {} MB{default}",
+        duration(cost.seconds),
+        counted(cost.usual_steps, "step"),
+        (cost.memory_bytes >> 20).max(1)
+    )
+}
+
+fn duration(seconds: f64) -> String {
+    match seconds {
+        ..1.0 => "less than 1 s".to_owned(),
+        ..120.0 => format!("{seconds:.0} s"),
+        ..7200.0 => format!("{:.0} min", seconds / 60.0),
+        ..172_800.0 => format!("{:.0} h", seconds / 3600.0),
+        _ => format!("{:.0} days", seconds / 86_400.0),
+    }
+}
+
+/// A number as short as four digits allow.
+fn number(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) {
+        let whole = x.abs().log10().floor().max(0.0) as usize;
+        let text = format!("{x:.*}", 3usize.saturating_sub(whole));
+        return match text.contains('.') {
+            true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+            false => text,
+        };
+    }
+    format!("{x:.3e}")
+}
+
+fn joined(items: impl Iterator<Item = impl Display>) -> String {
+    let items: Vec<String> = items.map(|item| item.to_string()).collect();
+    items.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_right() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (100.0, "100"),
+            (2.345_67, "2.346"),
+            (12_345.6, "12346"),
+            (0.004_56, "0.005"),
+            (1e-9, "1.000e-9"),
+            (2.5e12, "2.500e12"),
+        ];
+        for (x, expected) in cases {
+            assert_eq!(number(x), expected);
+        }
+    }
+
+    #[test]
+    fn chances_beyond_words_are_not_spelt_out() {
+        assert_eq!(power_of_ten(-158.3), "1e-158");
+        assert_eq!(power_of_ten(-1e302), "less than 1e-9999");
+        assert_eq!(power_of_ten(f64::NEG_INFINITY), "less than 1e-9999");
+    }
+
+    #[test]
+    fn paragraphs_are_broken_between_words() {
+        let mut text = String::new();
+        paragraphs(&mut text, "None", &[]);
+        let long = "word ".repeat(30);
+        paragraphs(
+            &mut text,
+            "Some",
+            &[long.trim_end().to_owned(), "short".to_owned()],
+        );
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "Some");
+        assert!(lines[1].starts_with("  - word") && lines[2].starts_with("    word"));
+        assert!(lines.iter().all(|line| line.len() <= 80));
+        assert_eq!(text.matches("word").count(), 30);
+        assert_eq!(lines[lines.len() - 1], "  - short");
+    }
+
+    #[test]
+    fn durations_in_units_that_people_use() {
+        let found = [0.2, 3.4, 300.0, 1e4, 1e6].map(duration);
+        assert_eq!(found, ["less than 1 s", "3 s", "5 min", "3 h", "12 days"]);
+    }
+}
