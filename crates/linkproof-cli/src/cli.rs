@@ -2,7 +2,9 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::{cluster, demo, embed, evaluate, fit, inspect, neighbors, objective, score};
+use crate::commands::{
+    audit, cluster, demo, embed, evaluate, fit, inspect, neighbors, objective, score, select,
+};
 use crate::session::Session;
 
 /// Graph embedding that holds up when the links are wrong.
@@ -49,8 +51,10 @@ pub struct SharedArgs {
 enum Command {
     Demo(demo::DemoArgs),
     Inspect(inspect::InspectArgs),
+    Select(Box<select::SelectArgs>),
     Fit(Box<fit::FitArgs>),
     Embed(embed::EmbedArgs),
+    Audit(audit::AuditArgs),
     Score(score::ScoreArgs),
     Neighbors(neighbors::NeighborsArgs),
     Cluster(cluster::ClusterArgs),
@@ -65,8 +69,10 @@ impl Cli {
         match self.command {
             Command::Demo(args) => demo::run(&args, &session),
             Command::Inspect(args) => inspect::run(&args, &session),
+            Command::Select(args) => select::run(&args, &session),
             Command::Fit(args) => fit::run(&args, &session),
             Command::Embed(args) => embed::run(&args, &session),
+            Command::Audit(args) => audit::run(&args, &session),
             Command::Score(args) => score::run(&args, &session),
             Command::Neighbors(args) => neighbors::run(&args, &session),
             Command::Cluster(args) => cluster::run(&args, &session),

@@ -7,6 +7,7 @@ mod config;
 mod data;
 mod exit;
 mod progress;
+mod search;
 mod session;
 mod settings;
 mod unseen;

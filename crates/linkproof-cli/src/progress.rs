@@ -77,6 +77,21 @@ impl Progress {
         self.bar.set_position(done);
     }
 
+    /// Shows that `done` of at most `all` fits are done, from any thread.
+    pub fn fits(&self, done: usize, all: usize) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        if self.bar.length() != Some(all as u64) {
+            self.style(
+                "{spinner} {pos} of at most {len} fits  {elapsed} so far, at most {eta} left",
+            );
+            self.bar.set_length(all as u64);
+            self.bar.reset_eta();
+        }
+        self.bar.set_position(done as u64);
+    }
+
     /// Clears the line.
     pub fn end(self) {
         self.bar.finish_and_clear();

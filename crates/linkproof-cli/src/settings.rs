@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
-use linkproof::Params;
 use linkproof::params::{
     Activation, EncoderKind, Normalize, OptimizerKind, OutputActivation, Precision, Sampler,
     ScoreKind, SolverKind, WeightTransform,
 };
+use linkproof::{Error, Params};
 
 use crate::args::{choice, real, whole};
+use crate::config;
 
 /// Every option that is a setting of the fit. What is not given stays as in
 /// the configuration file, or else as `Params::default` has it.
@@ -35,10 +36,10 @@ pub struct ModelArgs {
     dim: Option<usize>,
     /// How links are compared with expected weights [default: moment]
     #[arg(long, value_parser = choice!(ScoreKind))]
-    score: Option<ScoreKind>,
+    pub score: Option<ScoreKind>,
     /// Exponent of the robust scores; 0 is the likelihood [default: 0.1]
     #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = real)]
-    beta: Option<f64>,
+    pub beta: Option<f64>,
     /// Transform of the link weights [default: asis]
     #[arg(long, value_parser = choice!(WeightTransform))]
     weights: Option<WeightTransform>,
@@ -87,7 +88,7 @@ pub struct ModelArgs {
     /// Weight of the squared encoder weights against the sum over pairs
     /// [default: 2]
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = real)]
-    ridge: Option<f64>,
+    pub ridge: Option<f64>,
 }
 
 /// How it is fitted.
@@ -168,8 +169,21 @@ macro_rules! put_some {
 }
 
 impl SettingArgs {
+    /// The settings: the configuration file first, then the command line.
+    pub fn params(&self, seed: Option<u64>) -> Result<Params, Error> {
+        let mut params = match &self.config {
+            Some(path) => config::read(path)?,
+            None => Params::default(),
+        };
+        self.apply(&mut params);
+        if let Some(seed) = seed {
+            params.seed = seed;
+        }
+        Ok(params)
+    }
+
     /// Overrides `params` with what was typed.
-    pub fn apply(&self, params: &mut Params) {
+    fn apply(&self, params: &mut Params) {
         let model = &self.model;
         put!(model => params; dim, score, beta, weights, activation, output_activation, batch_norm,
              dropout, input_dropout, normalize, propagate, walks, walks_weighted, ridge);

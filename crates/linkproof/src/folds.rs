@@ -118,7 +118,9 @@ impl FromStr for Criterion {
                 .parse()
                 .ok()
                 .filter(|beta| (0.0..=10.0).contains(beta))
-                .ok_or_else(|| format!("'{beta}' is no exponent; expected a number from 0 to 10"))?,
+                .ok_or_else(|| {
+                    format!("'{beta}' is no exponent; expected a number from 0 to 10")
+                })?,
         };
         Ok(Criterion { score, beta })
     }
@@ -190,7 +192,10 @@ pub fn fit_fold<T: Real>(
         plan.smallest_gain = SMALLEST_GAIN;
         plan.patience = plan.patience.div_ceil(LOOK_EVERY);
         let mut lowest = problem.full(&start, 0, None);
-        for theta in warm.iter().filter(|theta| length(&problem, theta) > COLLAPSED) {
+        for theta in warm
+            .iter()
+            .filter(|theta| length(&problem, theta) > COLLAPSED)
+        {
             let value = problem.full(theta, 0, None);
             if value < lowest {
                 (start, lowest, is_warm) = (theta.to_vec(), value, true);
@@ -232,7 +237,14 @@ mod tests {
         }
         assert_eq!("moment".parse::<Criterion>().unwrap().beta, 0.5);
         assert_eq!(Criterion::default().to_string(), "probability:0.5");
-        for text in ["", "auc", "moment:", "moment:-1", "moment:NaN", "likelihood:1"] {
+        for text in [
+            "",
+            "auc",
+            "moment:",
+            "moment:-1",
+            "moment:NaN",
+            "likelihood:1",
+        ] {
             assert!(text.parse::<Criterion>().is_err(), "{text}");
         }
     }

@@ -177,11 +177,7 @@ impl FoldSearch<'_> {
     }
 
     /// None, then every share in turn, until two in a row are worse than the best.
-    fn try_shares(
-        &self,
-        settings: &Refinement,
-        rankings: &[Vec<Verdict>],
-    ) -> Result<Vec<Tried>> {
+    fn try_shares(&self, settings: &Refinement, rankings: &[Vec<Verdict>]) -> Result<Vec<Tried>> {
         let mut tried: Vec<Tried> = Vec::new();
         let mut best = (f64::INFINITY, 0);
         for (place, share) in std::iter::once(0.0)
@@ -259,7 +255,11 @@ mod tests {
         let (found, labels) = suspects(Noise::corrupted_weights(0.01, 0.005, 100.0));
         assert!(found.share > 0.0, "{:?}", found.tried);
         let n_heavy = found.links.iter().filter(|v| v.weight == 100.0).count();
-        assert!(n_heavy as f64 > 0.5 * found.links.len() as f64, "{:?}", found.tried);
+        assert!(
+            n_heavy as f64 > 0.5 * found.links.len() as f64,
+            "{:?}",
+            found.tried
+        );
         assert_eq!(found.aside.unwrap().n_links(), found.links.len());
         let joins_two = |v: &&Verdict| labels[v.src as usize] != labels[v.dst as usize];
         assert!(found.links.iter().filter(joins_two).count() >= n_heavy);

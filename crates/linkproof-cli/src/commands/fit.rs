@@ -4,14 +4,17 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use linkproof::folds::Watcher;
 use linkproof::io::{self, EmbeddingFormat, Field, Labels, OutputFolder};
-use linkproof::{CheckedParams, Dataset, Error, Fitted, Params};
+use linkproof::refine::{Refinement, Suspects, find_suspects};
+use linkproof::select::Selection;
+use linkproof::{CheckedParams, Dataset, Error, Fitted};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Format, quoted};
-use crate::config;
 use crate::data::DataArgs;
 use crate::progress::Progress;
+use crate::search::{self, SearchArgs};
 use crate::session::{Session, counted, peak_memory_bytes};
 use crate::settings::SettingArgs;
 
@@ -42,13 +45,30 @@ pub struct FitArgs {
     /// Further formats of the embeddings; may be repeated [default: npy alone]
     #[arg(long, value_name = "FORMAT", value_enum, help_heading = "Output")]
     format: Vec<Format>,
+    /// Choose score, exponent and ridge without labels first, as 'linkproof
+    /// select' does; those that are given here are kept
+    #[arg(long, help_heading = "Without labels")]
+    select: bool,
+    /// Set suspect links aside and fit without them: as many as the held-out
+    /// criterion says, none where that is best. Writes suspects.csv
+    #[arg(long, help_heading = "Without labels")]
+    refine: bool,
+    #[command(flatten)]
+    search: SearchArgs,
     #[command(flatten)]
     settings: SettingArgs,
 }
 
+/// What was found out before the fit itself.
+#[derive(Default)]
+struct Findings {
+    selection: Option<Selection>,
+    suspects: Option<Suspects>,
+}
+
 /// Runs the command.
 pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
-    let params = params(args, session)?.check()?;
+    let mut params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
     let folder = OutputFolder::create(&args.out, args.force)?;
     let mut progress = Progress::start(session, "reading");
@@ -60,42 +80,64 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let labels = labels
         .map(|path| KnownLabels::read(path, &data))
         .transpose()?;
-    progress.say("starting the fit");
     Session::stop_on_interrupt()?;
-    let fitted = linkproof::fit_observed(&params, &data, &mut |record, most| {
+    let mut findings = Findings::default();
+    if args.select {
+        progress.say("choosing settings");
+        let model = &args.settings.model;
+        let selection = args.search.run(&params, model, &data, &progress)?;
+        params = selection.chosen.params(&params).check()?;
+        findings.selection = Some(selection);
+    }
+    if args.refine {
+        progress.say("looking for suspects");
+        findings.suspects = Some(suspects(args, &params, &data, &progress)?);
+    }
+    progress.say("starting the fit");
+    let aside = findings
+        .suspects
+        .as_ref()
+        .and_then(|found| found.aside.as_ref());
+    let fitted = linkproof::model::fit_without(&params, &data, aside, &mut |record, most| {
         progress.step(record, most);
         !Session::is_stopped()
     })?;
     progress.end();
-    fitted.save(&data, &folder, record(args)?)?;
-    write_more(args, &fitted, labels.as_ref(), &folder)?;
+    fitted.save(&data, &folder, record(args, &findings)?)?;
+    write_more(args, &fitted, labels.as_ref(), &findings, &folder)?;
     folder.commit()?;
     let peak = peak_memory_bytes();
-    let words = summary(args, &params, &fitted, labels.as_ref(), peak);
-    session.finish(&as_json(args, &fitted, peak), &words)
+    let words = summary(args, &params, &fitted, labels.as_ref(), &findings, peak);
+    session.finish(&as_json(args, &fitted, &findings, peak), &words)
 }
 
-/// The configuration file first, then the command line.
-fn params(args: &FitArgs, session: &Session) -> Result<Params, Error> {
-    let mut params = match &args.settings.config {
-        Some(path) => config::read(path)?,
-        None => Params::default(),
+/// The links to fit without.
+fn suspects(
+    args: &FitArgs,
+    params: &CheckedParams,
+    data: &Dataset,
+    progress: &Progress,
+) -> Result<Suspects, Error> {
+    let settings = Refinement {
+        folds: args.search.folds(),
+        criterion: args.search.criterion(),
+        ..Refinement::default()
     };
-    args.settings.apply(&mut params);
-    if let Some(seed) = session.seed() {
-        params.seed = seed;
-    }
-    Ok(params)
+    let watcher = Watcher {
+        after_fit: &|done, all| progress.fits(done, all),
+        goes_on: &|| !Session::is_stopped(),
+    };
+    find_suspects(params, data, &settings, watcher)
 }
 
 /// What `fit.json` records beside the fit itself.
-fn record(args: &FitArgs) -> Result<Map<String, Value>, Error> {
+fn record(args: &FitArgs, findings: &Findings) -> Result<Map<String, Value>, Error> {
     let more = args.labels.iter().chain(&args.settings.config);
     let inputs = args.data.digests(more.map(PathBuf::as_path))?;
     let command: Vec<String> = std::env::args_os()
         .map(|arg| arg.to_string_lossy().into_owned())
         .collect();
-    Ok(Map::from_iter([
+    let mut record = Map::from_iter([
         ("inputs".to_owned(), inputs),
         (
             "versions".to_owned(),
@@ -105,7 +147,18 @@ fn record(args: &FitArgs) -> Result<Map<String, Value>, Error> {
         ),
         ("peak_memory_bytes".to_owned(), json!(peak_memory_bytes())),
         ("command".to_owned(), json!(command)),
-    ]))
+    ]);
+    if let Some(selection) = &findings.selection {
+        record.insert("selection".to_owned(), search::as_json(selection));
+    }
+    if let Some(suspects) = &findings.suspects {
+        record.insert("refine".to_owned(), refine_json(suspects));
+    }
+    Ok(record)
+}
+
+fn refine_json(suspects: &Suspects) -> Value {
+    json!({ "share": suspects.share, "set_aside": suspects.links.len(), "tried": suspects.tried })
 }
 
 /// Labels of nodes of the graph.
@@ -150,8 +203,12 @@ fn write_more(
     args: &FitArgs,
     fitted: &Fitted,
     labels: Option<&KnownLabels>,
+    findings: &Findings,
     folder: &OutputFolder,
 ) -> Result<(), Error> {
+    if let Some(suspects) = &findings.suspects {
+        write_suspects(&folder.file("suspects.csv"), fitted, suspects)?;
+    }
     if let Some(labels) = labels {
         labels.write(&folder.file("labels.csv"), fitted)?;
     }
@@ -173,14 +230,37 @@ fn write_more(
     Ok(())
 }
 
-fn n_links(fitted: &Fitted) -> usize {
-    let counts = fitted.report().counts;
-    counts.training_links + counts.held_out_links + counts.ignored_links
+fn write_suspects(path: &Path, fitted: &Fitted, suspects: &Suspects) -> Result<(), Error> {
+    let columns = ["src", "dst", "weight", "mu", "trust"];
+    io::write_table(path, &columns, |rows| {
+        for link in &suspects.links {
+            let [src, dst] = [link.src, link.dst].map(|row| fitted.ids().name(row as usize));
+            rows.row(&[
+                Field::Text(&src),
+                Field::Text(&dst),
+                Field::Real(link.weight),
+                Field::Real(link.mu),
+                Field::Real(link.trust),
+            ])?;
+        }
+        Ok(())
+    })
 }
 
-fn as_json(args: &FitArgs, fitted: &Fitted, peak: Option<u64>) -> Value {
+fn n_links(fitted: &Fitted) -> usize {
+    let counts = fitted.report().counts;
+    counts.training_links + counts.held_out_links + counts.ignored_links + counts.set_aside_links
+}
+
+fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u64>) -> Value {
     let report = fitted.report();
+    let params = fitted.params();
     json!({
+        "score": params.score,
+        "beta": params.beta,
+        "ridge": params.ridge,
+        "selection": findings.selection.as_ref().map(search::as_json),
+        "refine": findings.suspects.as_ref().map(refine_json),
         "out": args.out.display().to_string(),
         "nodes": fitted.n_nodes(),
         "links": n_links(fitted),
@@ -204,6 +284,7 @@ fn summary(
     params: &CheckedParams,
     fitted: &Fitted,
     labels: Option<&KnownLabels>,
+    findings: &Findings,
     peak: Option<u64>,
 ) -> String {
     let (report, out) = (fitted.report(), args.out.display());
@@ -240,8 +321,35 @@ fn summary(
             report.best_step
         );
     }
+    if let Some(selection) = &findings.selection {
+        let _ = write!(
+            text,
+            "\n  selected  {} of {} candidates, by {} fits in {:.1} s",
+            search::in_words(selection),
+            selection.candidates.len(),
+            selection.fits,
+            selection.seconds
+        );
+        for warning in &selection.warnings {
+            let _ = write!(text, "\n  warning   {warning}");
+        }
+    }
+    if let Some(suspects) = &findings.suspects {
+        let _ = match suspects.links.len() {
+            0 => write!(
+                text,
+                "\n  refined   no link set aside: the held-out pairs are best told with all"
+            ),
+            n => write!(
+                text,
+                "\n  refined   without {} ({}%), see suspects.csv",
+                counted(n, "link"),
+                100.0 * suspects.share
+            ),
+        };
+    }
     for note in &report.notes {
-        let _ = write!(text, "\n  note      --{note}");
+        let _ = write!(text, "\n  note      {note}");
     }
     if report.k != 1.0 {
         let _ = write!(

@@ -1,5 +1,6 @@
 //! The commands, one file each: what is typed, what is done, what is said.
 
+pub mod audit;
 pub mod cluster;
 pub mod demo;
 pub mod embed;
@@ -9,3 +10,4 @@ pub mod inspect;
 pub mod neighbors;
 pub mod objective;
 pub mod score;
+pub mod select;

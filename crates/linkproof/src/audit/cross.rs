@@ -42,7 +42,10 @@ pub fn cross_fit(
             (watcher.after_fit)(count, folds.number());
             let links = data.graph().links();
             let links = links.filter(|link| split.holds_out(link.src, link.dst));
-            Ok((judge_inside(&fitted, data, links), mus(&fitted, random, split)))
+            Ok((
+                judge_inside(&fitted, data, links),
+                mus(&fitted, random, split),
+            ))
         })
         .collect::<Result<_>>()?;
     let mut verdicts = Vec::with_capacity(data.graph().n_links());

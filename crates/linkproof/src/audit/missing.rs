@@ -41,7 +41,11 @@ pub fn missing(model: &Fitted, links: &Graph, count: usize) -> Vec<Missing> {
     let mut memory = Vec::new();
     for first in (0..n).step_by(COLUMNS) {
         let columns = first..n.min(first + COLUMNS);
-        let tile = View::new(&y[columns.start * dim..columns.end * dim], columns.len(), dim);
+        let tile = View::new(
+            &y[columns.start * dim..columns.end * dim],
+            columns.len(),
+            dim,
+        );
         memory.resize(Packed::<f32>::size(dim, columns.len()), 0.0);
         let packed = Packed::new_parallel(&mut memory, tile.t());
         let least = if best.len() < count {
@@ -57,7 +61,11 @@ pub fn missing(model: &Fitted, links: &Graph, count: usize) -> Vec<Missing> {
                 let left = View::new(&y[rows.start * dim..rows.end * dim], rows.len(), dim);
                 let mut products = vec![0.0; rows.len() * columns.len()];
                 packed.multiply(&mut products, left, 0..dim, false);
-                let look = Look { model, links, count };
+                let look = Look {
+                    model,
+                    links,
+                    count,
+                };
                 look.best_of(rows.start, columns.start, columns.len(), &products, least)
             })
             .collect();

@@ -92,13 +92,20 @@ fn cross_fits_find_false_links_and_their_rate() {
     // as a quarter of all random pairs are: more seem random than are false.
     let share = truth.iter().filter(|x| **x).count() as f64 / truth.len() as f64;
     let seems = discovery.random_share;
-    assert!(seems > share - 0.1 && seems < share / 0.75 + 0.1, "{share} {seems}");
+    assert!(
+        seems > share - 0.1 && seems < share / 0.75 + 0.1,
+        "{share} {seems}"
+    );
     let called: Vec<bool> = (0..truth.len())
         .filter(|&place| discovery.rates[place] <= 0.1)
         .map(|place| truth[place])
         .collect();
     let wrong = called.iter().filter(|x| !**x).count() as f64 / called.len() as f64;
-    assert!(called.len() > 200 && wrong < 0.15, "{wrong} of {}", called.len());
+    assert!(
+        called.len() > 200 && wrong < 0.15,
+        "{wrong} of {}",
+        called.len()
+    );
     assert_eq!(discovery.too_heavy, 0);
 }
 

@@ -154,11 +154,28 @@ fn finish<T: Real>(
             },
             k: plan.k,
             plan: serde_json::to_value(plan).unwrap_or_default(),
-            notes: problem.unused_settings(params),
+            notes: notes(params, problem, &solution),
             history: solution.history,
             seconds: clock.elapsed().as_secs_f64(),
         },
     })
+}
+
+/// What a user should know.
+fn notes<T: Real>(
+    params: &CheckedParams,
+    problem: &Problem<'_, T>,
+    solution: &Solution<T>,
+) -> Vec<String> {
+    let mut notes = problem.unused_settings(params);
+    if solution.held_out.is_some() && solution.best_step == 0 {
+        notes.push(
+            "no step lowered the held-out score, so the model is its random start: \
+             try a smaller beta or ridge, or let 'linkproof select' choose"
+                .to_owned(),
+        );
+    }
+    notes
 }
 
 /// The links over which data vectors were averaged: those that were neither

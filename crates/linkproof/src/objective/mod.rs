@@ -178,7 +178,7 @@ impl<'a, T: Real> Problem<'a, T> {
         ]
         .into_iter()
         .filter(|(_, given)| *given)
-        .map(|(name, _)| format!("{name} has no effect: no encoder is an mlp"))
+        .map(|(name, _)| format!("--{name} has no effect: no encoder is an mlp"))
         .collect()
     }
 

@@ -173,7 +173,10 @@ impl Prepared {
     /// known from the share that is held out.
     pub fn n_training_pairs(&self) -> f64 {
         const COUNTED: f64 = 1e7;
-        let aside = self.aside.as_ref().map_or(0.0, |aside| aside.n_links() as f64);
+        let aside = self
+            .aside
+            .as_ref()
+            .map_or(0.0, |aside| aside.n_links() as f64);
         let total = self.n_pairs_total();
         let Some(split) = self.split else {
             return total - aside;

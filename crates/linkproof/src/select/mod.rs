@@ -6,10 +6,12 @@
 
 mod choose;
 mod grid;
+mod plot;
 mod race;
 
 pub use choose::{Comparison, compare};
 pub use grid::{Candidate, Grid, candidates};
+pub use plot::plot;
 
 use std::time::Instant;
 

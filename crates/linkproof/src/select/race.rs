@@ -114,12 +114,7 @@ impl Race<'_> {
         chains
     }
 
-    fn run_chain(
-        &self,
-        fold: usize,
-        chain: &[usize],
-        after: &dyn Fn(),
-    ) -> Result<Vec<Outcome>> {
+    fn run_chain(&self, fold: usize, chain: &[usize], after: &dyn Fn()) -> Result<Vec<Outcome>> {
         match self.candidates[chain[0]].1.precision {
             Precision::F32 => self.run_chain_in::<f32>(fold, chain, after),
             Precision::F64 => self.run_chain_in::<f64>(fold, chain, after),

@@ -45,9 +45,15 @@ fn corrupted_weights_choose_the_score_that_withstands_them() {
     assert_eq!(found.fits, 9 + 3 + 3 * 3);
     let out = |round| {
         let entries = found.candidates.iter();
-        entries.filter(|one| one.entry.out_after == Some(round)).count()
+        entries
+            .filter(|one| one.entry.out_after == Some(round))
+            .count()
     };
     assert_eq!((out(1), out(2)), (6, 0));
+    let picture = plot(&found);
+    assert_eq!(picture.matches("<circle").count(), 9);
+    assert_eq!(picture.matches("<polyline").count(), 3);
+    assert!(picture.contains("probability 0.5") && !picture.contains("NaN"));
 }
 
 #[test]
@@ -75,7 +81,11 @@ fn every_candidate_on_every_fold_finds_the_same() {
 fn the_choice_does_not_depend_on_threads() {
     let made = synthetic(3, Noise::false_links(0.02)).unwrap();
     let search = Search {
-        grid: grid(&[ScoreKind::Probability], &[0.5], &[1.0, 10.0, 100.0, 300.0]),
+        grid: grid(
+            &[ScoreKind::Probability],
+            &[0.5],
+            &[1.0, 10.0, 100.0, 300.0],
+        ),
         ..Search::around(&base())
     };
     let run = |threads| {

@@ -42,8 +42,7 @@ fn each_problem(mut check: impl FnMut(&Problem<'_, f64>, &[f64])) {
                 let params = params(score, 0.0).check().unwrap();
                 let data = data(views);
                 let aside = split.map(|_| some_links(&data));
-                let prepared =
-                    Prepared::without(&data, &params, split, aside.as_ref()).unwrap();
+                let prepared = Prepared::without(&data, &params, split, aside.as_ref()).unwrap();
                 let problem = Problem::new(&prepared, &params).unwrap();
                 let theta = problem.start(1.0);
                 check(&problem, &theta);

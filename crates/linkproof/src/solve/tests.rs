@@ -214,7 +214,10 @@ fn pairs_set_aside_are_neither_links_nor_zeros() {
                     paid += plain.pair(product - gamma, link.weight).value;
                     assert!(thin.training.weight(link.src, link.dst).is_none());
                 }
-                assert!((all - rest - paid).abs() < 1e-10 * all.abs(), "{kind} {views}");
+                assert!(
+                    (all - rest - paid).abs() < 1e-10 * all.abs(),
+                    "{kind} {views}"
+                );
                 assert!(absent.n_links() >= 1);
                 assert_eq!(
                     whole.n_training_pairs() - thin.n_training_pairs(),
@@ -491,6 +494,6 @@ fn settings_that_no_encoder_reads_are_named() {
         problem.unused_settings(&params)
     };
     assert_eq!(notes(None).len(), 3);
-    assert!(notes(None)[1].starts_with("dropout has no effect"));
+    assert!(notes(None)[1].starts_with("--dropout has no effect"));
     assert!(notes(Some(EncoderKind::Mlp)).is_empty());
 }
