@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use clap::Args;
-use linkproof::folds::{Criterion, Watcher};
+use clap::{Args, ValueEnum};
+use linkproof::folds::{Criterion, HoldOut, Watcher};
 use linkproof::params::ScoreKind;
 use linkproof::select::{Comparison, Grid, Search, Selection, select};
 use linkproof::{Dataset, Error, Params};
@@ -39,6 +39,10 @@ pub struct SearchArgs {
     /// Folds of the pairs, 2 to 100 [default: 5]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     folds: Option<usize>,
+    /// What a fold holds out: single pairs, or nodes with all their pairs, for
+    /// models that shall embed unseen nodes [default: pairs]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    hold_out: Option<OnHoldOut>,
     /// Score of the held-out pairs that compares candidates, SCORE[:BETA]; the
     /// moment score rejects the right model where weights are corrupted
     /// [default: probability:0.5]
@@ -52,6 +56,13 @@ pub struct SearchArgs {
     /// simplest: the largest ridge, then the smallest exponent
     #[arg(long)]
     one_standard_error: bool,
+}
+
+/// What `--hold-out` takes.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum OnHoldOut {
+    Pairs,
+    Nodes,
 }
 
 impl SearchArgs {
@@ -83,6 +94,10 @@ impl SearchArgs {
                 steps: self.step_limits.clone().unwrap_or(around.steps),
             },
             folds: self.folds(),
+            hold_out: match self.hold_out {
+                Some(OnHoldOut::Nodes) => HoldOut::Nodes,
+                Some(OnHoldOut::Pairs) | None => HoldOut::Pairs,
+            },
             criterion: self.criterion(),
             halving: !self.exhaustive,
             one_standard_error: self.one_standard_error,

@@ -3,6 +3,8 @@
 // A test may fail.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+#[path = "cli/audit.rs"]
+mod audit;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
 #[path = "cli/bad_usage.rs"]
@@ -19,6 +21,8 @@ mod inspect;
 mod lab;
 #[path = "cli/objective.rs"]
 mod objective;
+#[path = "cli/select.rs"]
+mod select;
 #[path = "cli/threads.rs"]
 mod threads;
 #[path = "cli/views.rs"]

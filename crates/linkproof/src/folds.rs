@@ -15,24 +15,45 @@ use crate::real::Real;
 use crate::score::Score;
 use crate::solve::{Observer, Plan, solve};
 
-/// A partition of all pairs.
+/// What is held out together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HoldOut {
+    /// Single pairs: how well are links between known nodes told?
+    #[default]
+    Pairs,
+    /// Nodes with all of their pairs: how well are unseen nodes embedded?
+    Nodes,
+}
+
+/// A partition of all pairs, or of the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Folds {
     seed: u64,
     number: usize,
+    hold_out: HoldOut,
 }
 
 impl Folds {
     /// So many folds of about the same size.
     pub fn new(seed: u64, number: usize) -> Result<Folds> {
         if (2..=100).contains(&number) {
-            return Ok(Folds { seed, number });
+            return Ok(Folds {
+                seed,
+                number,
+                hold_out: HoldOut::Pairs,
+            });
         }
         Err(Error::Param {
             name: "folds",
             accepted: "2 to 100".into(),
             given: number.to_string(),
         })
+    }
+
+    /// The same number of folds of something else.
+    pub fn of(self, hold_out: HoldOut) -> Folds {
+        Folds { hold_out, ..self }
     }
 
     /// The number of folds.
@@ -44,11 +65,24 @@ impl Folds {
     pub fn split(self, fold: usize) -> Split {
         // Apart from the pairs that `--validation` holds out under the same seed.
         const APART: u64 = 0x666f_6c64;
-        Split::fold(self.seed ^ APART, fold, self.number)
+        let seed = self.seed ^ APART;
+        match self.hold_out {
+            HoldOut::Pairs => Split::fold(seed, fold, self.number),
+            HoldOut::Nodes => Split::node_fold(seed, fold, self.number),
+        }
     }
 
-    /// Refuses data with fewer links than folds.
+    /// Refuses data with fewer links than folds, and folds of nodes that have
+    /// no data vectors to be embedded from.
     pub fn check(self, data: &Dataset) -> Result<()> {
+        let table = data.views().iter().find(|view| view.matrix.is_none());
+        if let (HoldOut::Nodes, Some(view)) = (self.hold_out, table) {
+            return Err(Error::Param {
+                name: "hold-out",
+                accepted: "pairs where nodes have no data vectors".into(),
+                given: format!("nodes, and view '{}' has none", view.name),
+            });
+        }
         let n_links = data.graph().n_links();
         if n_links >= self.number {
             return Ok(());

@@ -77,7 +77,7 @@ pub struct AuditArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     folds: Option<usize>,
     /// List this many pairs of largest expected weight that have no link
-    #[arg(long, value_name = "N", default_value = "0", value_parser = whole)]
+    #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = whole)]
     missing: usize,
     /// CSV file for them: src,dst,mu [default: missing.csv beside --out]
     #[arg(long, value_name = "FILE", requires = "missing")]

@@ -71,7 +71,8 @@ pub(crate) fn judge_inside(
     let user = |row: u32| data.user_row(row as usize) as u32;
     links
         .map(|link| {
-            let (src, dst) = (user(link.src), user(link.dst));
+            let (a, b) = (user(link.src), user(link.dst));
+            let (src, dst) = (a.min(b), a.max(b));
             let mu = fitted.mu(src as usize, dst as usize);
             Verdict::new(fitted.params(), Link { src, dst, ..link }, mu)
         })

@@ -35,6 +35,9 @@ fn order(a: &Found, b: &Found) -> Ordering {
 /// first. All pairs are looked at, tile by tile; `links` are between the
 /// model's rows.
 pub fn missing(model: &Fitted, links: &Graph, count: usize) -> Vec<Missing> {
+    if count == 0 {
+        return Vec::new();
+    }
     let (n, dim) = (model.n_nodes(), model.dim());
     let y = model.embeddings();
     let mut best: Vec<Found> = Vec::new();

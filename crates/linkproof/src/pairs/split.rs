@@ -6,12 +6,14 @@ use serde::{Deserialize, Serialize};
 use crate::processor::vectorised;
 use crate::real::Real;
 
-/// Pairs whose hash falls into a range are held out.
+/// Pairs whose hash falls into a range are held out, or all pairs of nodes
+/// whose hash does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Split {
     seed: u32,
     from: u32,
     width: u32,
+    by_node: bool,
 }
 
 /// One side of a split.
@@ -38,24 +40,51 @@ impl Split {
         )
     }
 
+    /// Holds out every pair of the nodes of fold `fold` of `n_folds`.
+    pub fn node_fold(seed: u64, fold: usize, n_folds: usize) -> Split {
+        Split {
+            by_node: true,
+            ..Split::fold(seed, fold, n_folds)
+        }
+    }
+
     fn range(seed: u64, from: f64, to: f64) -> Split {
         let place = |share: f64| (share * 4_294_967_296.0) as u64;
         Split {
             seed: mix(seed as u32 ^ mix((seed >> 32) as u32 ^ 0x9e37_79b9)),
             from: place(from) as u32,
             width: (place(to) - place(from)).min(u64::from(u32::MAX)) as u32,
+            by_node: false,
         }
     }
 
     /// The share of pairs that is held out.
     pub fn held_share(self) -> f64 {
-        f64::from(self.width) / 4_294_967_296.0
+        let share = f64::from(self.width) / 4_294_967_296.0;
+        match self.by_node {
+            true => 1.0 - (1.0 - share).powi(2),
+            false => share,
+        }
+    }
+
+    #[inline(always)]
+    fn has(self, hash: u32) -> bool {
+        hash.wrapping_sub(self.from) < self.width
+    }
+
+    /// Whether all pairs of a node are held out.
+    #[inline(always)]
+    fn has_node(self, node: u32) -> bool {
+        self.by_node && self.has(pair_hash(self.seed, node, node))
     }
 
     /// Whether the pair of nodes `i < j` is held out.
     #[inline(always)]
     pub fn holds_out(self, i: u32, j: u32) -> bool {
-        pair_hash(self.seed, i, j).wrapping_sub(self.from) < self.width
+        match self.by_node {
+            true => self.has_node(i) || self.has_node(j),
+            false => self.has(pair_hash(self.seed, i, j)),
+        }
     }
 
     /// Whether the pair of nodes `i < j` belongs to a part.
@@ -80,8 +109,14 @@ fn mask_body<T: Real, const FMA: bool>(
     nodes: &[u32],
 ) -> u32 {
     let mut count = 0;
+    // Told apart outside the loop, which is then one of wide registers.
+    let row = split.has_node(i);
     for (mask, &j) in mask.iter_mut().zip(nodes) {
-        let keeps = split.keeps(part, i, j);
+        let held = match split.by_node {
+            true => row || split.has_node(j),
+            false => split.has(pair_hash(split.seed, i, j)),
+        };
+        let keeps = held == (part == Part::HeldOut);
         *mask = if keeps { T::ONE } else { T::ZERO };
         count += u32::from(keeps);
     }
@@ -120,6 +155,31 @@ mod tests {
         }
         for count in counts {
             assert!((count as f64 / 44_850.0 - 0.2).abs() < 0.01, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn folds_of_nodes_hold_out_all_their_pairs() {
+        let folds: Vec<_> = (0..4).map(|fold| Split::node_fold(7, fold, 4)).collect();
+        let nodes: Vec<u32> = (0..200).collect();
+        for (place, fold) in folds.iter().enumerate() {
+            let inside = |node: u32| fold.has_node(node);
+            let n_inside = nodes.iter().filter(|&&node| inside(node)).count();
+            assert!((30..70).contains(&n_inside), "{n_inside}");
+            for i in 0..200 {
+                let mut mask = [0f32; 200];
+                let count = mask_row(&mut mask, *fold, Part::HeldOut, i, &nodes);
+                let held: Vec<bool> = nodes.iter().map(|&j| inside(i) || inside(j)).collect();
+                assert_eq!(count as usize, held.iter().filter(|held| **held).count());
+                for j in 0..200 {
+                    assert_eq!(mask[j as usize] == 1.0, held[j as usize]);
+                    assert_eq!(fold.holds_out(i, j), held[j as usize]);
+                }
+                let others = folds.iter().filter(|other| other.has_node(i)).count();
+                assert_eq!(others, 1, "{place}");
+            }
+            let share = fold.held_share();
+            assert!((share - 0.4375).abs() < 1e-6, "{share}");
         }
     }
 

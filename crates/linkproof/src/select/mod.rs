@@ -19,7 +19,7 @@ use serde::Serialize;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::folds::{Criterion, Folds, Watcher};
+use crate::folds::{Criterion, Folds, HoldOut, Watcher};
 use crate::params::Params;
 
 /// How a search is run.
@@ -29,6 +29,8 @@ pub struct Search {
     pub grid: Grid,
     /// The number of folds.
     pub folds: usize,
+    /// Whether folds are of pairs or of nodes.
+    pub hold_out: HoldOut,
     /// What compares the candidates on the pairs of a fold.
     pub criterion: Criterion,
     /// Most candidates are dropped after one or two folds; otherwise every
@@ -45,6 +47,7 @@ impl Search {
         Search {
             grid: Grid::around(params),
             folds: 5,
+            hold_out: HoldOut::Pairs,
             criterion: Criterion::default(),
             halving: true,
             one_standard_error: false,
@@ -140,6 +143,8 @@ pub struct Selection {
     pub criterion: String,
     /// The number of folds.
     pub folds: usize,
+    /// What they are folds of.
+    pub hold_out: HoldOut,
     /// The number of fits to folds.
     pub fits: usize,
     /// What a user should know.
@@ -158,7 +163,7 @@ pub fn select(
 ) -> Result<Selection> {
     let clock = Instant::now();
     let candidates = candidates(&search.grid, base)?;
-    let folds = Folds::new(base.seed, search.folds)?;
+    let folds = Folds::new(base.seed, search.folds)?.of(search.hold_out);
     folds.check(data)?;
     let race = race::Race {
         data,
@@ -180,6 +185,7 @@ pub fn select(
         candidates: compared,
         criterion: search.criterion.to_string(),
         folds: search.folds,
+        hold_out: search.hold_out,
         fits,
         warnings,
         seconds: clock.elapsed().as_secs_f64(),

@@ -135,7 +135,8 @@ impl Race<'_> {
         let first = &self.candidates[chain[0]].1;
         let prepared = Prepared::new(self.data, first, split)?;
         let mut outcomes = Vec::with_capacity(chain.len());
-        let (mut previous, mut head): (Option<(Candidate, Vec<T>)>, Option<Vec<T>>) = (None, None);
+        let mut previous: Option<(Candidate, Vec<T>)> = None;
+        let mut head: Option<Vec<T>> = None;
         for &place in chain {
             let (candidate, params) = &self.candidates[place];
             let column = previous.filter(|(before, _)| before.same_column(candidate));

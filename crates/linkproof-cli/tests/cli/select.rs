@@ -1,0 +1,113 @@
+//! `linkproof select` and `fit --select`.
+
+use crate::lab::Lab;
+
+const DATA: &str = "--links links.csv --features x.csv --dim 2";
+const GRID: &str = "--scores likelihood,probability --betas 0.1 --ridges 0.1,1,10,100";
+
+#[test]
+fn a_search_is_told_in_every_form() {
+    let lab = Lab::with_graph();
+    let line = format!("select {DATA} {GRID} --out chosen.toml --table t.csv --plot p.svg");
+    let found = lab.json(&line);
+    for field in ["score", "beta", "ridge", "chosen", "criterion", "warnings"] {
+        assert!(!found[field].is_null(), "{field}: {found}");
+    }
+    assert_eq!(found["criterion"], "probability:0.5");
+    assert_eq!(found["chosen"]["ridge"], found["ridge"]);
+    let candidates = found["candidates"].as_array().unwrap();
+    assert_eq!(candidates.len(), 8);
+    let best = candidates
+        .iter()
+        .find(|one| one["score"] == found["score"] && one["ridge"] == found["ridge"])
+        .unwrap();
+    assert_eq!(best["behind"], 0.0);
+    assert_eq!(best["folds"].as_array().unwrap().len(), 5);
+    assert_eq!(lab.read("t.csv").lines().count(), 9);
+    assert!(lab.read("t.csv").starts_with("score,beta,ridge,"));
+    assert!(lab.read("p.svg").starts_with("<svg"));
+    // The choice is a configuration that a fit takes.
+    let config = lab.read("chosen.toml");
+    assert!(
+        config.contains(&format!("score = {}", found["score"])),
+        "{config}"
+    );
+    let fitted = lab.json("fit --links links.csv --features x.csv --config chosen.toml --out m");
+    assert_eq!(
+        (&fitted["score"], &fitted["ridge"]),
+        (&found["score"], &found["ridge"])
+    );
+    assert_eq!(fitted["dim"], 2);
+    // And `fit --select` does both at once, with the same bits.
+    lab.ok(&format!("fit {DATA} {GRID} --select --quiet --out both"));
+    assert_eq!(
+        lab.bytes("m/embeddings.npy"),
+        lab.bytes("both/embeddings.npy")
+    );
+    assert!(lab.read("both/fit.json").contains("\"selection\""));
+    let words = lab.ok(&format!("select {DATA} {GRID}"));
+    assert!(
+        words.contains("Chosen: ") && words.contains("linkproof fit"),
+        "{words}"
+    );
+    lab.ok(&format!("select {DATA} {GRID} --quiet --out all.json"));
+    assert!(lab.read("all.json").contains("\"candidates\""));
+}
+
+#[test]
+fn what_is_given_is_not_searched_over() {
+    let lab = Lab::with_graph();
+    let found = lab.json(&format!(
+        "select {DATA} --ridge 3 --score moment --beta 0.2"
+    ));
+    assert_eq!(found["candidates"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&found["score"], &found["ridge"]),
+        (&"moment".into(), &3.0.into())
+    );
+    let found = lab.json(&format!(
+        "select {DATA} --ridge 3 --scores likelihood --dims 2,3 --walk-lengths 0,2 --step-limits 5,50"
+    ));
+    assert_eq!(found["candidates"].as_array().unwrap().len(), 8);
+    assert!(found["steps"].is_u64());
+}
+
+#[test]
+fn searches_that_cannot_be_are_refused() {
+    let lab = Lab::with_graph();
+    for (options, what) in [
+        ("--ridges", ["ridges", "at least one"]),
+        ("--scores moment --betas", ["betas", "at least one"]),
+        ("--scores", ["scores", "at least one"]),
+        ("--scores best", ["--scores", "'best'"]),
+        ("--ridges 1,-1", ["ridge", "-1"]),
+        ("--betas 0.1,nan", ["beta", "NaN"]),
+        ("--folds 1", ["folds", "2 to 100"]),
+        ("--criterion auc", ["--criterion", "auc"]),
+        ("--criterion moment:x", ["--criterion", "'x'"]),
+    ] {
+        lab.refused(&format!("select {DATA} {options} --out c.toml"), &what);
+    }
+    lab.write("few.csv", "a,b,1\nb,c,1\nc,d,1\n");
+    lab.refused("select --links few.csv", &["3 of them", "--folds"]);
+    lab.refused("fit --links few.csv --select --out m", &["3 of them"]);
+    lab.refused("fit --links few.csv --refine --out m", &["3 of them"]);
+    lab.write("zero.csv", "a,b,0\nb,c,0\n");
+    lab.refused("select --links zero.csv", &["zero.csv", "no links"]);
+}
+
+#[test]
+fn a_candidate_that_diverges_is_skipped() {
+    let lab = Lab::with_graph();
+    let steps = "--solver exact --optimizer sgd --learning-rate 0.01 --steps 100 --validation 0";
+    let line = format!("select {DATA} --scores likelihood {steps}");
+    let found = lab.json(&format!("{line} --ridges 1,1e9"));
+    assert_eq!(found["ridge"], 1.0);
+    let failed = &found["candidates"][0];
+    assert!(failed["failure"].as_str().unwrap().contains("diverged"));
+    lab.ends_with(
+        1,
+        &format!("{line} --ridges 1e9"),
+        &["diverged", "none of 1"],
+    );
+}
