@@ -66,6 +66,22 @@ pub enum OnHoldOut {
 }
 
 impl SearchArgs {
+    /// Whether anything was given that only a search reads.
+    pub fn is_given(&self) -> bool {
+        let lists = [
+            self.scores.is_some(),
+            self.betas.is_some(),
+            self.ridges.is_some(),
+            self.dims.is_some(),
+            self.walk_lengths.is_some(),
+            self.step_limits.is_some(),
+        ];
+        lists.contains(&true)
+            || self.hold_out.is_some()
+            || self.exhaustive
+            || self.one_standard_error
+    }
+
     /// The number of folds.
     pub fn folds(&self) -> usize {
         self.folds.unwrap_or(5)

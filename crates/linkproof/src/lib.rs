@@ -20,8 +20,9 @@
 //!
 //! The modules, from the ground up: [`error`], [`ids`], [`real`]; [`graph`],
 //! [`features`], [`params`]; [`dataset`] and [`io`]; [`score`]; [`pairs`],
-//! [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`]; [`audit`],
-//! [`inspect`]; [`experiment`]; and [`measure`] beside them.
+//! [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`]; [`inspect`],
+//! [`folds`]; [`audit`], [`select`](mod@select); [`refine`]; [`experiment`]; and
+//! [`measure`] beside them.
 
 pub mod audit;
 pub mod dataset;

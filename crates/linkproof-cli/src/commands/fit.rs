@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::{Format, quoted};
 use crate::data::DataArgs;
+use crate::exit::Usage;
 use crate::progress::Progress;
 use crate::search::{self, SearchArgs};
 use crate::session::{Session, counted, peak_memory_bytes};
@@ -26,7 +27,8 @@ use crate::settings::SettingArgs;
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof fit --links links.csv --features x.npy --out model\n  \
-    linkproof fit --links links.csv --score probability --beta 0.5 --dim 16 --out model\n  \
+    linkproof fit --links links.csv --score probability --dim 16 --out model\n  \
+    linkproof fit --links links.csv --features x.npy --select --refine --out model\n  \
     linkproof fit --links links.csv --nodes nodes.csv --features text=t.mtx \\\n      \
     --features image=i.npy --encoder image=mlp --out model")]
 pub struct FitArgs {
@@ -70,6 +72,9 @@ struct Findings {
 pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let mut params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
+    if args.search.is_given() && !args.select {
+        return Err(Usage::new("candidates and --hold-out are for a search: add --select").into());
+    }
     let folder = OutputFolder::create(&args.out, args.force)?;
     let mut progress = Progress::start(session, "reading");
     let data = args.data.read()?;
@@ -362,8 +367,10 @@ fn summary(
     let _ = write!(
         text,
         "\nWritten to {out}. Next:\n  linkproof neighbors --model {out} --node {} --out neighbors.csv\n  \
-         linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv",
+         linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv\n  \
+         linkproof audit --model {out} {} --out audit.csv",
         quoted(&fitted.ids().name(0)),
+        args.data.typed(),
     );
     text
 }

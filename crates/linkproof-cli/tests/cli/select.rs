@@ -70,6 +70,10 @@ fn what_is_given_is_not_searched_over() {
     ));
     assert_eq!(found["candidates"].as_array().unwrap().len(), 8);
     assert!(found["steps"].is_u64());
+    let found = lab.json(&format!(
+        "select {DATA} --hold-out nodes --scores likelihood --folds 3"
+    ));
+    assert_eq!(found["hold_out"], "nodes");
 }
 
 #[test]
@@ -88,6 +92,11 @@ fn searches_that_cannot_be_are_refused() {
     ] {
         lab.refused(&format!("select {DATA} {options} --out c.toml"), &what);
     }
+    lab.refused(&format!("fit {DATA} --ridges 1,2 --out m"), &["--select"]);
+    lab.refused(
+        "select --links links.csv --hold-out nodes",
+        &["hold-out", "no data vectors"],
+    );
     lab.write("few.csv", "a,b,1\nb,c,1\nc,d,1\n");
     lab.refused("select --links few.csv", &["3 of them", "--folds"]);
     lab.refused("fit --links few.csv --select --out m", &["3 of them"]);

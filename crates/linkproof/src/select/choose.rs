@@ -25,8 +25,9 @@ pub struct Comparison {
 /// all rounds. Folds differ far more than candidates do, so only differences
 /// on the same folds mean something.
 pub fn compare(entries: Vec<Entry>, links_per_pair: f64) -> Vec<Comparison> {
-    let rounds = entries.iter().map(|entry| entry.folds.len()).max();
-    let complete = |entry: &&Entry| entry.is_sound() && Some(entry.folds.len()) == rounds;
+    let sound = entries.iter().filter(|entry| entry.is_sound());
+    let most = sound.map(|entry| entry.folds.len()).max();
+    let complete = |entry: &&Entry| entry.is_sound() && Some(entry.folds.len()) == most;
     let best = entries
         .iter()
         .filter(complete)
@@ -64,10 +65,10 @@ fn order(entry: &Entry) -> f64 {
 /// The candidate with the lowest mean over all folds; among equals, and within
 /// one standard error where that is asked for, the simplest.
 pub fn choose(compared: &[Comparison], one_standard_error: bool) -> Option<Candidate> {
-    let rounds = compared.iter().map(|one| one.entry.folds.len()).max()?;
-    compared
-        .iter()
-        .filter(|one| one.entry.is_sound() && one.entry.folds.len() == rounds)
+    let sound = || compared.iter().filter(|one| one.entry.is_sound());
+    let most = sound().map(|one| one.entry.folds.len()).max()?;
+    sound()
+        .filter(|one| one.entry.folds.len() == most)
         .filter_map(|one| {
             let band = match one.standard_error {
                 Some(error) if one_standard_error => error,
