@@ -188,6 +188,8 @@ pub struct FoldFit<T> {
     pub steps: usize,
     /// Whether it moved from a warm start at all.
     pub moved: bool,
+    /// Whether its embeddings are as good as zero, so that all pairs are alike.
+    pub collapsed: bool,
 }
 
 /// A start whose embeddings are shorter than this, squared and on average, has
@@ -246,6 +248,7 @@ pub fn fit_fold<T: Real>(
     };
     Ok(FoldFit {
         moved: !is_warm || solution.best_step > 0,
+        collapsed: length(&problem, &solution.theta) <= COLLAPSED,
         theta: solution.theta,
         criterion: by_criterion,
         steps: solution.steps,

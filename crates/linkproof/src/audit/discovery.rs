@@ -18,8 +18,10 @@
 //! rates up to `q` are sound at a rate of `q` or less.
 //!
 //! *Its weight should be smaller.* Given that it exists, `P(X >= w | X >= 1)` for
-//! a Poisson `X` of mean `mu` is the chance of a weight as large; the procedure
-//! of Benjamini and Hochberg turns these chances into rates.
+//! a Poisson `X` is the chance of a weight as large, its mean being `mu` or the
+//! median weight of all links, whichever is larger: in a sparse graph `mu` is far
+//! below 1, and weights of 2 and 3 are no errors where they are common. The
+//! procedure of Benjamini and Hochberg turns these chances into rates.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -107,8 +109,13 @@ fn existence_rates(verdicts: &[Verdict], random: &[f64]) -> (Vec<f64>, f64) {
     }
     let mut random = random.to_vec();
     random.sort_by(f64::total_cmp);
-    let at_least = |mu: f64| random.len() - random.partition_point(|&other| other < mu);
-    let share = |mu: f64| at_least(mu) as f64 / random.len() as f64;
+    // Of pairs that are expected to weigh the same, half.
+    let share = |mu: f64| {
+        let below = random.partition_point(|&other| other < mu);
+        let above = random.len() - random.partition_point(|&other| other <= mu);
+        let ties = (random.len() - below - above) as f64;
+        (above as f64 + 0.5 * ties) / random.len() as f64
+    };
     let shares: Vec<f64> = verdicts.iter().map(|verdict| share(verdict.mu)).collect();
     let m = shares.len() as f64;
     let beyond = shares.iter().filter(|&&u| u > 0.5).count() as f64;
@@ -154,14 +161,18 @@ fn falling_density(sorted: &[f64]) -> Vec<f64> {
 
 /// The rates by which weights are too large for links that exist.
 fn weight_rates(verdicts: &[Verdict], weights: WeightTransform) -> Vec<f64> {
+    let seen = |verdict: &Verdict| transform_weight(verdict.weight, weights);
+    let mut all: Vec<f64> = verdicts.iter().map(seen).collect();
+    all.sort_by(f64::total_cmp);
+    let median = all.get(all.len() / 2).copied().unwrap_or(0.0);
     let chances: Vec<f64> = verdicts
         .iter()
         .map(|verdict| {
-            let w = transform_weight(verdict.weight, weights);
-            if w <= 1.0 || w <= verdict.mu {
+            let (w, mean) = (seen(verdict), verdict.mu.max(median));
+            if w <= 1.0 || w <= mean {
                 return 1.0;
             }
-            (log_tail(w, verdict.mu) - log_tail(1.0, verdict.mu)).exp()
+            (log_tail(w, mean) - log_tail(1.0, mean)).exp()
         })
         .collect();
     let m = chances.len() as f64;

@@ -131,6 +131,22 @@ fn links_that_are_no_better_than_random_pairs_are_suspects() {
     assert!(found.rates[300..].iter().all(|&rate| rate > 0.95));
     let none = discover(&[], WeightTransform::AsIs, &random);
     assert!(none.rates.is_empty());
+    // A fit that expects the same of every pair knows no suspects, and counts
+    // are no errors where they are common.
+    let counts: Vec<Verdict> = (0..100)
+        .map(|x| {
+            let link = Link {
+                src: 0,
+                dst: 1,
+                weight: if x == 99 { 50.0 } else { f64::from(1 + x % 3) },
+            };
+            Verdict::new(&Params::default(), link, 0.01)
+        })
+        .collect();
+    let found = discover(&counts, WeightTransform::AsIs, &[0.01; 50]);
+    assert_eq!(found.too_heavy, 1);
+    assert!(found.rates[..99].iter().all(|&rate| rate > 0.9));
+    assert!(found.rates[99] < 1e-6);
 }
 
 #[test]

@@ -116,6 +116,15 @@ pub fn warnings(compared: &[Comparison], chosen: &Candidate, search: &Search) ->
     edge("beta", chosen.beta, betas.collect(), true);
     let dims = grid.dims.iter().map(|&dim| dim as f64);
     edge("dim", chosen.dim as f64, dims.collect(), false);
+    let of_chosen = compared.iter().find(|one| one.entry.candidate == *chosen);
+    if of_chosen.is_some_and(|one| one.entry.has_collapsed()) {
+        warnings.push(
+            "the chosen fit tells no pair from another (its embeddings are as good as zero): no \
+             candidate beats that on held-out pairs. Try --weights log1p or binary, another \
+             --criterion, or data vectors"
+                .to_owned(),
+        );
+    }
     let failed = compared.iter().filter(|one| !one.entry.is_sound()).count();
     if failed > 0 {
         warnings.push(format!(

@@ -62,6 +62,7 @@ pub(crate) enum Outcome {
         criterion: f64,
         steps: usize,
         moved: bool,
+        collapsed: bool,
     },
     Failed(String),
 }
@@ -86,6 +87,8 @@ pub struct Entry {
     /// The folds on which it came no further than the next larger ridge.
     #[serde(skip)]
     idle: usize,
+    /// The folds on which its embeddings came out as good as zero.
+    pub collapsed: usize,
 }
 
 impl Entry {
@@ -97,6 +100,7 @@ impl Entry {
             out_after: None,
             failure: None,
             idle: 0,
+            collapsed: 0,
         }
     }
 
@@ -106,7 +110,9 @@ impl Entry {
                 criterion,
                 steps,
                 moved,
+                collapsed,
             } => {
+                self.collapsed += usize::from(collapsed);
                 self.folds.push((fold, criterion));
                 self.steps += steps;
                 self.idle += usize::from(!moved);
@@ -123,6 +129,11 @@ impl Entry {
     /// Whether any of its fits differs from that of the next larger ridge.
     pub fn moved(&self) -> bool {
         self.idle < self.folds.len()
+    }
+
+    /// Whether it tells no pair from another on any fold.
+    pub fn has_collapsed(&self) -> bool {
+        !self.folds.is_empty() && self.collapsed == self.folds.len()
     }
 
     /// The mean of the criterion over the folds so far.

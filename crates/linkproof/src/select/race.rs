@@ -177,6 +177,7 @@ impl Outcome {
             criterion: fit.criterion,
             steps: fit.steps,
             moved: fit.moved,
+            collapsed: fit.collapsed,
         }
     }
 }
@@ -196,6 +197,12 @@ impl Standing {
         ranked.sort_by(|&a, &b| {
             let mean = |place: usize| entries[place].mean().unwrap_or(f64::INFINITY);
             mean(a).total_cmp(&mean(b)).then(a.cmp(&b))
+        });
+        // Of those that tell no pair from another, one is enough.
+        let mut flat = 0;
+        ranked.retain(|&place| {
+            flat += usize::from(entries[place].has_collapsed());
+            !entries[place].has_collapsed() || flat == 1
         });
         ranked.truncate(count);
         ranked.sort_unstable();

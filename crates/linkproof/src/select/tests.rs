@@ -138,6 +138,22 @@ fn a_candidate_that_diverges_is_reported_and_skipped() {
 }
 
 #[test]
+fn a_choice_that_tells_nothing_is_warned_about() {
+    let made = synthetic(2, Noise::false_links(0.02)).unwrap();
+    let search = Search {
+        grid: grid(&[ScoreKind::Likelihood], &[], &[1e5, 1e6]),
+        ..Search::around(&base())
+    };
+    let found = select(&base(), &made.data, &search, Watcher::NONE).unwrap();
+    assert!(
+        found
+            .warnings
+            .iter()
+            .any(|text| text.contains("tells no pair"))
+    );
+}
+
+#[test]
 fn an_interrupt_ends_the_search() {
     let made = synthetic(2, Noise::false_links(0.02)).unwrap();
     let watcher = Watcher {
