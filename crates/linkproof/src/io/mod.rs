@@ -1,6 +1,7 @@
 //! Files: links, data vectors, node tables and labels in; embeddings and links
 //! out. Whatever is wrong with an input names its file and line.
 
+mod citations;
 mod features;
 mod intern;
 mod labels;
@@ -23,6 +24,7 @@ use std::path::Path;
 
 use crate::error::Error;
 
+pub use citations::{Citations, read_citations};
 pub use features::{Embeddings, read_embeddings, read_features};
 pub use labels::{Labels, read_labels};
 pub use links::{LinkOptions, locate_id, read_links};
