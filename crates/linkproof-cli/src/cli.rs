@@ -3,7 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    audit, cluster, demo, embed, evaluate, fit, inspect, neighbors, objective, score, select,
+    audit, cluster, datasets, demo, embed, evaluate, fit, inspect, neighbors, objective, score,
+    select,
 };
 use crate::session::Session;
 
@@ -50,6 +51,7 @@ pub struct SharedArgs {
 #[derive(Debug, Subcommand)]
 enum Command {
     Demo(demo::DemoArgs),
+    Datasets(datasets::DatasetsArgs),
     Inspect(inspect::InspectArgs),
     Select(Box<select::SelectArgs>),
     Fit(Box<fit::FitArgs>),
@@ -68,6 +70,7 @@ impl Cli {
         let session = Session::start(&self.shared)?;
         match self.command {
             Command::Demo(args) => demo::run(&args, &session),
+            Command::Datasets(args) => datasets::run(&args, &session),
             Command::Inspect(args) => inspect::run(&args, &session),
             Command::Select(args) => select::run(&args, &session),
             Command::Fit(args) => fit::run(&args, &session),

@@ -60,7 +60,10 @@ pub fn after_usage(error: &clap::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        say("no command was given; see 'linkproof --help' for all of them");
+        let command = command_typed();
+        say(&format!(
+            "no command was given; see '{command} --help' for all of them"
+        ));
         return ExitCode::from(BAD_INPUT);
     }
     let text = error.render().to_string();

@@ -1,10 +1,12 @@
 //! The `linkproof` command.
 
 mod args;
+mod catalogue;
 mod cli;
 mod commands;
 mod config;
 mod data;
+mod download;
 mod exit;
 mod progress;
 mod search;

@@ -77,6 +77,22 @@ impl Progress {
         self.bar.set_position(done);
     }
 
+    /// Shows that `done` of `all` bytes of a file are here.
+    pub fn bytes(&mut self, done: u64, all: u64, file: &'static str) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        if self.bar.length() != Some(all) {
+            // What an earlier run fetched does not count for the rate.
+            self.bar.set_position(done);
+            self.bar.set_length(all);
+            self.bar.reset_eta();
+            self.bar.set_message(file);
+            self.style("{spinner} {msg}  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left");
+        }
+        self.bar.set_position(done);
+    }
+
     /// Shows that `done` of at most `all` fits are done, from any thread.
     pub fn fits(&self, done: usize, all: usize) {
         if self.bar.is_hidden() {

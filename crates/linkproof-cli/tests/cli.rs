@@ -11,6 +11,8 @@ mod bad_input;
 mod bad_usage;
 #[path = "cli/commands.rs"]
 mod commands;
+#[path = "cli/datasets.rs"]
+mod datasets;
 #[path = "cli/ends.rs"]
 mod ends;
 #[path = "cli/fit.rs"]
@@ -23,6 +25,10 @@ mod lab;
 mod objective;
 #[path = "cli/select.rs"]
 mod select;
+#[path = "cli/server.rs"]
+// Shared with the tests of downloads, which need more of it.
+#[allow(dead_code)]
+mod server;
 #[path = "cli/threads.rs"]
 mod threads;
 #[path = "cli/views.rs"]

@@ -2,6 +2,7 @@
 
 pub mod audit;
 pub mod cluster;
+pub mod datasets;
 pub mod demo;
 pub mod embed;
 pub mod evaluate;

@@ -1,0 +1,285 @@
+//! `linkproof datasets`: public data sets, fetched, checked and made ready.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+use linkproof::Error;
+use linkproof::io::{self, OutputFolder};
+use serde_json::{Value, json};
+
+use crate::args::quoted;
+use crate::catalogue::{DATA_SETS, DataSet};
+use crate::download::{Connection, Downloads, NotFetched};
+use crate::exit::Usage;
+use crate::progress::Progress;
+use crate::session::Session;
+
+/// Fetch a public data set, ready to fit
+///
+/// Data sets to try the program on, or to compare it with others: downloaded
+/// from where they are published, checked by their SHA-256 digests, and turned
+/// into links, features and labels.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLE\n  \
+    linkproof datasets list\n  \
+    linkproof datasets fetch cora --out cora\n  \
+    linkproof fit --links cora/edges.csv --features cora/features.mtx --out model")]
+pub struct DatasetsArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the data sets that can be fetched
+    #[command(after_help = "EXAMPLE\n  linkproof datasets list")]
+    List,
+    Fetch(FetchArgs),
+}
+
+/// Fetch a data set into a folder of its own
+///
+/// Writes edges.csv, features.mtx, labels.csv, nodes.csv, a README and the
+/// published files (raw/). What has arrived when a download breaks off stays in
+/// DIR.download, and the next run continues it. A folder that already holds the
+/// data set is checked and left as it is. HTTPS_PROXY and its like are obeyed.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLE\n  \
+    linkproof datasets fetch cora --out cora\n  \
+    linkproof datasets fetch cora --from https://mirror.example.org/cora\n  \
+    linkproof datasets fetch cora --from downloads   # cora.content and cora.cites lie there")]
+struct FetchArgs {
+    /// The data set
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(DATA_SETS.iter().map(|set| set.name)))]
+    name: String,
+    /// Folder to write [default: the data set's name]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Where the published files are instead: the address of a folder on a
+    /// mirror (http or https), or a folder on this machine
+    #[arg(long, value_name = "URL|DIR", hide_short_help = true)]
+    from: Option<String>,
+    /// Fetch again and replace the folder whatever it holds
+    #[arg(long)]
+    force: bool,
+}
+
+/// Runs the command.
+pub fn run(args: &DatasetsArgs, session: &Session) -> anyhow::Result<()> {
+    match &args.command {
+        Command::List => list(session),
+        Command::Fetch(args) => {
+            let known = DATA_SETS.iter().find(|set| set.name == args.name);
+            let set = known.ok_or_else(|| Usage::new(format!("no data set '{}'", args.name)))?;
+            fetch(set, args, session)
+        }
+    }
+}
+
+fn list(session: &Session) -> anyhow::Result<()> {
+    let mut words = String::new();
+    for set in &DATA_SETS {
+        let _ = writeln!(
+            words,
+            "{:8}{} nodes, {} links, {} features, {} classes, {:.1} MB to fetch\n        {}",
+            set.name,
+            set.nodes,
+            set.links,
+            set.features,
+            set.classes,
+            set.download_bytes() as f64 / 1e6,
+            set.about
+        );
+    }
+    let sets: Vec<Value> = DATA_SETS
+        .iter()
+        .map(|set| {
+            json!({
+                "name": set.name, "about": set.about, "citation": set.citation,
+                "nodes": set.nodes, "links": set.links,
+                "features": set.features, "classes": set.classes,
+                "download_bytes": set.download_bytes(), "addresses": set.addresses,
+            })
+        })
+        .collect();
+    session.finish(&json!({ "datasets": sets }), &words)
+}
+
+fn fetch(set: &DataSet, args: &FetchArgs, session: &Session) -> anyhow::Result<()> {
+    let out = args.out.clone().unwrap_or_else(|| set.name.into());
+    let origin = Origin::of(set, args.from.as_deref())?;
+    if !args.force && set.is_in(&out)? {
+        let words = format!(
+            "{} is there already, and its files are right: {}",
+            set.title,
+            out.display()
+        );
+        return session.finish(&as_json(set, &out, false, &[]), &words);
+    }
+    let folder = OutputFolder::create(&out, args.force)?;
+    let mut downloads = None;
+    let place = match origin {
+        Origin::Folder(place) => place,
+        Origin::Addresses(addresses) => {
+            let room = waiting_room(&out)?;
+            let downloads = downloads.insert(Downloads::open(&room, Connection::default())?);
+            download(set, &addresses, downloads, session)?;
+            room
+        }
+    };
+    make(set, &place, &folder)?;
+    folder.commit()?;
+    let notes = downloads.map_or_else(Vec::new, |downloads| downloads.clear(&set.raw));
+    let words = summary(set, &out, &notes);
+    session.finish(&as_json(set, &out, true, &notes), &words)
+}
+
+/// Where the published files come from.
+enum Origin {
+    Folder(PathBuf),
+    Addresses(Vec<String>),
+}
+
+impl Origin {
+    fn of(set: &DataSet, from: Option<&str>) -> anyhow::Result<Origin> {
+        let Some(from) = from else {
+            let addresses = set.addresses.iter().map(|&address| address.to_owned());
+            return Ok(Origin::Addresses(addresses.collect()));
+        };
+        let lower = from.to_ascii_lowercase();
+        if lower.starts_with("http://") || lower.starts_with("https://") {
+            let address = from.trim_end_matches('/').to_owned();
+            return Ok(Origin::Addresses(vec![address]));
+        }
+        let folder = Path::new(from);
+        if !folder.is_dir() {
+            return Err(Usage::new(format!(
+                "--from: accepted is an address that begins with http:// or https://, or a folder \
+                 that holds {} and {}; given was '{from}', which is neither",
+                set.raw[0].name, set.raw[1].name
+            ))
+            .into());
+        }
+        for file in &set.raw {
+            let path = folder.join(file.name);
+            if let Some(found) = file.differs(&path)? {
+                let expected = format!("{} as published: {}", file.name, file.expected());
+                return Err(Error::input(&path, None, found, expected).into());
+            }
+        }
+        Ok(Origin::Folder(folder.to_owned()))
+    }
+}
+
+/// The folder beside the target in which files arrive.
+fn waiting_room(out: &Path) -> anyhow::Result<PathBuf> {
+    // `.` has no name of its own.
+    let named = match out.file_name() {
+        Some(_) => out.to_owned(),
+        None => fs::canonicalize(out)?,
+    };
+    let mut name = named.file_name().unwrap_or_default().to_owned();
+    name.push(".download");
+    Ok(named.with_file_name(name))
+}
+
+fn download(
+    set: &DataSet,
+    addresses: &[String],
+    downloads: &mut Downloads,
+    session: &Session,
+) -> anyhow::Result<()> {
+    Session::stop_on_interrupt()?;
+    let mut progress = Progress::start(session, "connecting");
+    for file in &set.raw {
+        let addresses: Vec<String> = addresses
+            .iter()
+            .map(|address| format!("{address}/{}", file.name))
+            .collect();
+        let fetched = downloads.fetch(file, &addresses, &mut |done| {
+            progress.bytes(done, file.bytes, file.name);
+            !Session::is_stopped()
+        });
+        fetched.map_err(|error| match error.downcast::<NotFetched>() {
+            Ok(why) => anyhow!(
+                "{why}; check the connection, name a mirror with --from URL, or copy {} and {} \
+                 by hand into a folder and say --from with that folder",
+                set.raw[0].name,
+                set.raw[1].name
+            ),
+            Err(other) => other,
+        })?;
+    }
+    progress.end();
+    Ok(())
+}
+
+/// Turns the published files into those that the other commands read.
+fn make(set: &DataSet, place: &Path, folder: &OutputFolder) -> anyhow::Result<()> {
+    let [content, cites] = set.raw.map(|file| place.join(file.name));
+    io::read_citations(content, cites)?.write(folder.path(), set.title)?;
+    for file in &set.files {
+        if let Some(found) = file.differs(&folder.file(file.name))? {
+            let expected = file.expected();
+            return Err(anyhow!(
+                "{}: made {found}, expected {expected}; this is a fault of the program, please report it",
+                file.name
+            ));
+        }
+    }
+    let raw = folder.file("raw");
+    fs::create_dir(&raw).map_err(|source| Error::write(&raw, source))?;
+    for file in &set.raw {
+        let copy = raw.join(file.name);
+        io::write_file(&copy, |target| {
+            let mut source = fs::File::open(place.join(file.name))?;
+            std::io::copy(&mut source, target).map(drop)
+        })?;
+    }
+    io::write_file(folder.file("README.md"), |file| {
+        std::io::Write::write_all(file, set.readme().as_bytes())
+    })?;
+    Ok(())
+}
+
+fn as_json(set: &DataSet, out: &Path, fetched: bool, notes: &[String]) -> Value {
+    let files: Vec<Value> = set
+        .files
+        .iter()
+        .map(|file| {
+            let path = out.join(file.name).display().to_string();
+            json!({ "path": path, "sha256": file.sha256 })
+        })
+        .collect();
+    json!({
+        "out": out.display().to_string(), "dataset": set.name, "fetched": fetched,
+        "files": files, "nodes": set.nodes, "links": set.links, "notes": notes,
+    })
+}
+
+fn summary(set: &DataSet, out: &Path, notes: &[String]) -> String {
+    let file = |name: &str| quoted(&out.join(name).display().to_string());
+    let mut words = format!(
+        "{}: {} nodes, {} links, written to {}\n",
+        set.title,
+        set.nodes,
+        set.links,
+        out.display()
+    );
+    for note in notes {
+        let _ = writeln!(words, "  note      {note}");
+    }
+    let _ = write!(
+        words,
+        "Next:\n  linkproof fit --links {} --features {} --out model\n  \
+         linkproof evaluate --embeddings model/embeddings.npy --labels {}",
+        file("edges.csv"),
+        file("features.mtx"),
+        file("labels.csv")
+    );
+    words
+}
