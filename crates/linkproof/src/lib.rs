@@ -21,7 +21,7 @@
 //! The modules, from the ground up: [`error`], [`ids`], [`real`]; [`graph`],
 //! [`features`], [`params`]; [`dataset`] and [`io`]; [`score`]; [`pairs`],
 //! [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`]; [`inspect`],
-//! [`folds`]; [`audit`], [`select`](mod@select); [`refine`]; [`experiment`]; and
+//! [`folds`]; [`audit`], [`select`](mod@select); [`refine`], [`smooth`]; [`experiment`]; and
 //! [`measure`] beside them.
 
 pub mod audit;
@@ -45,6 +45,7 @@ pub mod real;
 pub mod refine;
 pub mod score;
 pub mod select;
+pub mod smooth;
 pub mod solve;
 pub mod transform;
 

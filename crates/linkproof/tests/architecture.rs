@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 23] = [
+const LAYERS: [(&str, u32); 24] = [
     ("error", 0),
     ("processor", 0),
     ("real", 1),
@@ -32,6 +32,7 @@ const LAYERS: [(&str, u32); 23] = [
     ("audit", 10),
     ("select", 10),
     ("refine", 11),
+    ("smooth", 11),
     ("experiment", 12),
 ];
 
