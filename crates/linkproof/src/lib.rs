@@ -22,10 +22,11 @@
 //! [`features`], [`params`]; [`dataset`] and [`io`]; [`score`]; [`pairs`],
 //! [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`]; [`inspect`],
 //! [`folds`]; [`audit`], [`select`](mod@select); [`refine`]; [`experiment`]; and
-//! [`measure`] beside them.
+//! [`measure`] and [`drawing`] beside them.
 
 pub mod audit;
 pub mod dataset;
+pub mod drawing;
 pub mod encoder;
 pub mod error;
 pub mod experiment;
