@@ -3,5 +3,4 @@
 
 pub mod contamination;
 pub mod demo;
-pub mod picture;
 pub mod synthetic;
