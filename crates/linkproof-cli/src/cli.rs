@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    audit, cluster, datasets, demo, embed, evaluate, fit, inspect, neighbors, objective, score,
-    select,
+    audit, cluster, datasets, demo, embed, evaluate, fit, inspect, neighbors, objective, reproduce,
+    score, select,
 };
 use crate::session::Session;
 
@@ -62,6 +62,7 @@ enum Command {
     Cluster(cluster::ClusterArgs),
     Evaluate(evaluate::EvaluateArgs),
     Objective(objective::ObjectiveArgs),
+    Reproduce(reproduce::ReproduceArgs),
 }
 
 impl Cli {
@@ -81,6 +82,7 @@ impl Cli {
             Command::Cluster(args) => cluster::run(&args, &session),
             Command::Evaluate(args) => evaluate::run(&args, &session),
             Command::Objective(args) => objective::run(&args, &session),
+            Command::Reproduce(args) => reproduce::run(&args, &session),
         }
     }
 }

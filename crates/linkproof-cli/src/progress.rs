@@ -108,6 +108,20 @@ impl Progress {
         self.bar.set_position(done as u64);
     }
 
+    /// Shows that `done` of `all` cells of an experiment are done, and about how
+    /// many seconds the others will take; from any thread.
+    pub fn cells(&self, done: usize, all: usize, left: f64) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        self.style("{spinner} {pos} of {len} cells  {elapsed} so far, about {msg} left");
+        self.bar.set_length(all as u64);
+        self.bar.set_position(done as u64);
+        let left = Duration::from_secs_f64(left.clamp(0.0, 1e7).round());
+        self.bar
+            .set_message(indicatif::HumanDuration(left).to_string());
+    }
+
     /// Clears the line.
     pub fn end(self) {
         self.bar.finish_and_clear();

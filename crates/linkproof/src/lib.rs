@@ -21,11 +21,12 @@
 //! The modules, from the ground up: [`error`], [`ids`], [`real`]; [`graph`],
 //! [`features`], [`params`]; [`dataset`] and [`io`]; [`score`]; [`pairs`],
 //! [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`]; [`inspect`],
-//! [`folds`]; [`audit`], [`select`](mod@select); [`refine`], [`smooth`]; [`experiment`]; and
-//! [`measure`] beside them.
+//! [`folds`]; [`audit`], [`select`](mod@select); [`refine`], [`smooth`];
+//! [`experiment`]; and [`measure`] and [`drawing`] beside them.
 
 pub mod audit;
 pub mod dataset;
+pub mod drawing;
 pub mod encoder;
 pub mod error;
 pub mod experiment;

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 24] = [
+const LAYERS: [(&str, u32); 25] = [
     ("error", 0),
     ("processor", 0),
     ("real", 1),
     ("ids", 1),
     ("measure", 1),
+    ("drawing", 1),
     ("graph", 2),
     ("features", 2),
     ("params", 3),

@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use linkproof::experiment::demo::Mean;
+use linkproof::experiment::mean::Mean;
 use linkproof::io::{read_features, read_labels, read_links};
 use linkproof::measure::{KMeans, nmi};
 use linkproof::params::{EncoderKind, OutputActivation, Params, Sampler, SolverKind};

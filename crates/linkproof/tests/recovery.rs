@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use linkproof::dataset::NodeViews;
-use linkproof::experiment::demo::{Mean, SETTINGS, run_setting};
+use linkproof::experiment::demo::{SETTINGS, run_setting};
+use linkproof::experiment::mean::Mean;
 use linkproof::experiment::synthetic::{Noise, synthetic};
 use linkproof::graph::Graph;
 use linkproof::ids::Ids;

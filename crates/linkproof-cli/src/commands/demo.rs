@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
+use linkproof::drawing::{Panel, panels};
 use linkproof::experiment::demo::{
     DATA_SETS, DemoSetting, SCORES, SETTINGS, params, run_setting, suspects,
 };
-use linkproof::experiment::picture::{Panel, svg};
 use linkproof::features::Values;
 use linkproof::io::{self, Field, OutputFolder};
 use linkproof::params::ScoreKind;
@@ -27,7 +27,7 @@ const SUSPECTS: usize = 5;
 /// Makes the synthetic graph of Okuno and Shimodaira (2019) twice, with false
 /// links and with corrupted weights, fits it with the likelihood and with both
 /// robust scores, and compares how well the clusters are found. Needs no input;
-/// writes the data, the embeddings and a picture.
+/// writes the data, the embeddings and pictures.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  linkproof demo --out linkproof-demo")]
 pub struct DemoArgs {
@@ -71,7 +71,7 @@ fn slug(setting: &DemoSetting) -> String {
     setting.name.replace(' ', "-")
 }
 
-/// The data, the embeddings by score, the suspects and the picture.
+/// The data, the embeddings by score, the suspects and the picture, as SVG and as PNG.
 fn write_setting(folder: &OutputFolder, setting: &DemoSetting) -> anyhow::Result<()> {
     let inner = folder.file(&slug(setting));
     std::fs::create_dir(&inner).map_err(|source| Error::write(&inner, source))?;
@@ -121,7 +121,7 @@ fn write_setting(folder: &OutputFolder, setting: &DemoSetting) -> anyhow::Result
             fit.model.embeddings(),
         )?;
     }
-    let panels: Vec<Panel<'_>> = setting
+    let fits: Vec<Panel<'_>> = setting
         .fits
         .iter()
         .map(|fit| Panel {
@@ -134,10 +134,10 @@ fn write_setting(folder: &OutputFolder, setting: &DemoSetting) -> anyhow::Result
                 .collect(),
         })
         .collect();
-    let picture = svg(&format!("{} (false links red)", setting.name), 3, &panels);
-    io::write_file(inner.join("picture.svg"), |file| {
-        std::io::Write::write_all(file, picture.as_bytes())
-    })?;
+    let picture = panels(&format!("{} (false links red)", setting.name), 3, &fits);
+    for name in ["picture.svg", "picture.png"] {
+        io::write_drawing(inner.join(name), &picture)?;
+    }
     Ok(())
 }
 

@@ -10,5 +10,6 @@ pub mod fit;
 pub mod inspect;
 pub mod neighbors;
 pub mod objective;
+pub mod reproduce;
 pub mod score;
 pub mod select;

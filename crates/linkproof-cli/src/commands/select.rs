@@ -41,7 +41,7 @@ pub struct SelectArgs {
     /// CSV file to write: every candidate with its criterion
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     table: Option<PathBuf>,
-    /// SVG file to write: the criterion against the ridge
+    /// Picture to write, .svg or .png: the criterion against the ridge
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     plot: Option<PathBuf>,
     #[command(flatten)]
@@ -80,7 +80,7 @@ pub fn run(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
         write_table(table, &selection)?;
     }
     if let Some(path) = &args.plot {
-        write_text(path, &plot(&selection))?;
+        io::write_drawing(path, &plot(&selection))?;
     }
     let mut words = search::words(&selection);
     if !files.is_empty() {

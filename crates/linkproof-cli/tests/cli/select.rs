@@ -50,8 +50,10 @@ fn a_search_is_told_in_every_form() {
         words.contains("Chosen: ") && words.contains("linkproof fit"),
         "{words}"
     );
-    lab.ok(&format!("select {DATA} {GRID} --quiet --out all.json"));
+    let line = format!("select {DATA} {GRID} --quiet --out all.json --plot p.png");
+    lab.ok(&line);
     assert!(lab.read("all.json").contains("\"candidates\""));
+    assert!(lab.bytes("p.png").starts_with(b"\x89PNG"));
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! The demonstration: the paper's synthetic graph with false links and with
 //! corrupted weights, fitted by all three scores.
 
-use serde::Serialize;
-
+use super::mean::Mean;
 use super::synthetic::{CLUSTERS, Noise, Synthetic, synthetic};
 use crate::audit::{Verdict, judge};
 use crate::error::Result;
@@ -67,28 +66,6 @@ pub struct DemoFit {
     pub clusters: Vec<u32>,
     /// Their purity.
     pub purity: f64,
-}
-
-/// Mean and standard error.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Mean {
-    /// The mean.
-    pub mean: f64,
-    /// Its standard error.
-    pub standard_error: f64,
-}
-
-impl Mean {
-    /// Of some numbers.
-    pub fn of(values: &[f64]) -> Mean {
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0).max(1.0);
-        Mean {
-            mean,
-            standard_error: (variance / n).sqrt(),
-        }
-    }
 }
 
 /// Fits one data set with each score.

@@ -1,7 +1,14 @@
-//! Experiments: generated data sets with known structure, and what the scores
-//! make of them.
+//! Experiments: generated data sets with known structure, what the scores make
+//! of them, and the paper's tables. An experiment is a list of [`job`]s.
 
 pub mod contamination;
 pub mod demo;
-pub mod picture;
+pub mod job;
+pub mod labelled;
+pub mod mean;
+pub mod method;
+pub mod planted;
+pub mod suite;
 pub mod synthetic;
+pub mod table1;
+pub mod table2;

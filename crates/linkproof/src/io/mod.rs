@@ -34,7 +34,7 @@ pub use output::{OutputFolder, write_file};
 pub use pairs::{ListedPair, PairList, read_pairs};
 pub use source::digest;
 pub use table::{Field, TableRows, write_table};
-pub use write::{EmbeddingFormat, write_embeddings, write_links, write_nodes};
+pub use write::{EmbeddingFormat, write_drawing, write_embeddings, write_links, write_nodes};
 
 /// Says in which file wrong data stands.
 fn in_file(path: &Path, error: Error) -> Error {

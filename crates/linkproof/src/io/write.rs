@@ -8,9 +8,21 @@ use serde::{Deserialize, Serialize};
 use super::npy::write_npy;
 use super::output::write_file;
 use super::source::extensions;
+use crate::drawing::{Drawing, PNG_SCALE};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::ids::Ids;
+
+/// Writes a picture: as PNG where the name ends in `.png`, otherwise as SVG.
+pub fn write_drawing(path: impl AsRef<Path>, drawing: &Drawing) -> Result<()> {
+    let path = path.as_ref();
+    let ending = path.extension();
+    let bytes = match ending.is_some_and(|ending| ending.eq_ignore_ascii_case("png")) {
+        true => drawing.to_png(PNG_SCALE)?,
+        false => drawing.to_svg().into_bytes(),
+    };
+    write_file(path, |file| file.write_all(&bytes))
+}
 
 /// How embeddings are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,0 +1,222 @@
+//! Finished jobs, kept as files, so that an interrupted run goes on where it
+//! was.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use linkproof::Error;
+use linkproof::experiment::job::{Job, Reading};
+use linkproof::folds::Watcher;
+use linkproof::io;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::exit::Usage;
+use crate::progress::Progress;
+use crate::session::Session;
+
+/// The file that says what a folder's cells belong to.
+const HEADER: &str = "run.json";
+
+/// A finished job.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Cell {
+    readings: Vec<Reading>,
+    seconds: f64,
+}
+
+/// The folder of finished jobs.
+pub struct Cells {
+    folder: PathBuf,
+}
+
+/// What became of jobs.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// All readings, also those of earlier runs.
+    pub readings: Vec<Reading>,
+    /// The jobs that failed, and why.
+    pub failures: Vec<(String, String)>,
+    /// The seconds that all jobs took, also in earlier runs.
+    pub seconds: f64,
+}
+
+impl Cells {
+    /// Opens a folder, or begins it. Cells of another experiment, of other data
+    /// or of another version are refused, unless `force` throws them away.
+    pub fn open(out: &Path, header: &Value, force: bool) -> anyhow::Result<Cells> {
+        let cells = Cells {
+            folder: out.join("cells"),
+        };
+        let path = out.join(HEADER);
+        let create = |folder: &Path| {
+            std::fs::create_dir_all(folder).map_err(|source| Error::write(folder, source))
+        };
+        create(out)?;
+        match std::fs::read_to_string(&path) {
+            Ok(text) if serde_json::from_str::<Value>(&text).ok().as_ref() == Some(header) => {}
+            Ok(_) if !force => {
+                return Err(Usage::new(format!(
+                    "--out {}: holds cells of another experiment, seed, data set or version \
+                     ({HEADER} says which); name another folder, or say --force to begin anew",
+                    out.display()
+                ))
+                .into());
+            }
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::read(&path, source).into());
+            }
+            Err(_) if !force && !is_empty(out) => {
+                return Err(Usage::new(format!(
+                    "--out {}: is not empty and holds no experiment; name another folder, \
+                     or say --force to use it",
+                    out.display()
+                ))
+                .into());
+            }
+            _ => {
+                if cells.folder.is_dir() {
+                    std::fs::remove_dir_all(&cells.folder)
+                        .map_err(|source| Error::write(&cells.folder, source))?;
+                }
+                write_text(&path, &format!("{header:#}\n"))?;
+            }
+        }
+        create(&cells.folder)?;
+        Ok(cells)
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        self.folder.join(format!("{key}.json"))
+    }
+
+    /// A finished job; one that cannot be read counts as not done.
+    fn read(&self, key: &str) -> Option<Cell> {
+        let text = std::fs::read_to_string(self.path(key)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Whether a job is done.
+    pub fn has(&self, key: &str) -> bool {
+        self.read(key).is_some()
+    }
+
+    /// Keeps a finished job.
+    pub fn keep(&self, key: &str, readings: Vec<Reading>, seconds: f64) -> Result<(), Error> {
+        let cell = Cell { readings, seconds };
+        let text = serde_json::to_string_pretty(&cell).unwrap_or_default();
+        write_text(&self.path(key), &text)
+    }
+
+    /// Adds what was kept of some jobs.
+    pub fn gather(&self, keys: impl Iterator<Item = String>, outcome: &mut Outcome) {
+        for cell in keys.filter_map(|key| self.read(&key)) {
+            outcome.readings.extend(cell.readings);
+            outcome.seconds += cell.seconds;
+        }
+    }
+
+    /// Does the jobs that are not done, as many at once as there are threads,
+    /// in their order.
+    pub fn work(&self, jobs: &[Job<'_>], session: &Session) -> anyhow::Result<Outcome> {
+        let open: Vec<&Job<'_>> = jobs.iter().filter(|job| !self.has(&job.key)).collect();
+        let tally = Tally::new(jobs, &open, session);
+        let next = AtomicUsize::new(0);
+        let failures: Mutex<HashMap<String, String>> = Mutex::default();
+        let watcher = Watcher {
+            after_fit: &|_, _| (),
+            goes_on: &|| !Session::is_stopped(),
+        };
+        let take_turns = || {
+            while !Session::is_stopped() {
+                let Some(job) = open.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                    break;
+                };
+                let clock = Instant::now();
+                let done = (job.work)(watcher)
+                    .and_then(|found| self.keep(&job.key, found, clock.elapsed().as_secs_f64()));
+                if let Err(error) = done
+                    && let Ok(mut failures) = failures.lock()
+                {
+                    failures.insert(job.key.clone(), error.to_string());
+                }
+                tally.after(job.cost);
+            }
+        };
+        rayon::scope(|scope| {
+            for _ in 0..rayon::current_num_threads().min(open.len()) {
+                scope.spawn(|_| take_turns());
+            }
+        });
+        tally.end();
+        if Session::is_stopped() {
+            let left = jobs.iter().filter(|job| !self.has(&job.key)).count();
+            anyhow::bail!(
+                "stopped by the user; {} of {} cells are kept in {}: the same command goes on there",
+                jobs.len() - left,
+                jobs.len(),
+                self.folder.display()
+            );
+        }
+        let mut outcome = Outcome::default();
+        self.gather(jobs.iter().map(|job| job.key.clone()), &mut outcome);
+        outcome.failures = failures
+            .into_inner()
+            .unwrap_or_default()
+            .into_iter()
+            .collect();
+        outcome.failures.sort();
+        Ok(outcome)
+    }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
+}
+
+/// Writes a small text file.
+pub fn write_text(path: &Path, text: &str) -> Result<(), Error> {
+    io::write_file(path, |file| {
+        std::io::Write::write_all(file, text.as_bytes())
+    })
+}
+
+/// How far the jobs are, and how long the others will take.
+struct Tally {
+    progress: Progress,
+    clock: Instant,
+    kept: usize,
+    all: usize,
+    open_cost: f64,
+    done: Mutex<(usize, f64)>,
+}
+
+impl Tally {
+    fn new(jobs: &[Job<'_>], open: &[&Job<'_>], session: &Session) -> Tally {
+        Tally {
+            progress: Progress::start(session, "working"),
+            clock: Instant::now(),
+            kept: jobs.len() - open.len(),
+            all: jobs.len(),
+            open_cost: open.iter().map(|job| job.cost).sum(),
+            done: Mutex::new((0, 0.0)),
+        }
+    }
+
+    fn after(&self, cost: f64) {
+        let Ok(mut done) = self.done.lock() else {
+            return;
+        };
+        done.0 += 1;
+        done.1 += cost;
+        let left = self.clock.elapsed().as_secs_f64() * (self.open_cost - done.1) / done.1;
+        self.progress.cells(self.kept + done.0, self.all, left);
+    }
+
+    fn end(self) {
+        self.progress.end();
+    }
+}

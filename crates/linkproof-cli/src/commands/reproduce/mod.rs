@@ -1,0 +1,273 @@
+//! `linkproof reproduce`: the experiments, each by one command.
+
+mod cells;
+mod contamination;
+mod rivals;
+mod table2;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{Args, ValueEnum};
+use linkproof::Error;
+use linkproof::drawing::Drawing;
+use linkproof::experiment::job::{Row, Table};
+use linkproof::experiment::labelled::Labelled;
+use linkproof::experiment::table1;
+use linkproof::io;
+use serde_json::{Value, json};
+
+use self::cells::{Cells, Outcome, write_text};
+use self::rivals::Rivals;
+use crate::args::whole;
+use crate::exit::Usage;
+use crate::session::Session;
+
+/// Run the experiments: the paper's tables and figure, and contamination
+///
+///   table1         clusters of the paper's synthetic graph, under false links
+///   figure1        its embeddings by the likelihood and the moment score
+///   table2         clusters of Cora's test nodes, known (A) and unseen (B)
+///   contamination  false links, corrupted weights and missing links, on Cora
+///                  and on two generated graphs (a block model, two views)
+///
+/// Writes a table as Markdown and JSON, and pictures as SVG and PNG. Finished
+/// cells are kept in --out: an interrupted run goes on where it was, and a
+/// larger --runs adds to what is there. With --rivals, other methods are run on
+/// the same data and judged in the same way.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLES\n  \
+    linkproof reproduce table1 --out table1\n  \
+    linkproof datasets fetch cora\n  \
+    linkproof reproduce table2 --data cora --out table2\n  \
+    bench/rivals/setup && \\\n    \
+    linkproof reproduce contamination --data cora --rivals bench/rivals --runs 2 --out contamination")]
+pub struct ReproduceArgs {
+    /// The experiment
+    #[arg(value_enum, value_name = "EXPERIMENT")]
+    experiment: Experiment,
+    /// Folder of a data set with classes, as 'linkproof datasets fetch cora'
+    /// makes it: edges.csv, features.mtx, labels.csv
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Data sets or splits
+    #[arg(long, value_name = "N", default_value = "10", value_parser = whole)]
+    runs: usize,
+    /// Folder to write
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Folder of programs that run other methods: bench/rivals of the source
+    #[arg(long, value_name = "DIR")]
+    rivals: Option<PathBuf>,
+    /// Processes of other methods at a time
+    #[arg(long, value_name = "N", default_value = "1", value_parser = whole, requires = "rivals")]
+    processes: usize,
+    /// Small sizes and few steps, to see that everything works
+    #[arg(long)]
+    quick: bool,
+    /// Begin anew in a folder that holds something else
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Experiment {
+    Table1,
+    Figure1,
+    Table2,
+    Contamination,
+}
+
+impl Experiment {
+    fn name(self) -> &'static str {
+        match self {
+            Experiment::Table1 => "table1",
+            Experiment::Figure1 => "figure1",
+            Experiment::Table2 => "table2",
+            Experiment::Contamination => "contamination",
+        }
+    }
+}
+
+/// What an experiment found.
+struct Found {
+    tables: Vec<Table>,
+    pictures: Vec<(String, Drawing)>,
+    outcome: Outcome,
+    more: Value,
+}
+
+/// What the experiments work with.
+struct Run<'r> {
+    runs: u64,
+    seed: u64,
+    quick: bool,
+    out: &'r Path,
+    cells: Cells,
+    rivals: Option<Rivals>,
+    processes: usize,
+    session: &'r Session,
+}
+
+/// Runs the command.
+pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
+    let clock = Instant::now();
+    if args.runs == 0 {
+        return Err(Usage::new("--runs 0: expected 1 or more").into());
+    }
+    let needs_data = args.experiment == Experiment::Table2;
+    if needs_data && args.data.is_none() {
+        return Err(Usage::new(
+            "reproduce table2: needs --data DIR, a folder that 'linkproof datasets fetch cora' makes",
+        )
+        .into());
+    }
+    let graph = args.data.as_deref().map(Labelled::read).transpose()?;
+    let seed = session.seed().unwrap_or(0);
+    let rivals = args.rivals.as_deref().map(Rivals::open).transpose()?;
+    let header = header(args, seed)?;
+    let run = Run {
+        runs: args.runs as u64,
+        seed,
+        quick: args.quick,
+        out: &args.out,
+        cells: Cells::open(&args.out, &header, args.force)?,
+        rivals,
+        processes: args.processes.max(1),
+        session,
+    };
+    Session::stop_on_interrupt()?;
+    let found = match (args.experiment, &graph) {
+        (Experiment::Table1, _) => table1(&run)?,
+        (Experiment::Figure1, _) => figure1(&run)?,
+        (Experiment::Table2, Some(graph)) => table2::run(&run, graph)?,
+        (_, graph) => contamination::run(&run, graph.as_ref())?,
+    };
+    write(args, &run, &found, clock)
+}
+
+/// What the cells of a folder belong to.
+fn header(args: &ReproduceArgs, seed: u64) -> Result<Value, Error> {
+    let mut digests = Vec::new();
+    for folder in args.data.iter() {
+        for name in ["edges.csv", "features.mtx", "labels.csv"] {
+            digests.push(json!({ "file": name, "sha256": io::digest(folder.join(name))? }));
+        }
+    }
+    Ok(json!({
+        "experiment": args.experiment.name(), "seed": seed, "quick": args.quick,
+        "linkproof": env!("CARGO_PKG_VERSION"), "data": digests,
+    }))
+}
+
+fn table1(run: &Run<'_>) -> anyhow::Result<Found> {
+    let jobs = table1::jobs(run.runs, run.seed);
+    let mut outcome = run.cells.work(&jobs, run.session)?;
+    outcome.readings = table1::with_best(outcome.readings)?;
+    Ok(Found {
+        tables: vec![table1::table(run.runs)],
+        pictures: Vec::new(),
+        outcome,
+        more: json!({}),
+    })
+}
+
+fn figure1(run: &Run<'_>) -> anyhow::Result<Found> {
+    let (drawing, _, panels) = table1::figure1(run.seed)?;
+    let panels: Vec<Value> = panels
+        .iter()
+        .map(|panel| json!({ "beta": panel.beta, "purity": panel.purity }))
+        .collect();
+    Ok(Found {
+        tables: Vec::new(),
+        pictures: vec![("figure1".into(), drawing)],
+        outcome: Outcome::default(),
+        more: json!({ "xi": 0.03, "panels": panels }),
+    })
+}
+
+/// The rows of rivals, each with the package that it comes from.
+fn rival_rows<'r>(rivals: impl Iterator<Item = &'r rivals::Rival>) -> Vec<Row> {
+    rivals.map(|rival| Row::new(rival.title.clone())).collect()
+}
+
+fn write(args: &ReproduceArgs, run: &Run<'_>, found: &Found, clock: Instant) -> anyhow::Result<()> {
+    let name = args.experiment.name();
+    let readings = &found.outcome.readings;
+    let mut files = Vec::new();
+    for (name, drawing) in &found.pictures {
+        for extension in ["svg", "png"] {
+            let path = args.out.join(format!("{name}.{extension}"));
+            io::write_drawing(&path, drawing)?;
+            files.push(path.display().to_string());
+        }
+    }
+    let tables: Vec<String> = found.tables.iter().map(|t| t.markdown(readings)).collect();
+    let command = command_line(args, run.seed);
+    let mut words = format!("`{command}` (linkproof {}).\n", env!("CARGO_PKG_VERSION"));
+    for table in &tables {
+        words.push_str(&format!("\n{table}"));
+    }
+    for (name, _) in &found.pictures {
+        words.push_str(&format!("\n![{name}]({name}.svg)\n"));
+    }
+    let failures: Vec<Value> = found
+        .outcome
+        .failures
+        .iter()
+        .map(|(key, reason)| json!({ "cell": key, "reason": reason }))
+        .collect();
+    let markdown = args.out.join(format!("{name}.md"));
+    write_text(&markdown, &words)?;
+    let path = args.out.join(format!("{name}.json"));
+    files.extend([&markdown, &path].map(|path| path.display().to_string()));
+    let json = json!({
+        "experiment": name, "command": command, "linkproof": env!("CARGO_PKG_VERSION"),
+        "runs": run.runs, "seed": run.seed, "quick": run.quick,
+        "tables": found.tables.iter().map(|t| t.json(readings)).collect::<Vec<_>>(),
+        "rivals": rivals_json(run), "failures": failures, "more": found.more,
+        "cell_seconds": found.outcome.seconds, "seconds": clock.elapsed().as_secs_f64(),
+        "threads": rayon::current_num_threads(), "files": files,
+    });
+    write_text(&path, &format!("{json:#}\n"))?;
+    let said = format!("{}\nWritten: {}", words.trim_end(), files.join(", "));
+    run.session.finish(&json, &said)?;
+    if let Some((key, reason)) = found.outcome.failures.first() {
+        anyhow::bail!(
+            "{} of the cells failed and are missing from the tables; the first is {key}: {reason}. \
+             The others are kept: the same command tries the failed ones again",
+            found.outcome.failures.len()
+        );
+    }
+    Ok(())
+}
+
+fn rivals_json(run: &Run<'_>) -> Vec<Value> {
+    let list = run.rivals.iter().flat_map(|rivals| &rivals.list);
+    list.map(|rival| {
+        json!({
+            "name": rival.name, "title": rival.title,
+            "implementation": rival.implementation, "missing": rival.missing,
+        })
+    })
+    .collect()
+}
+
+fn command_line(args: &ReproduceArgs, seed: u64) -> String {
+    let mut words = vec![format!("linkproof reproduce {}", args.experiment.name())];
+    let folder = |path: &PathBuf| path.display().to_string();
+    words.extend(
+        args.data
+            .as_ref()
+            .map(|path| format!("--data {}", folder(path))),
+    );
+    words.extend(
+        args.rivals
+            .as_ref()
+            .map(|path| format!("--rivals {}", folder(path))),
+    );
+    words.push(format!("--runs {} --seed {seed}", args.runs));
+    words.extend(args.quick.then(|| "--quick".to_owned()));
+    words.push(format!("--out {}", folder(&args.out)));
+    words.join(" ")
+}

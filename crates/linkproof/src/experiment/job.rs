@@ -1,0 +1,203 @@
+//! An experiment as a list of jobs, each done once and kept, and the tables
+//! that their readings fill.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::mean::Mean;
+use crate::error::Result;
+use crate::folds::Watcher;
+
+/// One measured number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The table it belongs to.
+    pub table: String,
+    /// The row of the table: a method.
+    pub row: String,
+    /// The column: a kind of data or a setting.
+    pub column: String,
+    /// The run: a data set or a split.
+    pub run: u64,
+    /// The number.
+    pub value: f64,
+}
+
+/// What a job does; the watcher may end it.
+pub type Work<'j> = Box<dyn Fn(Watcher<'_>) -> Result<Vec<Reading>> + Send + Sync + 'j>;
+
+/// A piece of an experiment that is done in one go.
+pub struct Job<'j> {
+    /// Its name, unique in the experiment and fit for a file name.
+    pub key: String,
+    /// About how long it takes compared with others.
+    pub cost: f64,
+    /// What is done.
+    pub work: Work<'j>,
+}
+
+/// A row of a table before it is filled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The method.
+    pub name: String,
+    /// What the paper has, column by column.
+    pub paper: Vec<Option<f64>>,
+}
+
+impl Row {
+    /// A row that the paper does not have.
+    pub fn new(name: impl Into<String>) -> Row {
+        Row {
+            name: name.into(),
+            paper: Vec::new(),
+        }
+    }
+
+    /// A row beside the paper's figures.
+    pub fn paper(name: impl Into<String>, paper: &[f64]) -> Row {
+        Row {
+            name: name.into(),
+            paper: paper.iter().map(|&value| Some(value)).collect(),
+        }
+    }
+}
+
+/// A table before it is filled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The name that readings go by.
+    pub name: String,
+    /// What is measured, in words.
+    pub caption: String,
+    /// The digits after the decimal point.
+    pub digits: usize,
+    /// The columns.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+impl Table {
+    /// The values of a cell, by run.
+    pub fn values(&self, readings: &[Reading], row: &str, column: &str) -> Vec<f64> {
+        let here = readings
+            .iter()
+            .filter(|r| r.table == self.name && r.row == row && r.column == column);
+        let mut found: Vec<(u64, f64)> = here.map(|r| (r.run, r.value)).collect();
+        found.sort_by_key(|reading| reading.0);
+        found.into_iter().map(|reading| reading.1).collect()
+    }
+
+    /// The mean of a cell; none where nothing was measured.
+    pub fn mean(&self, readings: &[Reading], row: &str, column: &str) -> Option<Mean> {
+        let values = self.values(readings, row, column);
+        (!values.is_empty()).then(|| Mean::of(&values))
+    }
+
+    /// The table as Markdown: means and standard errors, the paper's figures in
+    /// brackets, a dash where a method cannot be applied. Rows without any
+    /// reading are left out.
+    pub fn markdown(&self, readings: &[Reading]) -> String {
+        let mut text = format!("{}\n\n|  |", self.caption);
+        for column in &self.columns {
+            let _ = write!(text, " {column} |");
+        }
+        text.push_str("\n|---|");
+        text.push_str(&"---|".repeat(self.columns.len()));
+        text.push('\n');
+        for row in &self.rows {
+            let mut cells = String::new();
+            let mut is_empty = true;
+            for (place, column) in self.columns.iter().enumerate() {
+                let digits = self.digits;
+                let cell = match self.mean(readings, &row.name, column) {
+                    Some(mean) => {
+                        is_empty = false;
+                        format!("{:.digits$} ± {:.digits$}", mean.mean, mean.standard_error)
+                    }
+                    None => "–".to_owned(),
+                };
+                let paper = row.paper.get(place).copied().flatten();
+                let paper = paper.map_or_else(String::new, |paper| format!(" ({paper})"));
+                let _ = write!(cells, " {cell}{paper} |");
+            }
+            if !is_empty {
+                let _ = writeln!(text, "| {} |{cells}", row.name);
+            }
+        }
+        text
+    }
+
+    /// The table as JSON, every single value included.
+    pub fn json(&self, readings: &[Reading]) -> Value {
+        let rows: Vec<Value> = self
+            .rows
+            .iter()
+            .map(|row| {
+                let mut cells = Map::new();
+                for (place, column) in self.columns.iter().enumerate() {
+                    let values = self.values(readings, &row.name, column);
+                    if values.is_empty() {
+                        continue;
+                    }
+                    let mean = Mean::of(&values);
+                    let paper = row.paper.get(place).copied().flatten();
+                    cells.insert(
+                        column.clone(),
+                        json!({
+                            "mean": mean.mean, "standard_error": mean.standard_error,
+                            "values": values, "paper": paper,
+                        }),
+                    );
+                }
+                json!({ "name": row.name, "cells": cells })
+            })
+            .collect();
+        json!({
+            "name": self.name, "caption": self.caption, "columns": self.columns, "rows": rows,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(row: &str, column: &str, run: u64, value: f64) -> Reading {
+        Reading {
+            table: "t".into(),
+            row: row.into(),
+            column: column.into(),
+            run,
+            value,
+        }
+    }
+
+    #[test]
+    fn tables_show_means_the_paper_and_dashes() {
+        let table = Table {
+            name: "t".into(),
+            caption: "NMI".into(),
+            digits: 1,
+            columns: vec!["(A)".into(), "(B)".into()],
+            rows: vec![Row::paper("ours", &[36.2]), Row::new("absent")],
+        };
+        let readings = [
+            reading("ours", "(A)", 1, 41.0),
+            reading("ours", "(A)", 0, 39.0),
+            reading("other", "(A)", 0, 1.0),
+        ];
+        let text = table.markdown(&readings);
+        assert!(text.contains("| ours | 40.0 ± 1.0 (36.2) | – |"), "{text}");
+        assert!(!text.contains("absent"));
+        let json = table.json(&readings);
+        assert_eq!(
+            json["rows"][0]["cells"]["(A)"]["values"],
+            json!([39.0, 41.0])
+        );
+        assert!(json["rows"][0]["cells"]["(B)"].is_null());
+    }
+}

@@ -1,0 +1,252 @@
+//! The contamination suite: what false links, corrupted weights and missing
+//! links do to each method, on Cora and on two planted graphs.
+
+use super::contamination::Damage;
+use super::job::{Job, Reading, Row, Table};
+use super::labelled::{Labelled, rows_of};
+use super::method::{choose, fit_refined, smoother};
+use super::planted::{BlockModel, TwoViews};
+use crate::dataset::Dataset;
+use crate::drawing::{Axis, Chart, Series};
+use crate::error::Result;
+use crate::folds::Watcher;
+use crate::model::fit;
+use crate::params::{Params, ScoreKind};
+
+/// The tables, one a graph.
+pub const CORA: &str = "cora";
+/// The degree-corrected block model.
+pub const BLOCKS: &str = "blocks";
+/// The two-view graph.
+pub const VIEWS: &str = "views";
+
+const SELECTED: &str = "chosen (select)";
+const REFINED: &str = "chosen, suspects set aside (select, refine)";
+const SMOOTHED: &str = "chosen, averaged over believed links (select, smooth)";
+
+/// Fits of fixed settings.
+const PLAIN: [(&str, ScoreKind, f64); 3] = [
+    ("likelihood", ScoreKind::Likelihood, 0.0),
+    ("moment, beta 0.1", ScoreKind::Moment, 0.1),
+    ("probability, beta 0.1", ScoreKind::Probability, 0.1),
+];
+const SCORES: [ScoreKind; 2] = [ScoreKind::Likelihood, ScoreKind::Probability];
+
+/// A graph of the suite.
+pub enum Subject<'g> {
+    /// Classes of nodes, judged by clusters.
+    Classes(&'g Labelled),
+    /// A block model, made anew for each run.
+    Blocks(BlockModel),
+    /// Two views of so many things, made anew for each run.
+    Views(usize),
+}
+
+/// What one run works on.
+pub enum Made {
+    /// Classes of nodes.
+    Classes(Labelled),
+    /// Two views.
+    Views(TwoViews),
+}
+
+impl Subject<'_> {
+    /// The name of its table.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Subject::Classes(_) => CORA,
+            Subject::Blocks(_) => BLOCKS,
+            Subject::Views(_) => VIEWS,
+        }
+    }
+
+    fn caption(&self, runs: u64) -> String {
+        let what = match self {
+            Subject::Classes(_) => "Cora, fitted to all nodes: NMI (x 100) on the test nodes",
+            Subject::Blocks(_) => {
+                "Block model with counts, uneven degrees and data vectors: NMI (x 100) on the test nodes"
+            }
+            Subject::Views(_) => {
+                "Two views: partners of unlinked test things found first (%), by cosine"
+            }
+        };
+        format!("{what} ({runs} runs, mean ± standard error).")
+    }
+
+    /// The data of a run after some damage.
+    pub fn make(&self, damage: Damage, seed: u64) -> Result<Made> {
+        match self {
+            Subject::Classes(graph) => worse(graph, damage, seed).map(Made::Classes),
+            Subject::Blocks(model) => worse(&model.make(seed)?, damage, seed).map(Made::Classes),
+            Subject::Views(things) => {
+                let made = TwoViews::make(*things, seed)?;
+                let data = damage.apply(&made.data, &made.classes, seed)?.data;
+                Ok(Made::Views(TwoViews { data, ..made }))
+            }
+        }
+    }
+
+    /// How long a plain fit takes, about, against one of Cora.
+    fn cost(&self) -> f64 {
+        match self {
+            Subject::Classes(_) => 1.0,
+            _ => 0.1,
+        }
+    }
+}
+
+fn worse(graph: &Labelled, damage: Damage, seed: u64) -> Result<Labelled> {
+    Ok(Labelled {
+        data: damage.apply(&graph.data, &graph.labels, seed)?.data,
+        labels: graph.labels.clone(),
+    })
+}
+
+impl Made {
+    /// The data.
+    pub fn data(&self) -> &Dataset {
+        match self {
+            Made::Classes(graph) => &graph.data,
+            Made::Views(views) => &views.data,
+        }
+    }
+
+    /// The figure for embeddings of all nodes.
+    pub fn judge(&self, y: &[f32], seed: u64) -> Result<f64> {
+        match self {
+            Made::Classes(graph) => {
+                let split = graph.split(seed);
+                let dim = y.len() / graph.labels.len();
+                graph.nmi(&rows_of(y, dim, &split.test), &split.test, seed)
+            }
+            Made::Views(views) => views.retrieval(y),
+        }
+    }
+}
+
+/// The table of a graph, with the rows of rivals after ours.
+pub fn table(subject: &Subject<'_>, runs: u64, rivals: Vec<Row>) -> Table {
+    let mut rows: Vec<Row> = PLAIN.iter().map(|(name, ..)| Row::new(*name)).collect();
+    rows.extend([SELECTED, REFINED, SMOOTHED].map(Row::new));
+    rows.extend(rivals);
+    Table {
+        name: subject.name().into(),
+        caption: subject.caption(runs),
+        digits: 1,
+        columns: Damage::ALL
+            .iter()
+            .map(|(name, _)| (*name).to_owned())
+            .collect(),
+        rows,
+    }
+}
+
+/// The table as a picture: one place for each kind of damage.
+pub fn chart(table: &Table, readings: &[Reading]) -> Chart {
+    let points = |row: &Row| -> Vec<Option<(f64, f64)>> {
+        let mean = |column: &String| table.mean(readings, &row.name, column);
+        let columns = table.columns.iter();
+        columns
+            .map(|column| mean(column).map(|mean| (mean.mean, mean.standard_error)))
+            .collect()
+    };
+    let series = table
+        .rows
+        .iter()
+        .map(|row| Series::new(row.name.clone(), points(row)));
+    Chart {
+        title: table.caption.clone(),
+        x_label: "damage".into(),
+        y_label: match table.name.as_str() {
+            VIEWS => "partners found first, %".into(),
+            _ => "NMI x 100".into(),
+        },
+        x: Axis::categories(table.columns.clone()),
+        series: series
+            .filter(|series| series.points.iter().any(Option::is_some))
+            .collect(),
+    }
+}
+
+/// Two jobs for each run and kind of damage: the plain fits, and what rests on
+/// a choice of settings.
+pub fn jobs<'g>(subject: &'g Subject<'g>, runs: u64, seed: u64) -> Vec<Job<'g>> {
+    let mut jobs = Vec::new();
+    for run in 0..runs {
+        let seed = seed.wrapping_add(run);
+        for (place, (column, damage)) in Damage::ALL.into_iter().enumerate() {
+            jobs.push(Job {
+                key: format!("{}-{place}-plain-run{run}", subject.name()),
+                cost: 3.0 * subject.cost(),
+                work: Box::new(move |_| {
+                    let made = subject.make(damage, seed)?;
+                    plain(&made, (subject.name(), column, run), seed)
+                }),
+            });
+            jobs.push(Job {
+                key: format!("{}-{place}-chosen-run{run}", subject.name()),
+                cost: 40.0 * subject.cost(),
+                work: Box::new(move |watcher| {
+                    let made = subject.make(damage, seed)?;
+                    chosen(&made, (subject.name(), column, run), seed, watcher)
+                }),
+            });
+        }
+    }
+    jobs
+}
+
+/// The place of a cell but for its row.
+type Place<'p> = (&'p str, &'p str, u64);
+
+/// The reading of one cell.
+pub fn reading((table, column, run): Place<'_>, row: &str, value: f64) -> Reading {
+    Reading {
+        table: table.to_owned(),
+        row: row.to_owned(),
+        column: column.to_owned(),
+        run,
+        value,
+    }
+}
+
+fn plain(made: &Made, place: Place<'_>, seed: u64) -> Result<Vec<Reading>> {
+    let row = |&(name, score, beta): &(&str, ScoreKind, f64)| {
+        let params = Params {
+            score,
+            beta,
+            seed,
+            ..Params::default()
+        };
+        let model = fit(&params.check()?, made.data())?;
+        Ok(reading(place, name, made.judge(model.embeddings(), seed)?))
+    };
+    PLAIN.iter().map(row).collect()
+}
+
+fn chosen(made: &Made, place: Place<'_>, seed: u64, watcher: Watcher<'_>) -> Result<Vec<Reading>> {
+    let base = Params {
+        seed,
+        ..Params::default()
+    };
+    let params = choose(&base, made.data(), &SCORES, watcher)?;
+    let model = fit(&params.clone().check()?, made.data())?;
+    let mut readings = vec![reading(
+        place,
+        SELECTED,
+        made.judge(model.embeddings(), seed)?,
+    )];
+    let refined = fit_refined(&params, made.data(), watcher)?;
+    readings.push(reading(
+        place,
+        REFINED,
+        made.judge(refined.embeddings(), seed)?,
+    ));
+    // Test things of the two views have no links to average over.
+    if let Made::Classes(_) = made {
+        let averages = smoother(&model, made.data(), watcher)?;
+        let value = made.judge(averages.embeddings(), seed)?;
+        readings.push(reading(place, SMOOTHED, value));
+    }
+    Ok(readings)
+}
