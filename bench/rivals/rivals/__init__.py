@@ -1,0 +1,1 @@
+"""Other methods' implementations, behind the one contract of README.md."""
