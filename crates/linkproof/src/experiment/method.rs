@@ -5,7 +5,7 @@ use crate::audit::{cross_fit, random_pairs};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::folds::{Folds, HoldOut, Watcher};
-use crate::model::{Fitted, fit, fit_without};
+use crate::model::{Fitted, fit_without};
 use crate::params::{Params, ScoreKind};
 use crate::refine::{Refinement, find_suspects};
 use crate::select::{Grid, Search, select};
@@ -70,10 +70,9 @@ pub struct Unseen {
     pub with_links: Option<Vec<f32>>,
 }
 
-/// The test nodes by a plain fit to the others.
-pub fn embed_unseen(params: &Params, training: &Training) -> Result<Unseen> {
-    let model = fit(&params.clone().check()?, &training.data)?;
-    let with_links = match params.propagate {
+/// The test nodes by a fit to the others.
+pub fn embed_unseen(model: &Fitted, training: &Training) -> Result<Unseen> {
+    let with_links = match model.params().propagate {
         0 => None,
         _ => Some(model.embed_view(None, &training.unseen, Some(&training.link_graph))?),
     };
@@ -85,12 +84,12 @@ pub fn embed_unseen(params: &Params, training: &Training) -> Result<Unseen> {
 
 /// The test nodes by averages over believed links.
 pub fn embed_unseen_smoothly(
-    params: &Params,
+    model: &Fitted,
     training: &Training,
     watcher: Watcher<'_>,
 ) -> Result<Unseen> {
-    let model = fit(&params.clone().check()?, &training.data)?;
-    let smoother = smoother(&model, &training.data, watcher)?;
+    let params = model.params();
+    let smoother = smoother(model, &training.data, watcher)?;
     let encoded = model.embed(&training.unseen)?;
     let with_links = smoother.embed(0, &encoded, &training.links)?;
     let alone = match &training.data.views()[0].matrix {

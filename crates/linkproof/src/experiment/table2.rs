@@ -8,7 +8,6 @@ use super::job::{Job, Reading, Row, Table};
 use super::labelled::{Labelled, NodeSplit, rows_of};
 use super::method::{Unseen, choose, embed_unseen, embed_unseen_smoothly, smoother};
 use crate::error::Result;
-use crate::folds::Watcher;
 use crate::model::fit;
 use crate::params::{
     Activation, EncoderKind, OptimizerKind, OutputActivation, Params, Sampler, ScoreKind,
@@ -29,20 +28,20 @@ pub const COLUMNS: [(&str, &str); 3] = [
 pub struct Sizes {
     /// Its hidden units.
     pub hidden: usize,
-    /// The most steps; none: as many as the fit takes by default.
-    pub steps: Option<usize>,
+    /// The most steps.
+    pub steps: usize,
 }
 
 impl Sizes {
     /// The paper's.
     pub const PAPER: Sizes = Sizes {
         hidden: 3000,
-        steps: None,
+        steps: 300,
     };
     /// To see that everything works.
     pub const QUICK: Sizes = Sizes {
         hidden: 32,
-        steps: Some(20),
+        steps: 20,
     };
 }
 
@@ -98,7 +97,7 @@ fn network(sizes: Sizes, score: ScoreKind, beta: f64, sampler: Sampler) -> Param
         optimizer: Some(OptimizerKind::Adam),
         sampler,
         ridge: 0.0,
-        steps: sizes.steps,
+        steps: Some(sizes.steps),
         ..Params::default()
     }
 }
@@ -204,9 +203,10 @@ pub fn jobs(graph: &Labelled, sizes: Sizes, runs: u64, seed: u64) -> Vec<Job<'_>
             jobs.push(Job {
                 key: format!("plain{place}-A-run{run}"),
                 cost: row.cost,
-                work: Box::new(move |watcher| {
+                work: Box::new(move |_| {
                     let split = graph.split(seed);
-                    let value = all(graph, &split, &with, false, watcher)?;
+                    let model = fit(&with.clone().check()?, &graph.data)?;
+                    let value = of_test(graph, &split, model.embeddings(), seed)?;
                     Ok(vec![reading(name, COLUMNS[0].1, run, value)])
                 }),
             });
@@ -215,7 +215,9 @@ pub fn jobs(graph: &Labelled, sizes: Sizes, runs: u64, seed: u64) -> Vec<Job<'_>
                 cost: row.cost,
                 work: Box::new(move |_| {
                     let split = graph.split(seed);
-                    let found = embed_unseen(&params, &graph.training(&split)?)?;
+                    let training = graph.training(&split)?;
+                    let model = fit(&params.clone().check()?, &training.data)?;
+                    let found = embed_unseen(&model, &training)?;
                     unseen(graph, &split, (name, run, seed), &found)
                 }),
             });
@@ -233,8 +235,10 @@ pub fn jobs(graph: &Labelled, sizes: Sizes, runs: u64, seed: u64) -> Vec<Job<'_>
                 work: Box::new(move |watcher| {
                     let split = graph.split(seed);
                     let params = choose(&base, &graph.data, scores, watcher)?;
-                    let plain = all(graph, &split, &params, false, watcher)?;
-                    let smooth = all(graph, &split, &params, true, watcher)?;
+                    let model = fit(&params.check()?, &graph.data)?;
+                    let plain = of_test(graph, &split, model.embeddings(), seed)?;
+                    let averages = smoother(&model, &graph.data, watcher)?;
+                    let smooth = of_test(graph, &split, averages.embeddings(), seed)?;
                     let column = COLUMNS[0].1;
                     Ok(vec![
                         reading(name, column, run, plain),
@@ -249,9 +253,10 @@ pub fn jobs(graph: &Labelled, sizes: Sizes, runs: u64, seed: u64) -> Vec<Job<'_>
                     let split = graph.split(seed);
                     let training = graph.training(&split)?;
                     let params = choose(&base_b, &training.data, scores, watcher)?;
-                    let plain = embed_unseen(&params, &training)?;
+                    let model = fit(&params.check()?, &training.data)?;
+                    let plain = embed_unseen(&model, &training)?;
                     let mut readings = unseen(graph, &split, (name, run, seed), &plain)?;
-                    let smooth = embed_unseen_smoothly(&params, &training, watcher)?;
+                    let smooth = embed_unseen_smoothly(&model, &training, watcher)?;
                     readings.extend(unseen(graph, &split, (smoothed, run, seed), &smooth)?);
                     Ok(readings)
                 }),
@@ -261,23 +266,10 @@ pub fn jobs(graph: &Labelled, sizes: Sizes, runs: u64, seed: u64) -> Vec<Job<'_>
     jobs
 }
 
-/// NMI on the test rows of a fit to everything.
-fn all(
-    graph: &Labelled,
-    split: &NodeSplit,
-    params: &Params,
-    smooth: bool,
-    watcher: Watcher<'_>,
-) -> Result<f64> {
-    let model = fit(&params.clone().check()?, &graph.data)?;
-    let y = match smooth {
-        true => smoother(&model, &graph.data, watcher)?
-            .embeddings()
-            .to_vec(),
-        false => model.embeddings().to_vec(),
-    };
-    let y = rows_of(&y, model.dim(), &split.test);
-    graph.nmi(&y, &split.test, params.seed)
+/// NMI on the test rows of embeddings of all nodes.
+fn of_test(graph: &Labelled, split: &NodeSplit, y: &[f32], seed: u64) -> Result<f64> {
+    let dim = y.len() / graph.labels.len();
+    graph.nmi(&rows_of(y, dim, &split.test), &split.test, seed)
 }
 
 fn unseen(

@@ -1,6 +1,8 @@
 //! What every pair pays, over a row of similarities at a time: the loop that
 //! visits all pairs.
 
+use std::sync::Arc;
+
 use super::pieces::{CHUNK, Pieces};
 use super::{Formula, Score, Table, Term};
 use crate::processor::vectorised;
@@ -18,7 +20,7 @@ enum Form<T> {
     /// `e^{a s}/a`.
     Power(T),
     /// The table, and in single precision the pieces as far as they reach.
-    Probability(Table, Pieces<T>),
+    Probability(Arc<Table>, Pieces<T>),
 }
 
 impl<T: Real> Kernel<T> {
@@ -27,7 +29,7 @@ impl<T: Real> Kernel<T> {
         let form = match &score.formula {
             Formula::Moment => Form::Power(T::of(1.0 + score.beta)),
             Formula::Probability(table) => {
-                Form::Probability(table.clone(), Pieces::new(score.beta, table))
+                Form::Probability(Arc::clone(table), Pieces::new(score.beta, table))
             }
         };
         Kernel {

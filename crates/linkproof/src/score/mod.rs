@@ -25,6 +25,8 @@ pub use pieces::Pieces;
 pub use table::Table;
 pub use tail::log_tail;
 
+use std::sync::Arc;
+
 use crate::params::ScoreKind;
 use crate::real::Real;
 
@@ -49,7 +51,7 @@ pub struct Score {
 enum Formula {
     /// Likelihood and moment score; the likelihood is the case beta = 0.
     Moment,
-    Probability(Table),
+    Probability(Arc<Table>),
 }
 
 /// Above these similarities solvers continue the score linearly.
@@ -70,7 +72,7 @@ impl Score {
             beta
         };
         let formula = if kind == ScoreKind::Probability && beta > 0.0 {
-            Formula::Probability(Table::new(beta))
+            Formula::Probability(Table::shared(beta))
         } else {
             Formula::Moment
         };

@@ -2,6 +2,8 @@
 //! and slope themselves, each within 1e-10 relative, so that a look-up costs
 //! about what an `exp` costs.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use super::chebyshev::{Fit, horner};
 use super::{Term, probability};
 
@@ -20,7 +22,30 @@ pub struct Table {
     cells: Vec<[[f64; TERMS]; 2]>,
 }
 
+/// So many tables are kept, those asked for last: a search over settings asks
+/// for the same few again and again, and a fit to a small graph takes less time
+/// than a table.
+const KEPT: usize = 8;
+static TABLES: Mutex<Vec<Arc<Table>>> = Mutex::new(Vec::new());
+
 impl Table {
+    /// The table for a beta, built where it is not among those kept.
+    pub fn shared(beta: f64) -> Arc<Table> {
+        let kept = || TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = |table: &Arc<Table>| table.beta.to_bits() == beta.to_bits();
+        if let Some(table) = kept().iter().find(|table| same(table)) {
+            return Arc::clone(table);
+        }
+        // Built outside the lock: others need not wait for it.
+        let table = Arc::new(Table::new(beta));
+        let mut tables = kept();
+        if !tables.iter().any(same) {
+            tables.insert(0, Arc::clone(&table));
+            tables.truncate(KEPT);
+        }
+        table
+    }
+
     /// Builds the table, in a few milliseconds.
     pub fn new(beta: f64) -> Table {
         // The steepest part is the fall of `mu e^{-beta mu}`, up to 45 e-folds
