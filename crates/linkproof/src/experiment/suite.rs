@@ -20,9 +20,9 @@ pub const BLOCKS: &str = "blocks";
 /// The two-view graph.
 pub const VIEWS: &str = "views";
 
-const SELECTED: &str = "chosen (select)";
-const REFINED: &str = "chosen, suspects set aside (select, refine)";
-const SMOOTHED: &str = "chosen, averaged over believed links (select, smooth)";
+const SELECTED: &str = "select";
+const REFINED: &str = "select, refine";
+const SMOOTHED: &str = "select, smooth";
 
 /// Fits of fixed settings.
 const PLAIN: [(&str, ScoreKind, f64); 3] = [

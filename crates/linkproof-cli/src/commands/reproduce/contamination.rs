@@ -34,7 +34,7 @@ pub fn run(run: &Run<'_>, graph: Option<&Labelled>) -> anyhow::Result<Found> {
     for subject in subjects.iter().rev() {
         all.extend(jobs(subject, run.runs, run.seed));
     }
-    let mut outcome = run.cells.work(&all, run.session)?;
+    let mut outcome = run.work(&all)?;
     let mut tables = Vec::new();
     let mut tasks = Vec::new();
     for subject in &subjects {

@@ -11,7 +11,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use linkproof::Error;
 use linkproof::drawing::Drawing;
-use linkproof::experiment::job::{Row, Table};
+use linkproof::experiment::job::{Job, Row, Table};
 use linkproof::experiment::labelled::Labelled;
 use linkproof::experiment::table1;
 use linkproof::io;
@@ -36,7 +36,7 @@ use crate::session::Session;
 /// larger --runs adds to what is there. With --rivals, other methods are run on
 /// the same data and judged in the same way.
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLES\n  \
+#[command(after_help = "EXAMPLE\n  \
     linkproof reproduce table1 --out table1\n  \
     linkproof datasets fetch cora\n  \
     linkproof reproduce table2 --data cora --out table2\n  \
@@ -62,6 +62,9 @@ pub struct ReproduceArgs {
     /// Processes of other methods at a time
     #[arg(long, value_name = "N", default_value = "1", value_parser = whole, requires = "rivals")]
     processes: usize,
+    /// Work on other methods alone; our cells as far as they are there
+    #[arg(long, requires = "rivals")]
+    only_rivals: bool,
     /// Small sizes and few steps, to see that everything works
     #[arg(long)]
     quick: bool,
@@ -106,7 +109,21 @@ struct Run<'r> {
     cells: Cells,
     rivals: Option<Rivals>,
     processes: usize,
+    only_rivals: bool,
     session: &'r Session,
+}
+
+impl Run<'_> {
+    /// Does our jobs, or gathers what is there of them.
+    fn work(&self, jobs: &[Job<'_>]) -> anyhow::Result<Outcome> {
+        if !self.only_rivals {
+            return self.cells.work(jobs, self.session);
+        }
+        let mut outcome = Outcome::default();
+        let keys = jobs.iter().map(|job| job.key.clone());
+        self.cells.gather(keys, &mut outcome);
+        Ok(outcome)
+    }
 }
 
 /// Runs the command.
@@ -134,6 +151,7 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
         cells: Cells::open(&args.out, &header, args.force)?,
         rivals,
         processes: args.processes.max(1),
+        only_rivals: args.only_rivals,
         session,
     };
     Session::stop_on_interrupt()?;
@@ -162,7 +180,7 @@ fn header(args: &ReproduceArgs, seed: u64) -> Result<Value, Error> {
 
 fn table1(run: &Run<'_>) -> anyhow::Result<Found> {
     let jobs = table1::jobs(run.runs, run.seed);
-    let mut outcome = run.cells.work(&jobs, run.session)?;
+    let mut outcome = run.work(&jobs)?;
     outcome.readings = table1::with_best(outcome.readings)?;
     Ok(Found {
         tables: vec![table1::table(run.runs)],

@@ -26,9 +26,7 @@ pub fn run(run: &Run<'_>, graph: &Labelled) -> anyhow::Result<Found> {
     } else {
         Sizes::PAPER
     };
-    let mut outcome = run
-        .cells
-        .work(&jobs(graph, sizes, run.runs, run.seed), run.session)?;
+    let mut outcome = run.work(&jobs(graph, sizes, run.runs, run.seed))?;
     let mut rows = Vec::new();
     if let Some(rivals) = &run.rivals {
         let list: Vec<&Rival> = rivals.list.iter().filter(|rival| !rival.views).collect();
