@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     audit, cluster, datasets, demo, embed, evaluate, fit, inspect, neighbors, objective, reproduce,
-    score, select,
+    score, select, smooth,
 };
 use crate::session::Session;
 
@@ -57,6 +57,7 @@ enum Command {
     Fit(Box<fit::FitArgs>),
     Embed(embed::EmbedArgs),
     Audit(audit::AuditArgs),
+    Smooth(smooth::SmoothArgs),
     Score(score::ScoreArgs),
     Neighbors(neighbors::NeighborsArgs),
     Cluster(cluster::ClusterArgs),
@@ -77,6 +78,7 @@ impl Cli {
             Command::Fit(args) => fit::run(&args, &session),
             Command::Embed(args) => embed::run(&args, &session),
             Command::Audit(args) => audit::run(&args, &session),
+            Command::Smooth(args) => smooth::run(&args, &session),
             Command::Score(args) => score::run(&args, &session),
             Command::Neighbors(args) => neighbors::run(&args, &session),
             Command::Cluster(args) => cluster::run(&args, &session),

@@ -8,6 +8,8 @@ mod config;
 mod data;
 mod download;
 mod exit;
+mod judged;
+mod new_nodes;
 mod progress;
 mod search;
 mod session;

@@ -29,6 +29,16 @@ pub struct UnseenArgs {
     rules: LinkRuleArgs,
 }
 
+/// Unseen nodes of one view, as read.
+#[derive(Debug)]
+pub struct Unseen {
+    /// The place of their view in the model.
+    pub view: usize,
+    /// Their ids and data vectors.
+    pub features: Features,
+    path: PathBuf,
+}
+
 /// Unseen nodes of one view, embedded.
 #[derive(Debug)]
 pub struct Embedded {
@@ -60,34 +70,17 @@ impl UnseenArgs {
         nodes: Option<&Nodes>,
         links: Option<&Graph>,
     ) -> Result<Embedded, Error> {
-        let view = file.view.as_deref().or(self.view.as_deref());
-        let place = model.view(view)?;
-        let name = model.views()[place].name.as_str();
-        let features: Features = match nodes {
-            Some(nodes) => {
-                nodes.features(&file.path, Some(name).filter(|name| !name.is_empty()))?
-            }
-            None => io::read_features(&file.path)?,
-        };
-        let values = model.embed_view(view, &features, links);
-        let values = values.map_err(|error| self.in_file(file, error))?;
+        let unseen = Unseen::read(model, file, self.view.as_deref(), nodes)?;
+        let values = unseen.embed(model, links);
         Ok(Embedded {
-            ids: features.into_parts().0,
-            view: place,
-            values,
+            values: values.map_err(|error| self.in_links(error))?,
+            ids: unseen.features.into_parts().0,
+            view: unseen.view,
         })
     }
 
-    fn in_file(&self, file: &FeatureFile, error: Error) -> Error {
+    fn in_links(&self, error: Error) -> Error {
         match (error, &self.links) {
-            (
-                Error::Data {
-                    what,
-                    found,
-                    expected,
-                },
-                _,
-            ) if what == "features" => Error::input(&file.path, None, found, expected),
             (Error::UnknownNode { id }, Some(path)) => {
                 // The file has been read once; without a line the message stands.
                 let line = io::locate_id(path, &id).unwrap_or_default();
@@ -97,6 +90,44 @@ impl UnseenArgs {
             }
             (other, _) => other,
         }
+    }
+}
+
+impl Unseen {
+    /// Reads a file; `view` says of which view it is where the file does not.
+    pub fn read(
+        model: &Fitted,
+        file: &FeatureFile,
+        view: Option<&str>,
+        nodes: Option<&Nodes>,
+    ) -> Result<Unseen, Error> {
+        let place = model.view(file.view.as_deref().or(view))?;
+        let name = model.views()[place].name.as_str();
+        let features = match nodes {
+            Some(nodes) => {
+                nodes.features(&file.path, Some(name).filter(|name| !name.is_empty()))?
+            }
+            None => io::read_features(&file.path)?,
+        };
+        Ok(Unseen {
+            view: place,
+            features,
+            path: file.path.clone(),
+        })
+    }
+
+    /// Their embeddings.
+    pub fn embed(&self, model: &Fitted, links: Option<&Graph>) -> Result<Vec<f32>, Error> {
+        let view = model.views()[self.view].name.as_str();
+        let values = model.embed_view(Some(view), &self.features, links);
+        values.map_err(|error| match error {
+            Error::Data {
+                what,
+                found,
+                expected,
+            } if what == "features" => Error::input(&self.path, None, found, expected),
+            other => other,
+        })
     }
 }
 

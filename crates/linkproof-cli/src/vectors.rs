@@ -1,10 +1,12 @@
-//! Embeddings from a file, with the ids that stand beside it.
+//! Embeddings in a file, with the ids that stand beside it.
 
 use std::path::Path;
 
 use linkproof::Error;
 use linkproof::ids::Ids;
-use linkproof::io::{self, Embeddings};
+use linkproof::io::{self, EmbeddingFormat, Embeddings};
+
+use crate::exit::Usage;
 
 /// Reads embeddings. A file without ids takes those of `NAME.nodes.csv` or
 /// `nodes.csv` beside it, else the row numbers.
@@ -31,4 +33,43 @@ pub fn read(path: &Path) -> Result<Embeddings, Error> {
         vectors.ids = ids;
     }
     Ok(vectors)
+}
+
+/// The format that the ending of `--out` asks for.
+pub fn format_of(path: &Path) -> Result<EmbeddingFormat, Usage> {
+    let extension = path.extension().unwrap_or_default().to_string_lossy();
+    match extension.to_ascii_lowercase().as_str() {
+        "npy" => Ok(EmbeddingFormat::Npy),
+        "csv" => Ok(EmbeddingFormat::Csv),
+        "parquet" => Ok(EmbeddingFormat::Parquet),
+        "txt" => Ok(EmbeddingFormat::Word2vec),
+        _ => Err(Usage::new(format!(
+            "--out {}: the ending chooses the format; expected .npy, .csv, .parquet or .txt",
+            path.display()
+        ))),
+    }
+}
+
+/// Writes embeddings, those of a node `dim` numbers.
+pub fn write(
+    path: &Path,
+    format: EmbeddingFormat,
+    ids: &Ids,
+    dim: usize,
+    values: &[f32],
+) -> Result<(), Error> {
+    if format == EmbeddingFormat::Npy {
+        write_ids(path, ids)?;
+    }
+    io::write_embeddings(path, format, ids, ids.len(), dim, values)
+}
+
+/// Writes ids beside an `.npy` file, unless the row numbers say it all and no
+/// ids of an earlier run stand there.
+fn write_ids(out: &Path, ids: &Ids) -> Result<(), Error> {
+    let path = out.with_extension("nodes.csv");
+    match ids {
+        Ids::Rows(_) if !path.exists() => Ok(()),
+        ids => io::write_nodes(path, ids, None),
+    }
 }

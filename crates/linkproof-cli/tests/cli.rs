@@ -31,6 +31,10 @@ mod select;
 // Shared with the tests of downloads, which need more of it.
 #[allow(dead_code)]
 mod server;
+#[path = "cli/smooth.rs"]
+mod smooth;
+#[path = "cli/smooth_unseen.rs"]
+mod smooth_unseen;
 #[path = "cli/threads.rs"]
 mod threads;
 #[path = "cli/views.rs"]

@@ -4,20 +4,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::audit::{
-    Baseline, Contest, Discovery, Missing, RandomPair, Verdict, contest, cross_fit, discover,
-    judge, missing, random_pairs,
+    Baseline, Contest, CrossFit, Discovery, Missing, Verdict, contest, discover, judge, missing,
 };
-use linkproof::dataset::NodeViews;
-use linkproof::folds::{Folds, Watcher};
 use linkproof::graph::Graph;
 use linkproof::io::{self, Field};
 use linkproof::model::held_out_pairs;
 use linkproof::{Dataset, Error, Fitted};
 use serde_json::{Value, json};
 
-use crate::args::{FeatureFile, LinkRuleArgs, real, whole};
-use crate::data::{Nodes, in_links};
+use crate::args::{real, whole};
 use crate::exit::Usage;
+use crate::judged::{Judged, JudgedArgs};
 use crate::progress::Progress;
 use crate::session::{Session, counted};
 
@@ -42,21 +39,8 @@ use crate::session::{Session, counted};
     linkproof audit --model model --links links.csv --features x.npy --cross-fit \\\n      \
     --out audit.csv --clean kept.csv --fdr 0.1 --missing 20")]
 pub struct AuditArgs {
-    /// Model folder
-    #[arg(long, value_name = "DIR")]
-    model: PathBuf,
-    /// Links to judge, between nodes of the model
-    #[arg(long, value_name = "FILE")]
-    links: PathBuf,
-    /// Data vectors of the model's nodes, for the baseline and for --cross-fit;
-    /// NAME=FILE for a view
-    #[arg(long, value_name = "[NAME=]FILE")]
-    features: Vec<FeatureFile>,
-    /// Node ids in the row order of the data vectors
-    #[arg(long, value_name = "FILE")]
-    nodes: Option<PathBuf>,
     #[command(flatten)]
-    rules: LinkRuleArgs,
+    judged: JudgedArgs,
     /// CSV file to write: src,dst,weight,mu,trust,influence,surprise,fdr,suspect
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -70,7 +54,8 @@ pub struct AuditArgs {
     /// [default: 0.1, or none with --min-trust]
     #[arg(long, value_name = "Q", allow_negative_numbers = true, value_parser = real)]
     fdr: Option<f64>,
-    /// Judge each link by a fit that did not see it: one fit for each fold
+    /// Judge each link by a fit that did not see it: one fit for each fold, from
+    /// --features
     #[arg(long)]
     cross_fit: bool,
     /// Folds of --cross-fit [default: 5]
@@ -84,8 +69,6 @@ pub struct AuditArgs {
     missing_out: Option<PathBuf>,
 }
 
-/// Random pairs that links are compared with.
-const RANDOM_PAIRS: usize = 20_000;
 /// Fewer links that a fit did not see say too little about it.
 const FEWEST_UNSEEN: usize = 50;
 
@@ -101,25 +84,25 @@ struct Findings {
 pub fn run(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
     let thresholds = Thresholds::new(args)?;
     let progress = Progress::start(session, "reading");
-    let model = Fitted::load(&args.model)?;
-    let data = read(args, &model)?;
+    let judged = args.judged.read()?;
     Session::stop_on_interrupt()?;
     progress.say("judging");
-    let found = find(args, &model, &data, &progress)?;
+    let found = find(args, &judged, &progress)?;
     progress.end();
+    let Judged { model, data } = &judged;
     let suspect =
         |place: usize| thresholds.call(&found.verdicts[place], found.discovery.rates[place]);
     let suspects: Vec<bool> = (0..found.verdicts.len()).map(suspect).collect();
-    let baseline = Baseline::new(&data);
-    write_verdicts(&args.out, &model, &found, &suspects, baseline.as_ref())?;
+    let baseline = Baseline::new(data);
+    write_verdicts(&args.out, model, &found, &suspects, baseline.as_ref())?;
     if let Some(clean) = &args.clean {
-        io::write_links(clean, &kept(&data, &found.verdicts, &suspects)?)?;
+        io::write_links(clean, &kept(data, &found.verdicts, &suspects)?)?;
     }
     if args.missing > 0 {
-        write_missing(&missing_path(args), &model, &found.missing)?;
+        write_missing(&missing_path(args), model, &found.missing)?;
     }
-    let json = as_json(args, &model, &found, &suspects, &thresholds);
-    session.finish(&json, &words(args, &model, &found, &suspects, &thresholds))
+    let json = as_json(args, model, &found, &suspects, &thresholds);
+    session.finish(&json, &words(args, model, &found, &suspects, &thresholds))
 }
 
 /// What makes a link a suspect.
@@ -162,78 +145,23 @@ impl Thresholds {
     }
 }
 
-/// The links, and data vectors where there are any, of the model's nodes.
-fn read(args: &AuditArgs, model: &Fitted) -> anyhow::Result<Dataset> {
-    let graph = io::read_links(&args.links, &args.rules.options())?;
-    let nodes = Nodes::read(args.nodes.as_deref())?;
-    let mut features = Vec::new();
-    for file in &args.features {
-        let view = model.view(file.view.as_deref())?;
-        let name = model.views()[view].name.clone();
-        let read = match &nodes {
-            Some(nodes) => nodes.features(&file.path, file.view.as_deref())?,
-            None => io::read_features(&file.path)?,
-        };
-        features.push((name, read));
-    }
-    let view_of = |&view: &u32| model.views()[view as usize].name.clone();
-    let nodes = NodeViews {
-        ids: model.ids().clone(),
-        views: model.node_views().iter().map(view_of).collect(),
-        rows: None,
-    };
-    let data = Dataset::with_views(graph, nodes, features);
-    Ok(data.map_err(|error| match error {
-        Error::UnknownNode { id } => {
-            let line = io::locate_id(&args.links, &id).unwrap_or_default();
-            let found = format!("node '{id}', which the model does not know");
-            let nodes = args.model.join("nodes.csv");
-            Error::input(
-                &args.links,
-                line,
-                found,
-                format!("ids of {}", nodes.display()),
-            )
-        }
-        other => in_links(&args.links, other),
-    })?)
-}
-
-fn find(
-    args: &AuditArgs,
-    model: &Fitted,
-    data: &Dataset,
-    progress: &Progress,
-) -> anyhow::Result<Findings> {
-    let params = model.params().clone().check()?;
-    let random = random_pairs(data, RANDOM_PAIRS, params.seed);
+fn find(args: &AuditArgs, judged: &Judged, progress: &Progress) -> anyhow::Result<Findings> {
+    let Judged { model, data } = judged;
+    let random = judged.random_pairs();
     let baseline = Baseline::new(data);
     let links = data.user_graph()?;
     let unseen = unseen_links(model, data);
     // Few links are told from random pairs by fits of their own.
     let compare = baseline.is_some() && unseen.len() < FEWEST_UNSEEN && links.n_links() < 2000;
-    let has_vectors = |name: &str| {
-        let view = data.views().iter().find(|view| view.name == name);
-        view.is_some_and(|view| view.matrix.is_some())
-    };
-    let can_fit = model
-        .views()
-        .iter()
-        .all(|view| view.network.is_table() || has_vectors(&view.name));
-    if args.cross_fit && !can_fit {
+    if args.cross_fit && !judged.can_fit() {
         return Err(Usage::new(
             "--cross-fit: fits anew and needs the data vectors that the model was fitted with: \
              --features FILE",
         )
         .into());
     }
-    let crossed = if args.cross_fit || (compare && can_fit) {
-        let folds = Folds::new(params.seed, args.folds.unwrap_or(5))?;
-        let watcher = Watcher {
-            after_fit: &|done, all| progress.fits(done, all),
-            goes_on: &|| !Session::is_stopped(),
-        };
-        match cross_fit(&params, data, folds, &random, watcher) {
+    let crossed = if args.cross_fit || (compare && judged.can_fit()) {
+        match judged.cross_fit(args.folds, &random, progress) {
             Ok(crossed) => Some(crossed),
             Err(error) if args.cross_fit || matches!(error, Error::Interrupted { .. }) => {
                 return Err(error.into());
@@ -244,16 +172,15 @@ fn find(
     } else {
         None
     };
-    let plain = |pair: &RandomPair| model.mu(pair.src as usize, pair.dst as usize);
-    let plain: Vec<f64> = random.iter().map(plain).collect();
-    let (judged, mus) = match &crossed {
+    let plain = judged.as_fitted(&random)?;
+    let (told, mus) = match &crossed {
         Some(crossed) => (Some(&crossed.verdicts), &crossed.random),
-        None => (None, &plain),
+        None => (None, &plain.random),
     };
     let contest = match &baseline {
-        Some(baseline) if judged.is_some() || unseen.len() >= FEWEST_UNSEEN => {
-            let judged = judged.unwrap_or(&unseen).iter();
-            let links: Vec<_> = judged
+        Some(baseline) if told.is_some() || unseen.len() >= FEWEST_UNSEEN => {
+            let told = told.unwrap_or(&unseen).iter();
+            let links: Vec<_> = told
                 .map(|verdict| (verdict.mu, baseline.cosine(verdict.src, verdict.dst)))
                 .collect();
             let pairs = random.iter().zip(mus);
@@ -264,12 +191,12 @@ fn find(
         }
         _ => None,
     };
-    let (verdicts, mus) = match crossed {
-        Some(crossed) if args.cross_fit => (crossed.verdicts, crossed.random),
-        _ => (judge(model, links.links()), plain),
+    let CrossFit { verdicts, random } = match crossed {
+        Some(crossed) if args.cross_fit => crossed,
+        _ => plain,
     };
     Ok(Findings {
-        discovery: discover(&verdicts, params.weights, &mus),
+        discovery: discover(&verdicts, model.params().weights, &random),
         verdicts,
         contest,
         missing: missing(model, &links, args.missing),

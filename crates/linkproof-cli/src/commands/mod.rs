@@ -13,3 +13,4 @@ pub mod objective;
 pub mod reproduce;
 pub mod score;
 pub mod select;
+pub mod smooth;

@@ -9,8 +9,7 @@ use crate::model::{Fitted, fit_without};
 use crate::params::{Params, ScoreKind};
 use crate::refine::{Refinement, find_suspects};
 use crate::select::{Grid, Search, select};
-use crate::smooth::{Regression, Smoother};
-use crate::transform::normalize;
+use crate::smooth::Smoother;
 
 use super::labelled::Training;
 
@@ -88,19 +87,11 @@ pub fn embed_unseen_smoothly(
     training: &Training,
     watcher: Watcher<'_>,
 ) -> Result<Unseen> {
-    let params = model.params();
     let smoother = smoother(model, &training.data, watcher)?;
     let encoded = model.embed(&training.unseen)?;
     let with_links = smoother.embed(0, &encoded, &training.links)?;
-    let alone = match &training.data.views()[0].matrix {
-        Some(matrix) => {
-            let known = normalize(matrix, params.normalize)?;
-            let unseen = normalize(training.unseen.matrix(), params.normalize)?;
-            let outputs = smoother.embeddings();
-            Regression::new(&known, outputs, model.dim(), params.seed)?.embed(&unseen)?
-        }
-        None => encoded,
-    };
+    let learnt = smoother.unseen(0, &training.data)?;
+    let alone = learnt.embed(training.unseen.matrix())?;
     Ok(Unseen {
         alone,
         with_links: Some(with_links),

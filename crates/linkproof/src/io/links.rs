@@ -91,6 +91,18 @@ pub fn locate_id(path: impl AsRef<Path>, id: &str) -> Result<Option<u64>> {
     Ok(found)
 }
 
+/// As [`locate_id`], the first line on which a link between two ids stands.
+pub fn locate_link(path: impl AsRef<Path>, [a, b]: [&str; 2]) -> Result<Option<u64>> {
+    let mut found = None;
+    visit(path.as_ref(), BLOCK, |line, src, dst, _| {
+        if (src == a && dst == b) || (src == b && dst == a) {
+            found = Some(line);
+        }
+        found.is_none()
+    })?;
+    Ok(found)
+}
+
 fn visit(
     path: &Path,
     size: usize,

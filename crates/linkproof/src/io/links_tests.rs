@@ -163,11 +163,14 @@ fn rules_are_followed() {
 }
 
 #[test]
-fn an_id_is_located() {
+fn ids_and_links_are_located() {
     let files = Files::new();
     let path = files.put("x.csv", "src,dst\n\"a\nb\",c\nd,e\n");
     for (id, line) in [("a\nb", Some(2)), ("e", Some(4)), ("src", None)] {
         assert_eq!(locate_id(&path, id).unwrap(), line);
+    }
+    for (ids, line) in [(["e", "d"], Some(4)), (["c", "d"], None)] {
+        assert_eq!(locate_link(&path, ids).unwrap(), line);
     }
     let text = "%%MatrixMarket matrix coordinate pattern general\n9 9 2\n1 2\n3 9\n";
     assert_eq!(locate_id(files.put("x.mtx", text), "8").unwrap(), Some(4));

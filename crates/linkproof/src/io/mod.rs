@@ -27,7 +27,7 @@ use crate::error::Error;
 pub use citations::{Citations, read_citations};
 pub use features::{Embeddings, read_embeddings, read_features};
 pub use labels::{Labels, read_labels};
-pub use links::{LinkOptions, locate_id, read_links};
+pub use links::{LinkOptions, locate_id, locate_link, read_links};
 pub use nodes::{NodeTable, read_nodes};
 pub use npy::{NpyNumber, read_npy, write_npy};
 pub use output::{OutputFolder, write_file};

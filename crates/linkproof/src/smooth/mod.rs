@@ -28,6 +28,7 @@ pub use unseen::Regression;
 use rayon::prelude::*;
 
 use crate::audit::{Verdict, discover};
+use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::graph::Link;
 use crate::model::Fitted;
@@ -136,6 +137,35 @@ impl<'m> Smoother<'m> {
         Ok(current)
     }
 
+    /// What the data vectors of a view's nodes tell of their averages: for
+    /// unseen nodes without links. `data` are the nodes of the model.
+    pub fn unseen(&self, view: usize, data: &Dataset) -> Result<Regression> {
+        let (params, dim) = (self.model.params(), self.model.dim());
+        let name = self.model.views()[view].name.as_str();
+        if data.n_nodes() != self.model.n_nodes() {
+            return Err(Error::data(
+                "data",
+                format!("{} nodes", data.n_nodes()),
+                format!("those of the model, {}", self.model.n_nodes()),
+            ));
+        }
+        let of_view = data.views().iter().find(|view| view.name == name);
+        let Some((view, matrix)) = of_view.and_then(|view| Some((view, view.matrix.as_ref()?)))
+        else {
+            return Err(Error::data(
+                "data",
+                format!("view '{name}' without data vectors"),
+                "a data vector for each of its nodes",
+            ));
+        };
+        let rows = view.rows.clone();
+        let outputs: Vec<f32> = rows
+            .flat_map(|row| row_of(self.embeddings(), data.user_row(row) as u32, dim))
+            .copied()
+            .collect();
+        Regression::new(matrix, &outputs, dim, params.normalize, params.seed)
+    }
+
     /// The neighbours of new nodes; other new nodes are numbered after the
     /// training nodes.
     fn judge_new(
@@ -234,103 +264,4 @@ fn average<'y>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::audit::{judge, random_pairs};
-    use crate::experiment::contamination::contaminate;
-    use crate::experiment::demo;
-    use crate::experiment::synthetic::{CLUSTERS, Noise, Synthetic, synthetic};
-    use crate::measure::{KMeans, purity};
-    use crate::model::fit;
-    use crate::params::ScoreKind;
-
-    fn fitted(made: &Synthetic) -> (Fitted, Vec<Verdict>, Vec<f64>) {
-        let params = demo::params(ScoreKind::Probability, 0).check().unwrap();
-        let model = fit(&params, &made.data).unwrap();
-        let verdicts = judge(&model, made.data.graph().links());
-        let random = random_pairs(&made.data, 2000, 1)
-            .iter()
-            .map(|pair| model.mu(pair.src as usize, pair.dst as usize))
-            .collect();
-        (model, verdicts, random)
-    }
-
-    #[test]
-    fn averages_follow_the_formula() {
-        let made = synthetic(3, Noise::false_links(0.01)).unwrap();
-        let (model, verdicts, random) = fitted(&made);
-        let smoother = Smoother::new(&model, verdicts.clone(), random.clone(), 1);
-        let rates = discover(&verdicts, model.params().weights, &random).rates;
-        let (n, dim) = (model.n_nodes(), model.dim());
-        let mut b = vec![0.0; n * n];
-        for (verdict, rate) in verdicts.iter().zip(&rates) {
-            b[verdict.src as usize * n + verdict.dst as usize] = *rate;
-            b[verdict.dst as usize * n + verdict.src as usize] = *rate;
-        }
-        (0..n).for_each(|i| b[i * n + i] = 1.0);
-        let d: Vec<f64> = b.chunks(n).map(|row| row.iter().sum()).collect();
-        for i in 0..n {
-            for k in 0..dim {
-                let plain: f64 = (0..n)
-                    .map(|j| b[i * n + j] / (d[i] * d[j]).sqrt() * f64::from(model.row(j)[k]))
-                    .sum();
-                let found = f64::from(smoother.embeddings()[i * dim + k]);
-                assert!((plain - found).abs() < 1e-5, "{i} {k}: {plain} {found}");
-            }
-        }
-        let none = Smoother::new(&model, verdicts, random, 0);
-        assert_eq!(none.embeddings(), model.embeddings());
-    }
-
-    #[test]
-    fn absurd_links_carry_nothing() {
-        let made = synthetic(1, Noise::false_links(0.01)).unwrap();
-        let worse = contaminate(&made.data, &made.labels, 0.1, 100.0, 1).unwrap();
-        let made = Synthetic {
-            data: worse.data,
-            ..made
-        };
-        let (model, verdicts, random) = fitted(&made);
-        let smoother = Smoother::new(&model, verdicts, random, 2);
-        let mut believed = [0.0, 0.0];
-        for (verdict, sound) in smoother.beliefs() {
-            let is_false = worse.false_links.contains(&(verdict.src, verdict.dst));
-            assert!(!is_false || sound < 0.01, "{verdict:?} {sound}");
-            believed[usize::from(is_false)] += sound;
-        }
-        assert!(believed[0] > 0.4 * made.data.graph().n_links() as f64);
-        let found = KMeans::new(CLUSTERS, 0)
-            .fit(smoother.embeddings(), model.n_nodes(), 2)
-            .unwrap();
-        assert!(purity(&made.labels, &found.labels).unwrap() > 0.95);
-    }
-
-    #[test]
-    fn new_nodes_move_towards_what_they_are_linked_to() {
-        let made = synthetic(5, Noise::false_links(0.0)).unwrap();
-        let (model, verdicts, random) = fitted(&made);
-        let smoother = Smoother::new(&model, verdicts, random, 2);
-        let y = [model.row(0), model.row(60)].concat();
-        assert_eq!(smoother.embed(0, &y, &[]).unwrap(), y, "no links");
-        let links: Vec<NewLink> = (1..6)
-            .map(|known| NewLink {
-                row: 0,
-                end: End::Known(known),
-                weight: 1.0,
-            })
-            .collect();
-        let moved = smoother.embed(0, &y, &links).unwrap();
-        assert_ne!(moved[..2], y[..2]);
-        assert_eq!(moved[2..], y[2..], "the other has no links");
-        let pair = NewLink {
-            row: 0,
-            end: End::New(1),
-            weight: 1.0,
-        };
-        assert!(smoother.embed(0, &y, &[pair]).is_ok());
-        for end in [End::Known(200), End::New(2)] {
-            let wrong = NewLink { end, ..pair };
-            assert!(smoother.embed(0, &y, &[wrong]).is_err());
-        }
-    }
-}
+mod tests;

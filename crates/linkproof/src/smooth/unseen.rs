@@ -17,6 +17,8 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::features::Matrix;
+use crate::params::Normalize;
+use crate::transform::normalize;
 
 /// The ridges that are compared, for data vectors of unit length or so.
 const RIDGES: [f64; 7] = [30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03];
@@ -31,14 +33,23 @@ const MOST_STEPS: usize = 300;
 pub struct Regression {
     /// The ridge that was chosen.
     pub ridge: f64,
+    /// What data vectors go through first.
+    normalize: Normalize,
     n_columns: usize,
     /// The columns of the outputs, each with a weight for every entry of `x`.
     weights: Vec<Vec<f64>>,
 }
 
 impl Regression {
-    /// Learns `dim` outputs a node from the data vectors of the same nodes.
-    pub fn new(vectors: &Matrix, outputs: &[f32], dim: usize, seed: u64) -> Result<Regression> {
+    /// Learns `dim` outputs a node from the data vectors of the same nodes,
+    /// normalised.
+    pub fn new(
+        vectors: &Matrix,
+        outputs: &[f32],
+        dim: usize,
+        kind: Normalize,
+        seed: u64,
+    ) -> Result<Regression> {
         if vectors.n_rows() * dim != outputs.len() || dim == 0 {
             return Err(Error::data(
                 "averages",
@@ -46,7 +57,7 @@ impl Regression {
                 format!("{dim} for each of {} nodes", vectors.n_rows()),
             ));
         }
-        let rows = Rows::new(vectors);
+        let rows = Rows::new(&normalize(vectors, kind)?);
         let mut order: Vec<usize> = (0..rows.rows.len()).collect();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
         let (held_out, seen) = order.split_at(order.len() / HELD_OUT);
@@ -63,6 +74,7 @@ impl Regression {
         let all: Vec<usize> = (0..rows.rows.len()).collect();
         Ok(Regression {
             ridge: best.1,
+            normalize: kind,
             n_columns: rows.n_columns,
             weights: rows.solve(&all, outputs, best.1, start),
         })
@@ -77,6 +89,7 @@ impl Regression {
                 format!("{} entries, as the model was fitted with", self.n_columns),
             ));
         }
+        let vectors = normalize(vectors, self.normalize)?;
         let rows: Vec<Vec<f32>> = (0..vectors.n_rows())
             .into_par_iter()
             .map(|row| {
@@ -219,7 +232,7 @@ mod tests {
     #[test]
     fn linear_outputs_are_found_with_little_ridge() {
         let (x, y) = linear(300, 0.0);
-        let found = Regression::new(&x, &y, 2, 0).unwrap();
+        let found = Regression::new(&x, &y, 2, Normalize::None, 0).unwrap();
         assert_eq!(found.ridge, 0.03);
         let again = found.embed(&x).unwrap();
         for (a, b) in again.iter().zip(&y) {
@@ -230,7 +243,7 @@ mod tests {
     #[test]
     fn the_solution_satisfies_the_normal_equations() {
         let (x, y) = linear(50, 0.3);
-        let found = Regression::new(&x, &y, 2, 0).unwrap();
+        let found = Regression::new(&x, &y, 2, Normalize::None, 0).unwrap();
         let predicted = found.embed(&x).unwrap();
         for output in 0..2 {
             for column in 0..4 {
@@ -248,8 +261,8 @@ mod tests {
     #[test]
     fn shapes_are_checked() {
         let (x, y) = linear(10, 0.0);
-        assert!(Regression::new(&x, &y[1..], 2, 0).is_err());
-        let found = Regression::new(&x, &y, 2, 0).unwrap();
+        assert!(Regression::new(&x, &y[1..], 2, Normalize::None, 0).is_err());
+        let found = Regression::new(&x, &y, 2, Normalize::None, 0).unwrap();
         let narrow = Matrix::dense(1, 3, vec![0.0; 3]).unwrap();
         assert!(found.embed(&narrow).is_err());
     }

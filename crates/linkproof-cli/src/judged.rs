@@ -1,0 +1,195 @@
+//! A model with the links that are to be judged, and the data vectors of its
+//! nodes where there are any.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use linkproof::audit::{CrossFit, RandomPair, cross_fit, judge, random_pairs};
+use linkproof::dataset::NodeViews;
+use linkproof::folds::{Folds, Watcher};
+use linkproof::graph::{Graph, Link};
+use linkproof::io;
+use linkproof::{Dataset, Error, Features, Fitted};
+
+use crate::args::{FeatureFile, LinkRuleArgs};
+use crate::data::{Nodes, in_links};
+use crate::exit::Usage;
+use crate::progress::Progress;
+use crate::session::Session;
+
+/// The files of a judgement.
+#[derive(Debug, Clone, Args)]
+pub struct JudgedArgs {
+    /// Model folder
+    #[arg(long, value_name = "DIR")]
+    model: PathBuf,
+    /// Links to judge, between nodes of the model
+    #[arg(long, value_name = "FILE")]
+    links: PathBuf,
+    /// Data vectors of the model's nodes, as it was fitted with; NAME=FILE for a
+    /// view
+    #[arg(long, value_name = "[NAME=]FILE")]
+    features: Vec<FeatureFile>,
+    /// Node ids in the row order of the data vectors
+    #[arg(long, value_name = "FILE")]
+    nodes: Option<PathBuf>,
+    #[command(flatten)]
+    pub rules: LinkRuleArgs,
+}
+
+/// What was read.
+#[derive(Debug)]
+pub struct Judged {
+    pub model: Fitted,
+    pub data: Dataset,
+}
+
+/// Random pairs that links are compared with.
+const RANDOM_PAIRS: usize = 20_000;
+const FOLDS: usize = 5;
+
+impl JudgedArgs {
+    /// Reads the files.
+    pub fn read(&self) -> anyhow::Result<Judged> {
+        let model = Fitted::load(&self.model)?;
+        let graph = io::read_links(&self.links, &self.rules.options())?;
+        let features = self.features(&model)?;
+        let view_of = |&view: &u32| model.views()[view as usize].name.clone();
+        let nodes = NodeViews {
+            ids: model.ids().clone(),
+            views: model.node_views().iter().map(view_of).collect(),
+            rows: None,
+        };
+        let data = Dataset::with_views(graph, nodes, features);
+        let data = data.map_err(|error| self.in_files(&model, error))?;
+        Ok(Judged { model, data })
+    }
+
+    /// The same without links between views that took no part in the fit, which
+    /// tells nothing of them; and how many they were.
+    pub fn taking_part(&self, judged: Judged) -> Result<(Judged, usize), Error> {
+        let Judged { model, data } = judged;
+        let view_of = |row: u32| model.node_views()[data.user_row(row as usize)] as usize;
+        let takes_part = |link: &Link| {
+            let (d, e) = (view_of(link.src), view_of(link.dst));
+            model.view_pairs().contains(&(d.min(e), d.max(e)))
+        };
+        let links: Vec<Link> = data.graph().links().filter(takes_part).collect();
+        let left_out = data.graph().n_links() - links.len();
+        if links.is_empty() {
+            let found = "no link between views that took part in the fit";
+            let expected = "at least one (the fit's --view-pairs)";
+            return Err(Error::input(&self.links, None, found, expected));
+        }
+        if left_out == 0 {
+            return Ok((Judged { model, data }, 0));
+        }
+        let graph = Graph::new(data.graph().ids().clone(), links, Default::default())?;
+        let data = data.with_graph(graph);
+        Ok((Judged { model, data }, left_out))
+    }
+
+    /// The data vectors of each view that has some.
+    fn features(&self, model: &Fitted) -> anyhow::Result<Vec<(String, Features)>> {
+        let nodes = Nodes::read(self.nodes.as_deref())?;
+        let mut features: Vec<(String, Features)> = Vec::new();
+        for FeatureFile { view, path } in &self.features {
+            let here = &model.views()[model.view(view.as_deref())?];
+            if features.iter().any(|(name, _)| *name == here.name) {
+                return Err(Usage::new(format!(
+                    "--features {}: another file has the data vectors of the same view; \
+                     expected one for each view",
+                    path.display()
+                ))
+                .into());
+            }
+            let read = match &nodes {
+                Some(nodes) => nodes.features(path, view.as_deref())?,
+                None => io::read_features(path)?,
+            };
+            let (found, inputs) = (read.matrix().n_columns(), here.network.spec().inputs);
+            if !here.network.is_table() && found != inputs {
+                let found = format!("data vectors of {found} entries");
+                let expected = format!("{inputs} entries, as the model was fitted with");
+                return Err(Error::input(path, None, found, expected).into());
+            }
+            features.push((here.name.clone(), read));
+        }
+        Ok(features)
+    }
+
+    /// The library knows views and ids, and we know their files.
+    fn in_files(&self, model: &Fitted, error: Error) -> Error {
+        match error {
+            Error::UnknownNode { id } => {
+                let line = io::locate_id(&self.links, &id).unwrap_or_default();
+                let found = format!("node '{id}', which the model does not know");
+                let nodes = self.model.join("nodes.csv");
+                let expected = format!("ids of {}", nodes.display());
+                Error::input(&self.links, line, found, expected)
+            }
+            Error::Data {
+                what,
+                found,
+                expected,
+            } => {
+                let of_view = |file: &&FeatureFile| {
+                    let view = model.view(file.view.as_deref()).unwrap_or_default();
+                    what == format!("features of view '{}'", model.views()[view].name)
+                };
+                match self.features.iter().find(of_view) {
+                    Some(file) => Error::input(&file.path, None, found, expected),
+                    None => Error::data(what, found, expected),
+                }
+            }
+            other => in_links(&self.links, other),
+        }
+    }
+}
+
+impl Judged {
+    /// Whether there are data vectors of a view of the model.
+    pub fn has_vectors(&self, view: usize) -> bool {
+        let name = &self.model.views()[view].name;
+        let of_view = self.data.views().iter().find(|view| view.name == *name);
+        of_view.is_some_and(|view| view.matrix.is_some())
+    }
+
+    /// Whether all is there that a fit like the model's needs.
+    pub fn can_fit(&self) -> bool {
+        let views = self.model.views().iter().enumerate();
+        let mut ready =
+            views.map(|(place, view)| view.network.is_table() || self.has_vectors(place));
+        ready.all(|ready| ready)
+    }
+
+    /// Unlinked pairs to compare links with.
+    pub fn random_pairs(&self) -> Vec<RandomPair> {
+        random_pairs(&self.data, RANDOM_PAIRS, self.model.params().seed)
+    }
+
+    /// What the model itself makes of the links and of random pairs.
+    pub fn as_fitted(&self, random: &[RandomPair]) -> Result<CrossFit, Error> {
+        let mu = |pair: &RandomPair| self.model.mu(pair.src as usize, pair.dst as usize);
+        Ok(CrossFit {
+            verdicts: judge(&self.model, self.data.user_graph()?.links()),
+            random: random.iter().map(mu).collect(),
+        })
+    }
+
+    /// What fits that did not see them make of the links and of random pairs.
+    pub fn cross_fit(
+        &self,
+        folds: Option<usize>,
+        random: &[RandomPair],
+        progress: &Progress,
+    ) -> Result<CrossFit, Error> {
+        let params = self.model.params().clone().check()?;
+        let folds = Folds::new(params.seed, folds.unwrap_or(FOLDS))?;
+        let watcher = Watcher {
+            after_fit: &|done, all| progress.fits(done, all),
+            goes_on: &|| !Session::is_stopped(),
+        };
+        cross_fit(&params, &self.data, folds, random, watcher)
+    }
+}
