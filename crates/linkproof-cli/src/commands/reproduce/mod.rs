@@ -200,7 +200,7 @@ fn figure1(run: &Run<'_>) -> anyhow::Result<Found> {
         tables: Vec::new(),
         pictures: vec![("figure1".into(), drawing)],
         outcome: Outcome::default(),
-        more: json!({ "xi": 0.03, "panels": panels }),
+        more: json!({ "xi": 0.03, "ridge": 1.0, "panels": panels }),
     })
 }
 
