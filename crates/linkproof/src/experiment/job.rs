@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::mean::Mean;
+use crate::drawing::{Axis, Chart, Series};
 use crate::error::Result;
 use crate::folds::Watcher;
 
@@ -70,10 +71,14 @@ impl Row {
 pub struct Table {
     /// The name that readings go by.
     pub name: String,
-    /// What is measured, in words.
+    /// What it shows, in words.
     pub caption: String,
+    /// What is measured, in short.
+    pub measure: String,
     /// The digits after the decimal point.
     pub digits: usize,
+    /// The runs that a full cell has.
+    pub runs: u64,
     /// The columns.
     pub columns: Vec<String>,
     /// The rows.
@@ -97,9 +102,9 @@ impl Table {
         (!values.is_empty()).then(|| Mean::of(&values))
     }
 
-    /// The table as Markdown: means and standard errors, the paper's figures in
-    /// brackets, a dash where a method cannot be applied. Rows without any
-    /// reading are left out.
+    /// The table as Markdown: means and standard errors (none of a single run),
+    /// the paper's figures in brackets, a dash where a method cannot be applied;
+    /// cells that lack runs say so. Rows without any reading are left out.
     pub fn markdown(&self, readings: &[Reading]) -> String {
         let mut text = format!("{}\n\n|  |", self.caption);
         for column in &self.columns {
@@ -112,14 +117,9 @@ impl Table {
             let mut cells = String::new();
             let mut is_empty = true;
             for (place, column) in self.columns.iter().enumerate() {
-                let digits = self.digits;
-                let cell = match self.mean(readings, &row.name, column) {
-                    Some(mean) => {
-                        is_empty = false;
-                        format!("{:.digits$} ± {:.digits$}", mean.mean, mean.standard_error)
-                    }
-                    None => "–".to_owned(),
-                };
+                let values = self.values(readings, &row.name, column);
+                is_empty &= values.is_empty();
+                let cell = self.cell(&values);
                 let paper = row.paper.get(place).copied().flatten();
                 let paper = paper.map_or_else(String::new, |paper| format!(" ({paper})"));
                 let _ = write!(cells, " {cell}{paper} |");
@@ -129,6 +129,37 @@ impl Table {
             }
         }
         text
+    }
+
+    fn cell(&self, values: &[f64]) -> String {
+        let (digits, mean) = (self.digits, Mean::of(values));
+        let mut cell = match values.len() {
+            0 => return "–".to_owned(),
+            1 => format!("{:.digits$}", mean.mean),
+            _ => format!("{:.digits$} ± {:.digits$}", mean.mean, mean.standard_error),
+        };
+        if values.len() as u64 != self.runs {
+            let _ = write!(cell, " [{} of {} runs]", values.len(), self.runs);
+        }
+        cell
+    }
+
+    /// The table as a picture: a place for each column, a line for each row.
+    pub fn chart(&self, readings: &[Reading]) -> Chart {
+        let series = self.rows.iter().map(|row| {
+            let mean = |column: &String| self.mean(readings, &row.name, column);
+            let points = self.columns.iter().map(mean);
+            let points = points.map(|mean| mean.map(|mean| (mean.mean, mean.standard_error)));
+            Series::new(row.name.clone(), points.collect())
+        });
+        let has_points = |series: &Series| series.points.iter().any(Option::is_some);
+        Chart {
+            title: self.caption.clone(),
+            x_label: String::new(),
+            y_label: self.measure.clone(),
+            x: Axis::categories(self.columns.clone()),
+            series: series.filter(has_points).collect(),
+        }
     }
 
     /// The table as JSON, every single value included.
@@ -181,11 +212,13 @@ mod tests {
         let table = Table {
             name: "t".into(),
             caption: "NMI".into(),
+            measure: "NMI".into(),
             digits: 1,
+            runs: 2,
             columns: vec!["(A)".into(), "(B)".into()],
             rows: vec![Row::paper("ours", &[36.2]), Row::new("absent")],
         };
-        let readings = [
+        let mut readings = vec![
             reading("ours", "(A)", 1, 41.0),
             reading("ours", "(A)", 0, 39.0),
             reading("other", "(A)", 0, 1.0),
@@ -199,5 +232,9 @@ mod tests {
             json!([39.0, 41.0])
         );
         assert!(json["rows"][0]["cells"]["(B)"].is_null());
+        assert_eq!(table.chart(&readings).series.len(), 1);
+        readings.push(reading("ours", "(B)", 0, 5.0));
+        let text = table.markdown(&readings);
+        assert!(text.contains("| 5.0 [1 of 2 runs] |"), "{text}");
     }
 }

@@ -19,6 +19,8 @@ use crate::smooth::{End, NewLink};
 /// One view of nodes with data vectors, links and classes.
 #[derive(Debug, Clone)]
 pub struct Labelled {
+    /// What it is called.
+    pub name: String,
     /// Links and data vectors.
     pub data: Dataset,
     /// The class of each node.
@@ -66,7 +68,9 @@ impl Labelled {
                 "a label for every node: classes judge the embeddings",
             ));
         }
+        let name = folder.file_name().unwrap_or(folder.as_os_str());
         Ok(Labelled {
+            name: name.to_string_lossy().into_owned(),
             data,
             labels: of_nodes.into_iter().flatten().collect(),
         })
@@ -159,6 +163,7 @@ mod tests {
     fn splits_share_out_nodes_and_links() {
         let made = synthetic(0, Noise::false_links(0.02)).unwrap();
         let graph = Labelled {
+            name: "synthetic".into(),
             data: made.data,
             labels: made.labels,
         };

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::features::{Features, Matrix};
 use crate::graph::Graph;
 use crate::ids::Ids;
+use crate::model::Fitted;
 
 /// A stream of random numbers.
 struct Random(ChaCha8Rng);
@@ -90,24 +91,25 @@ impl BlockModel {
         }
         let features = Features::new(Matrix::dense(n, p, x)?);
         Ok(Labelled {
+            name: "block model".into(),
             data: Dataset::new(Graph::from_rows(n, &links)?, features)?,
             labels: (0..n).map(|node| (node / self.size) as u32).collect(),
         })
     }
 }
 
-/// Things that are seen twice, by data vectors of different kinds. Rows
-/// `0..things` are the first view's, the next as many the second's.
+/// Things that are seen twice, by data vectors of different kinds.
 #[derive(Debug, Clone)]
 pub struct TwoViews {
-    /// Links between the views, and data vectors.
+    /// The known things, the first four fifths: their data vectors and links
+    /// between the views. The first view's rows come first.
     pub data: Dataset,
-    /// The class of each row.
+    /// The class of each row of `data`.
     pub classes: Vec<u32>,
-    /// The number of things.
-    pub things: usize,
-    /// The first of the things that have no links, to test on.
-    pub first_test: usize,
+    /// The data vectors of all things, view by view.
+    pub vectors: [Matrix; 2],
+    /// The number of known things; the others are to test on.
+    pub known: usize,
 }
 
 /// The lengths of the data vectors.
@@ -121,7 +123,7 @@ const NOISE: [f64; 2] = [0.5, 0.15];
 impl TwoViews {
     /// Things have places `z` in R^6, in classes; each view sees a linear map
     /// of the place, plus noise; `w_ij ~ Poisson(3 exp(-|z_i - z_j|^2 / 2))`
-    /// between views. A fifth of the things has no links.
+    /// between views.
     pub fn make(things: usize, seed: u64) -> Result<TwoViews> {
         let mut random = Random::new(seed);
         let centres = random.normals(CLASSES * LATENT);
@@ -130,94 +132,116 @@ impl TwoViews {
             let centre = &centres[thing % CLASSES * LATENT..][..LATENT];
             z.iter_mut().zip(centre).for_each(|(z, c)| *z += c);
         }
-        let mut views = Vec::new();
-        for (place, p) in VIEW_FEATURES.into_iter().enumerate() {
+        let mut see = |noise: f64, p: usize| {
             let map = random.normals(p * LATENT);
             let mut x = random.normals(things * p);
             for (x, z) in x.chunks_exact_mut(p).zip(z.chunks_exact(LATENT)) {
                 for (x, map) in x.iter_mut().zip(map.chunks_exact(LATENT)) {
                     let seen: f64 = map.iter().zip(z).map(|(m, z)| m * z).sum();
-                    *x = (seen + NOISE[place] * (p as f64).sqrt() * *x) / (p as f64).sqrt();
+                    *x = seen / (p as f64).sqrt() + noise * *x;
                 }
             }
-            let features = Features::with_ids(names(place, things), Matrix::dense(things, p, x)?)?;
-            views.push((VIEW_NAMES[place].to_owned(), features));
-        }
-        let first_test = things - things / 5;
+            Matrix::dense(things, p, x)
+        };
+        let vectors = [
+            see(NOISE[0], VIEW_FEATURES[0])?,
+            see(NOISE[1], VIEW_FEATURES[1])?,
+        ];
+        let known = things - things / 5;
         let place = |thing: usize| &z[thing * LATENT..][..LATENT];
         let mut links = Vec::new();
-        for i in 0..first_test {
-            for j in 0..first_test {
-                let distance: f64 = place(i)
-                    .iter()
-                    .zip(place(j))
-                    .map(|(a, b)| (a - b).powi(2))
-                    .sum();
+        for i in 0..known {
+            for j in 0..known {
+                let pairs = place(i).iter().zip(place(j));
+                let distance: f64 = pairs.map(|(a, b)| (a - b).powi(2)).sum();
                 let weight = random.count(3.0 * (-0.5 * distance).exp());
                 if weight > 0.0 {
-                    links.push((i as u32, (things + j) as u32, weight));
+                    links.push((i as u32, (known + j) as u32, weight));
                 }
             }
         }
-        let ids = Ids::Rows(2 * things);
         let all = NodeViews {
-            ids,
-            views: (0..2 * things)
-                .map(|row| VIEW_NAMES[row / things].to_owned())
+            ids: Ids::Rows(2 * known),
+            views: (0..2 * known)
+                .map(|row| VIEW_NAMES[row / known].to_owned())
                 .collect(),
             rows: None,
         };
+        let rows: Vec<u32> = (0..known as u32).collect();
+        let mut views = Vec::new();
+        for (place, matrix) in vectors.iter().enumerate() {
+            let features = Features::with_ids(names(place, known), matrix.select(&rows))?;
+            views.push((VIEW_NAMES[place].to_owned(), features));
+        }
         Ok(TwoViews {
-            data: Dataset::with_views(Graph::from_rows(2 * things, &links)?, all, views)?,
-            classes: (0..2 * things)
-                .map(|row| (row % things % CLASSES) as u32)
+            data: Dataset::with_views(Graph::from_rows(2 * known, &links)?, all, views)?,
+            classes: (0..2 * known)
+                .map(|row| (row % known % CLASSES) as u32)
                 .collect(),
-            things,
-            first_test,
+            vectors,
+            known,
         })
     }
 
-    /// The share (x 100) of test things whose two views are each other's
-    /// nearest by the cosine of their embeddings, among the test things; both
-    /// directions count.
-    pub fn retrieval(&self, y: &[f32]) -> Result<f64> {
-        let dim = y.len() / (2 * self.things);
-        if dim == 0 || y.len() != 2 * self.things * dim {
+    /// The number of things, known or not.
+    pub fn things(&self) -> usize {
+        self.vectors[0].n_rows()
+    }
+
+    /// Retrieval of the test things as a model embeds them, from their data
+    /// vectors alone.
+    pub fn judge(&self, model: &Fitted) -> Result<f64> {
+        let rows: Vec<u32> = (self.known as u32..self.things() as u32).collect();
+        let see = |view: usize| {
+            let features = Features::new(self.vectors[view].select(&rows));
+            model.embed_view(Some(VIEW_NAMES[view]), &features, None)
+        };
+        retrieval(&see(0)?, &see(1)?, rows.len())
+    }
+
+    /// Retrieval of the test things in embeddings of all things, the first
+    /// view's first.
+    pub fn judge_all(&self, y: &[f32]) -> Result<f64> {
+        let things = self.things();
+        let dim = y.len() / (2 * things);
+        if dim == 0 || y.len() != 2 * things * dim {
             return Err(Error::data(
                 "embeddings",
                 format!("{} numbers", y.len()),
-                format!("as many for each of {} rows", 2 * self.things),
+                format!("as many for each of {} rows", 2 * things),
             ));
         }
-        let row = |row: usize| {
-            let y = &y[row * dim..][..dim];
-            let length = y.iter().map(|y| f64::from(*y).powi(2)).sum::<f64>().sqrt();
-            (y, length.max(f64::MIN_POSITIVE))
-        };
-        let cosine = |a: usize, b: usize| {
-            let ((a, length), (b, other)) = (row(a), row(b));
-            let product: f64 = a
-                .iter()
-                .zip(b)
-                .map(|(a, b)| f64::from(*a) * f64::from(*b))
-                .sum();
-            product / (length * other)
-        };
-        let test = self.first_test..self.things;
-        let mut found = 0;
-        for thing in test.clone() {
-            for turned in [false, true] {
-                let to = |other: usize| match turned {
-                    false => cosine(thing, self.things + other),
-                    true => cosine(other, self.things + thing),
-                };
-                let own = to(thing);
-                // A collapsed embedding, in which all are alike, finds nothing.
-                found += usize::from(test.clone().all(|other| other == thing || to(other) < own));
-            }
-        }
-        Ok(100.0 * found as f64 / (2 * test.len()) as f64)
+        let (a, b) = y.split_at(things * dim);
+        let test = self.known * dim;
+        retrieval(&a[test..], &b[test..], things - self.known)
     }
+}
+
+/// The share (x 100) of things whose two views are nearest to each other by the
+/// cosine of their embeddings, among so many; both directions count.
+fn retrieval(a: &[f32], b: &[f32], things: usize) -> Result<f64> {
+    let dim = a.len() / things.max(1);
+    let row = |y: &[f32], row: usize| -> Vec<f64> {
+        let y: Vec<f64> = y[row * dim..][..dim]
+            .iter()
+            .map(|&y| f64::from(y))
+            .collect();
+        let length = y.iter().map(|y| y * y).sum::<f64>().sqrt();
+        y.iter()
+            .map(|y| y / length.max(f64::MIN_POSITIVE))
+            .collect()
+    };
+    let [a, b] = [a, b].map(|y| (0..things).map(|thing| row(y, thing)).collect::<Vec<_>>());
+    let cosine = |i: usize, j: usize| -> f64 { a[i].iter().zip(&b[j]).map(|(a, b)| a * b).sum() };
+    let mut found = 0;
+    for thing in 0..things {
+        let own = cosine(thing, thing);
+        // An embedding in which all are alike finds nothing.
+        let others = || (0..things).filter(|&other| other != thing);
+        found += usize::from(others().all(|other| cosine(thing, other) < own));
+        found += usize::from(others().all(|other| cosine(other, thing) < own));
+    }
+    Ok(100.0 * found as f64 / (2 * things.max(1)) as f64)
 }
 
 /// The ids of a view: its rows among all.
@@ -261,17 +285,32 @@ mod tests {
     #[test]
     fn views_are_linked_across_and_partners_can_be_found() {
         let made = TwoViews::make(100, 1).unwrap();
-        assert_eq!(made.data.n_nodes(), 200);
-        assert_eq!(made.first_test, 80);
+        assert_eq!(
+            (made.data.n_nodes(), made.known, made.things()),
+            (160, 80, 100)
+        );
         for link in made.data.graph().links() {
-            assert!(link.src < 80 && (100..180).contains(&link.dst));
+            assert!(link.src < 80 && (80..160).contains(&link.dst));
         }
         let mut y = vec![0.0f32; 200 * 100];
         for row in 0..200 {
             y[row * 100 + row % 100] = 1.0 + row as f32;
         }
-        assert_eq!(made.retrieval(&y).unwrap(), 100.0);
-        assert_eq!(made.retrieval(&vec![1.0; 400]).unwrap(), 0.0);
-        assert!(made.retrieval(&y[1..]).is_err());
+        assert_eq!(made.judge_all(&y).unwrap(), 100.0);
+        assert_eq!(made.judge_all(&vec![1.0; 400]).unwrap(), 0.0);
+        assert!(made.judge_all(&y[1..]).is_err());
+        // Things 80 and 81 of the first view take each other's place: both are
+        // lost, in both directions.
+        for column in 0..100 {
+            y.swap(80 * 100 + column, 81 * 100 + column);
+        }
+        assert_eq!(made.judge_all(&y).unwrap(), 90.0);
+        let params = crate::params::Params {
+            ridge: 0.1,
+            dim: 6,
+            ..Default::default()
+        };
+        let model = crate::model::fit(&params.check().unwrap(), &made.data).unwrap();
+        assert!(made.judge(&model).unwrap() > 15.0, "by chance 5");
     }
 }

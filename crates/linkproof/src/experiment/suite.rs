@@ -7,10 +7,9 @@ use super::labelled::{Labelled, rows_of};
 use super::method::{choose, fit_refined, smoother};
 use super::planted::{BlockModel, TwoViews};
 use crate::dataset::Dataset;
-use crate::drawing::{Axis, Chart, Series};
 use crate::error::Result;
 use crate::folds::Watcher;
-use crate::model::fit;
+use crate::model::{Fitted, fit};
 use crate::params::{Params, ScoreKind};
 
 /// The tables, one a graph.
@@ -62,13 +61,14 @@ impl Subject<'_> {
 
     fn caption(&self, runs: u64) -> String {
         let what = match self {
-            Subject::Classes(_) => "Cora, fitted to all nodes: NMI (x 100) on the test nodes",
+            Subject::Classes(graph) => &format!(
+                "{}, fitted to all nodes: NMI (x 100) on the test nodes",
+                graph.name
+            ),
             Subject::Blocks(_) => {
                 "Block model with counts, uneven degrees and data vectors: NMI (x 100) on the test nodes"
             }
-            Subject::Views(_) => {
-                "Two views: partners of unlinked test things found first (%), by cosine"
-            }
+            Subject::Views(_) => "Two views: partners of unseen things found first (%), by cosine",
         };
         format!("{what} ({runs} runs, mean ± standard error).")
     }
@@ -98,7 +98,7 @@ impl Subject<'_> {
 fn worse(graph: &Labelled, damage: Damage, seed: u64) -> Result<Labelled> {
     Ok(Labelled {
         data: damage.apply(&graph.data, &graph.labels, seed)?.data,
-        labels: graph.labels.clone(),
+        ..graph.clone()
     })
 }
 
@@ -111,17 +111,20 @@ impl Made {
         }
     }
 
-    /// The figure for embeddings of all nodes.
-    pub fn judge(&self, y: &[f32], seed: u64) -> Result<f64> {
+    /// The figure for a model.
+    fn judge(&self, model: &Fitted, seed: u64) -> Result<f64> {
         match self {
-            Made::Classes(graph) => {
-                let split = graph.split(seed);
-                let dim = y.len() / graph.labels.len();
-                graph.nmi(&rows_of(y, dim, &split.test), &split.test, seed)
-            }
-            Made::Views(views) => views.retrieval(y),
+            Made::Classes(graph) => judge_classes(graph, model.embeddings(), seed),
+            Made::Views(views) => views.judge(model),
         }
     }
+}
+
+/// NMI on the test rows of embeddings of all nodes.
+fn judge_classes(graph: &Labelled, y: &[f32], seed: u64) -> Result<f64> {
+    let split = graph.split(seed);
+    let dim = y.len() / graph.labels.len();
+    graph.nmi(&rows_of(y, dim, &split.test), &split.test, seed)
 }
 
 /// The table of a graph, with the rows of rivals after ours.
@@ -132,39 +135,17 @@ pub fn table(subject: &Subject<'_>, runs: u64, rivals: Vec<Row>) -> Table {
     Table {
         name: subject.name().into(),
         caption: subject.caption(runs),
+        measure: match subject {
+            Subject::Views(_) => "partners found first, %".into(),
+            _ => "NMI x 100".into(),
+        },
         digits: 1,
+        runs,
         columns: Damage::ALL
             .iter()
             .map(|(name, _)| (*name).to_owned())
             .collect(),
         rows,
-    }
-}
-
-/// The table as a picture: one place for each kind of damage.
-pub fn chart(table: &Table, readings: &[Reading]) -> Chart {
-    let points = |row: &Row| -> Vec<Option<(f64, f64)>> {
-        let mean = |column: &String| table.mean(readings, &row.name, column);
-        let columns = table.columns.iter();
-        columns
-            .map(|column| mean(column).map(|mean| (mean.mean, mean.standard_error)))
-            .collect()
-    };
-    let series = table
-        .rows
-        .iter()
-        .map(|row| Series::new(row.name.clone(), points(row)));
-    Chart {
-        title: table.caption.clone(),
-        x_label: "damage".into(),
-        y_label: match table.name.as_str() {
-            VIEWS => "partners found first, %".into(),
-            _ => "NMI x 100".into(),
-        },
-        x: Axis::categories(table.columns.clone()),
-        series: series
-            .filter(|series| series.points.iter().any(Option::is_some))
-            .collect(),
     }
 }
 
@@ -219,7 +200,7 @@ fn plain(made: &Made, place: Place<'_>, seed: u64) -> Result<Vec<Reading>> {
             ..Params::default()
         };
         let model = fit(&params.check()?, made.data())?;
-        Ok(reading(place, name, made.judge(model.embeddings(), seed)?))
+        Ok(reading(place, name, made.judge(&model, seed)?))
     };
     PLAIN.iter().map(row).collect()
 }
@@ -231,21 +212,13 @@ fn chosen(made: &Made, place: Place<'_>, seed: u64, watcher: Watcher<'_>) -> Res
     };
     let params = choose(&base, made.data(), &SCORES, watcher)?;
     let model = fit(&params.clone().check()?, made.data())?;
-    let mut readings = vec![reading(
-        place,
-        SELECTED,
-        made.judge(model.embeddings(), seed)?,
-    )];
+    let mut readings = vec![reading(place, SELECTED, made.judge(&model, seed)?)];
     let refined = fit_refined(&params, made.data(), watcher)?;
-    readings.push(reading(
-        place,
-        REFINED,
-        made.judge(refined.embeddings(), seed)?,
-    ));
+    readings.push(reading(place, REFINED, made.judge(&refined, seed)?));
     // Test things of the two views have no links to average over.
-    if let Made::Classes(_) = made {
+    if let Made::Classes(graph) = made {
         let averages = smoother(&model, made.data(), watcher)?;
-        let value = made.judge(averages.embeddings(), seed)?;
+        let value = judge_classes(graph, averages.embeddings(), seed)?;
         readings.push(reading(place, SMOOTHED, value));
     }
     Ok(readings)

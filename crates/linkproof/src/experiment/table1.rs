@@ -62,7 +62,9 @@ pub fn table(runs: u64) -> Table {
             "Purity of the clusters found in the paper's synthetic graph ({runs} data sets, \
              mean ± standard error; in brackets the paper)."
         ),
+        measure: "purity".into(),
         digits: 3,
+        runs,
         columns: XIS.iter().map(|&xi| column(xi)).collect(),
         rows,
     }
@@ -91,13 +93,9 @@ fn clusters_purity(made: &Synthetic, y: &[f32]) -> Result<f64> {
     purity(&made.labels, &found.labels)
 }
 
-/// The purity of a fit; one that fails finds one cluster.
-fn fit_purity(made: &Synthetic, params: Params) -> f64 {
-    let found = || -> Result<f64> {
-        let model = fit(&params.check()?, &made.data)?;
-        clusters_purity(made, model.embeddings())
-    };
-    found().unwrap_or(1.0 / CLUSTERS as f64)
+fn fit_purity(made: &Synthetic, params: Params) -> Result<f64> {
+    let model = fit(&params.check()?, &made.data)?;
+    clusters_purity(made, model.embeddings())
 }
 
 fn chosen(data: &Dataset, scores: &[ScoreKind], watcher: Watcher<'_>) -> Result<Candidate> {
@@ -142,11 +140,11 @@ fn one(xi: f64, seed: u64, run: u64, watcher: Watcher<'_>) -> Result<Vec<Reading
             beta,
             ..base.clone()
         };
-        add(&paper_row(beta), fit_purity(&made, params));
+        add(&paper_row(beta), fit_purity(&made, params)?);
     }
     for (name, score) in FAMILIES {
         let choice = chosen(&made.data, &[score], watcher)?;
-        add(name, fit_purity(&made, choice.params(&base)));
+        add(name, fit_purity(&made, choice.params(&base))?);
     }
     let choice = chosen(&made.data, ScoreKind::ALL, watcher)?;
     let model = fit(&choice.params(&base).check()?, &made.data)?;
@@ -156,7 +154,11 @@ fn one(xi: f64, seed: u64, run: u64, watcher: Watcher<'_>) -> Result<Vec<Reading
     let mut sum = 0.0;
     let all = candidates(&grid(&base, ScoreKind::ALL), &base)?;
     for (candidate, params) in &all {
-        let purity = fit_purity(&made, (**params).clone());
+        let purity = match fit_purity(&made, (**params).clone()) {
+            // A candidate that cannot be fitted finds one cluster.
+            Err(Error::Diverged { .. }) => 1.0 / CLUSTERS as f64,
+            purity => purity?,
+        };
         sum += purity;
         add(&candidate_row(candidate), purity);
     }

@@ -22,7 +22,7 @@ pub struct Table {
     cells: Vec<[[f64; TERMS]; 2]>,
 }
 
-/// So many tables are kept, those asked for last: a search over settings asks
+/// So many tables are kept, those built last: a search over settings asks
 /// for the same few again and again, and a fit to a small graph takes less time
 /// than a table.
 const KEPT: usize = 8;

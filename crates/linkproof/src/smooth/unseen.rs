@@ -20,7 +20,8 @@ use crate::features::Matrix;
 use crate::params::Normalize;
 use crate::transform::normalize;
 
-/// The ridges that are compared, for data vectors of unit length or so.
+/// The ridges that are compared, times the mean squared length of the data
+/// vectors, so that their unit does not matter.
 const RIDGES: [f64; 7] = [30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03];
 /// One node in so many is held out to compare them.
 const HELD_OUT: usize = 5;
@@ -62,8 +63,13 @@ impl Regression {
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
         let (held_out, seen) = order.split_at(order.len() / HELD_OUT);
         let mut start = vec![vec![0.0; rows.n_columns]; dim];
-        let mut best = (f64::INFINITY, RIDGES[0]);
-        for ridge in RIDGES {
+        let unit = rows.mean_square().max(f64::MIN_POSITIVE);
+        // Where too few nodes are there to hold some out, the middle one.
+        let mut best = (f64::INFINITY, unit * RIDGES[RIDGES.len() / 2]);
+        for ridge in RIDGES.map(|ridge| unit * ridge) {
+            if held_out.is_empty() {
+                break;
+            }
             // The solution at one ridge is close to that at the next.
             start = rows.solve(seen, outputs, ridge, start);
             let error = rows.error(held_out, outputs, &start);
@@ -122,6 +128,12 @@ impl Rows {
             rows: (0..vectors.n_rows()).map(|row| vectors.row(row)).collect(),
             n_columns: vectors.n_columns(),
         }
+    }
+
+    /// The mean squared length of a row.
+    fn mean_square(&self) -> f64 {
+        let squares = self.rows.iter().flatten().map(|(_, x)| x * x);
+        squares.sum::<f64>() / self.rows.len().max(1) as f64
     }
 
     /// `(X^T X + ridge) W = X^T Y` over some rows, one output at a time.
@@ -233,7 +245,8 @@ mod tests {
     fn linear_outputs_are_found_with_little_ridge() {
         let (x, y) = linear(300, 0.0);
         let found = Regression::new(&x, &y, 2, Normalize::None, 0).unwrap();
-        assert_eq!(found.ridge, 0.03);
+        let (last, unit) = (RIDGES[RIDGES.len() - 1], Rows::new(&x).mean_square());
+        assert_eq!(found.ridge, unit * last);
         let again = found.embed(&x).unwrap();
         for (a, b) in again.iter().zip(&y) {
             assert!((a - b).abs() < 0.02, "{a} {b}");

@@ -46,7 +46,8 @@ pub struct Outcome {
 
 impl Cells {
     /// Opens a folder, or begins it. Cells of another experiment, of other data
-    /// or of another version are refused, unless `force` throws them away.
+    /// or of another version are refused; `force` throws away what an earlier
+    /// experiment left, and nothing else.
     pub fn open(out: &Path, header: &Value, force: bool) -> anyhow::Result<Cells> {
         let cells = Cells {
             folder: out.join("cells"),
@@ -55,36 +56,42 @@ impl Cells {
         let create = |folder: &Path| {
             std::fs::create_dir_all(folder).map_err(|source| Error::write(folder, source))
         };
-        create(out)?;
         match std::fs::read_to_string(&path) {
-            Ok(text) if serde_json::from_str::<Value>(&text).ok().as_ref() == Some(header) => {}
-            Ok(_) if !force => {
-                return Err(Usage::new(format!(
-                    "--out {}: holds cells of another experiment, seed, data set or version \
-                     ({HEADER} says which); name another folder, or say --force to begin anew",
-                    out.display()
-                ))
-                .into());
+            Ok(text) => {
+                let other: Value = serde_json::from_str(&text).unwrap_or_default();
+                if other != *header && !force {
+                    return Err(Usage::new(format!(
+                        "--out {}: holds cells of another experiment ({HEADER}: {}); name another \
+                         folder, or say --force to begin anew",
+                        out.display(),
+                        differences(&other, header)
+                    ))
+                    .into());
+                }
+                if force {
+                    for folder in [&cells.folder, &out.join(super::rivals::FOLDER)] {
+                        if folder.is_dir() {
+                            std::fs::remove_dir_all(folder)
+                                .map_err(|source| Error::write(folder, source))?;
+                        }
+                    }
+                }
             }
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                 return Err(Error::read(&path, source).into());
             }
-            Err(_) if !force && !is_empty(out) => {
+            Err(_) if out.exists() && !is_empty(out) => {
                 return Err(Usage::new(format!(
-                    "--out {}: is not empty and holds no experiment; name another folder, \
-                     or say --force to use it",
+                    "--out {}: is not empty and holds no experiment; name a folder that is new, \
+                     empty or an experiment's",
                     out.display()
                 ))
                 .into());
             }
-            _ => {
-                if cells.folder.is_dir() {
-                    std::fs::remove_dir_all(&cells.folder)
-                        .map_err(|source| Error::write(&cells.folder, source))?;
-                }
-                write_text(&path, &format!("{header:#}\n"))?;
-            }
+            Err(_) => {}
         }
+        create(out)?;
+        write_text(&path, &format!("{header:#}\n"))?;
         create(&cells.folder)?;
         Ok(cells)
     }
@@ -104,8 +111,12 @@ impl Cells {
         self.read(key).is_some()
     }
 
-    /// Keeps a finished job.
+    /// Keeps a finished job, whose readings have to be numbers.
     pub fn keep(&self, key: &str, readings: Vec<Reading>, seconds: f64) -> Result<(), Error> {
+        if let Some(wrong) = readings.iter().find(|reading| !reading.value.is_finite()) {
+            let found = format!("{} for {}", wrong.value, wrong.row);
+            return Err(Error::data(key, found, "a finite number"));
+        }
         let cell = Cell { readings, seconds };
         let text = serde_json::to_string_pretty(&cell).unwrap_or_default();
         write_text(&self.path(key), &text)
@@ -171,6 +182,19 @@ impl Cells {
         outcome.failures.sort();
         Ok(outcome)
     }
+}
+
+/// The fields in which two headers differ, in words.
+fn differences(there: &Value, here: &Value) -> String {
+    let fields = here.as_object().into_iter().flatten();
+    let differing = fields.filter(|(name, value)| there[name.as_str()] != **value);
+    let words: Vec<String> = differing
+        .map(|(name, value)| match value {
+            Value::Array(_) => format!("other {name}"),
+            value => format!("{name} {} there, {value} here", there[name.as_str()]),
+        })
+        .collect();
+    words.join("; ")
 }
 
 fn is_empty(folder: &Path) -> bool {

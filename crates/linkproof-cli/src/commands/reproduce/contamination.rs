@@ -4,7 +4,7 @@ use linkproof::Error;
 use linkproof::experiment::contamination::Damage;
 use linkproof::experiment::labelled::Labelled;
 use linkproof::experiment::planted::BlockModel;
-use linkproof::experiment::suite::{Made, Subject, chart, jobs, reading, table};
+use linkproof::experiment::suite::{Made, Subject, jobs, reading, table};
 use serde_json::json;
 
 use super::rivals::{Rival, Task, export, export_views};
@@ -46,19 +46,15 @@ pub fn run(run: &Run<'_>, graph: Option<&Labelled>) -> anyhow::Result<Found> {
         let place = (run.out, run.processes);
         rivals.work(&tasks, &run.cells, place, run.session, &mut outcome)?;
     }
-    let pictures = tables.iter().map(|table| {
-        let drawing = chart(table, &outcome.readings).draw();
-        (table.name.clone(), drawing)
-    });
-    let pictures = pictures.collect();
     Ok(Found {
         tables,
-        pictures,
+        pictures: Vec::new(),
         outcome,
-        more: match graph {
-            Some(_) => json!({}),
-            None => json!({ "note": "without --data: the generated graphs alone" }),
-        },
+        more: json!({}),
+        note: graph.is_none().then_some(
+            "Without --data: the generated graphs alone; 'linkproof datasets fetch cora' makes \
+             a folder for it.",
+        ),
     })
 }
 
@@ -94,7 +90,7 @@ fn subject_tasks<'t>(subject: &'t Subject<'t>, list: &[&Rival], run: &Run<'_>) -
                         Made::Classes(graph) => {
                             export(folder, &graph.data, &graph.split(seed).test)
                         }
-                        Made::Views(views) => export_views(folder, &views.data),
+                        Made::Views(views) => export_views(folder, &views),
                     }),
                     judge: Box::new(move |y, rows| {
                         let value = judge(&subject.make(damage, seed)?, y, rows, seed)?;
@@ -119,6 +115,6 @@ fn clusters(subject: &Subject<'_>) -> usize {
 fn judge(made: &Made, y: &[f32], rows: usize, seed: u64) -> Result<f64, Error> {
     match made {
         Made::Classes(graph) => judge_test(graph, y, rows, seed),
-        Made::Views(views) => views.retrieval(y),
+        Made::Views(views) => views.judge_all(y),
     }
 }

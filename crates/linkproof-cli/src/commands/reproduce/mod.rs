@@ -98,6 +98,7 @@ struct Found {
     pictures: Vec<(String, Drawing)>,
     outcome: Outcome,
     more: Value,
+    note: Option<&'static str>,
 }
 
 /// What the experiments work with.
@@ -140,6 +141,9 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
         .into());
     }
     let graph = args.data.as_deref().map(Labelled::read).transpose()?;
+    if let (Some(graph), Some(folder)) = (&graph, &args.data) {
+        check(graph, folder)?;
+    }
     let seed = session.seed().unwrap_or(0);
     let rivals = args.rivals.as_deref().map(Rivals::open).transpose()?;
     let header = header(args, seed)?;
@@ -164,6 +168,23 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
     write(args, &run, &found, clock)
 }
 
+/// Refuses data whose test nodes cannot be clustered.
+fn check(graph: &Labelled, folder: &Path) -> Result<(), Error> {
+    let (classes, test) = (graph.n_classes(), graph.split(0).test.len());
+    if classes < 2 || test < classes {
+        return Err(Error::input(
+            &folder.join("labels.csv"),
+            None,
+            format!("{classes} classes and {test} test nodes, a fifth of all"),
+            "two classes or more, and at least as many test nodes as classes",
+        ));
+    }
+    Ok(())
+}
+
+/// To be raised whenever a cell of the same name comes to mean something else.
+const RECIPES: u32 = 1;
+
 /// What the cells of a folder belong to.
 fn header(args: &ReproduceArgs, seed: u64) -> Result<Value, Error> {
     let mut digests = Vec::new();
@@ -174,7 +195,7 @@ fn header(args: &ReproduceArgs, seed: u64) -> Result<Value, Error> {
     }
     Ok(json!({
         "experiment": args.experiment.name(), "seed": seed, "quick": args.quick,
-        "linkproof": env!("CARGO_PKG_VERSION"), "data": digests,
+        "linkproof": env!("CARGO_PKG_VERSION"), "recipes": RECIPES, "data": digests,
     }))
 }
 
@@ -187,6 +208,7 @@ fn table1(run: &Run<'_>) -> anyhow::Result<Found> {
         pictures: Vec::new(),
         outcome,
         more: json!({}),
+        note: None,
     })
 }
 
@@ -201,6 +223,7 @@ fn figure1(run: &Run<'_>) -> anyhow::Result<Found> {
         pictures: vec![("figure1".into(), drawing)],
         outcome: Outcome::default(),
         more: json!({ "xi": 0.03, "ridge": 1.0, "panels": panels }),
+        note: None,
     })
 }
 
@@ -213,7 +236,12 @@ fn write(args: &ReproduceArgs, run: &Run<'_>, found: &Found, clock: Instant) -> 
     let name = args.experiment.name();
     let readings = &found.outcome.readings;
     let mut files = Vec::new();
-    for (name, drawing) in &found.pictures {
+    let charts = found.tables.iter().map(|table| {
+        let drawing = table.chart(readings).draw();
+        (table.name.clone(), drawing)
+    });
+    let pictures: Vec<_> = found.pictures.iter().cloned().chain(charts).collect();
+    for (name, drawing) in &pictures {
         for extension in ["svg", "png"] {
             let path = args.out.join(format!("{name}.{extension}"));
             io::write_drawing(&path, drawing)?;
@@ -226,8 +254,14 @@ fn write(args: &ReproduceArgs, run: &Run<'_>, found: &Found, clock: Instant) -> 
     for table in &tables {
         words.push_str(&format!("\n{table}"));
     }
-    for (name, _) in &found.pictures {
+    for (name, _) in &pictures {
         words.push_str(&format!("\n![{name}]({name}.svg)\n"));
+    }
+    if let Some(note) = found.note {
+        words.push_str(&format!("\n{note}\n"));
+    }
+    if let Some(missing) = missing(run) {
+        words.push_str(&format!("\n{missing}\n"));
     }
     let failures: Vec<Value> = found
         .outcome
@@ -260,15 +294,34 @@ fn write(args: &ReproduceArgs, run: &Run<'_>, found: &Found, clock: Instant) -> 
     Ok(())
 }
 
-fn rivals_json(run: &Run<'_>) -> Vec<Value> {
-    let list = run.rivals.iter().flat_map(|rivals| &rivals.list);
-    list.map(|rival| {
-        json!({
-            "name": rival.name, "title": rival.title,
-            "implementation": rival.implementation, "missing": rival.missing,
+fn rivals_json(run: &Run<'_>) -> Value {
+    let Some(rivals) = &run.rivals else {
+        return Value::Null;
+    };
+    let all = rivals.list.iter().chain(&rivals.missing);
+    let list: Vec<Value> = all
+        .map(|rival| {
+            json!({
+                "name": rival.name, "title": rival.title, "reads_weights": rival.reads_weights,
+                "implementation": rival.implementation, "missing": rival.missing,
+            })
         })
-    })
-    .collect()
+        .collect();
+    json!({ "list": list, "versions": rivals.versions })
+}
+
+/// The rivals that could not be run, in words.
+fn missing(run: &Run<'_>) -> Option<String> {
+    let rivals = run.rivals.as_ref()?;
+    let words: Vec<String> = rivals
+        .missing
+        .iter()
+        .map(|rival| {
+            let package = rival.missing.as_deref().unwrap_or_default();
+            format!("{} (package {package})", rival.title)
+        })
+        .collect();
+    (!words.is_empty()).then(|| format!("Not installed, so left out: {}.", words.join(", ")))
 }
 
 fn command_line(args: &ReproduceArgs, seed: u64) -> String {

@@ -4,20 +4,26 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use linkproof::experiment::job::Reading;
+use linkproof::experiment::planted::TwoViews;
 use linkproof::features::Values;
 use linkproof::io::{self, Field};
 use linkproof::{Dataset, Error, Matrix};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::cells::{Cells, Outcome, write_text};
 use crate::exit::Usage;
 use crate::progress::Progress;
 use crate::session::Session;
+
+/// Where the rivals' data and results are, inside the experiment's folder.
+pub const FOLDER: &str = "rivals";
 
 /// A method of the folder.
 #[derive(Debug, Clone, Deserialize)]
@@ -35,6 +41,9 @@ pub struct Rival {
     /// Whether it is for two views.
     #[serde(default)]
     pub views: bool,
+    /// Whether it reads the link weights.
+    #[serde(default)]
+    pub reads_weights: bool,
     /// The package that is not installed.
     #[serde(default)]
     pub missing: Option<String>,
@@ -43,6 +52,8 @@ pub struct Rival {
 #[derive(Deserialize)]
 struct List {
     rivals: Vec<Rival>,
+    #[serde(default)]
+    versions: Value,
 }
 
 #[derive(Deserialize)]
@@ -85,6 +96,10 @@ pub struct Rivals {
     program: PathBuf,
     /// The rivals whose packages are there.
     pub list: Vec<Rival>,
+    /// The others.
+    pub missing: Vec<Rival>,
+    /// The versions of packages.
+    pub versions: Value,
 }
 
 impl Rivals {
@@ -108,9 +123,12 @@ impl Rivals {
         }
         let list: List = serde_json::from_slice(&found.stdout)
             .map_err(|error| Usage::new(format!("{}; 'run list' wrote: {error}", hint())))?;
+        let (missing, there) = list.rivals.into_iter().partition(|r| r.missing.is_some());
         Ok(Rivals {
             program,
-            list: list.rivals,
+            list: there,
+            missing,
+            versions: list.versions,
         })
     }
 
@@ -139,79 +157,134 @@ impl Rivals {
         session: &Session,
         outcome: &mut Outcome,
     ) -> anyhow::Result<()> {
-        let work = out.join("rivals");
-        let create = |folder: &Path| {
-            std::fs::create_dir_all(folder).map_err(|source| Error::write(folder, source))
-        };
-        create(&work.join("data"))?;
-        create(&work.join("embeddings"))?;
-        let result = |task: &Task<'_>| work.join("embeddings").join(format!("{}.npy", task.key));
-        let mut lines = String::new();
-        for task in open {
-            let data = work.join("data").join(&task.data);
-            if !data.is_dir() {
-                // To the side first, so that a folder that is there is whole.
-                let side = work.join("data").join(format!(".{}.part", task.data));
-                create(&side)?;
-                (task.export)(&side)?;
-                std::fs::rename(&side, &data).map_err(|source| Error::write(&data, source))?;
-            }
-            let job = json!({
-                "id": task.key, "rival": task.rival, "data": absolute(&data)?,
-                "setting": task.setting, "clusters": task.clusters, "seed": task.seed,
-                "out": absolute(&result(task))?,
-            });
-            lines.push_str(&format!("{job}\n"));
-        }
-        let file = work.join("jobs.jsonl");
-        write_text(&file, &lines)?;
+        let work = out.join(FOLDER);
+        let file = prepare(&work, open)?;
         let log = work.join("log.txt");
         let log = File::create(&log).map_err(|source| Error::write(&log, source))?;
-        let mut child = Command::new(&self.program)
+        let child = Command::new(&self.program)
             .arg("jobs")
             .arg(absolute(&file)?)
             .args(["--processes", &processes.to_string()])
+            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn()
             .with_context(|| format!("{}: cannot be started", self.program.display()))?;
+        let mut running = Running(child);
+        let answers = running.0.stdout.take().context("the rivals' answers")?;
+        // Lines come by a thread, so that an interrupt is seen between them.
+        let (lines, waiting) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(answers).lines() {
+                if lines.send(line).is_err() {
+                    break;
+                }
+            }
+        });
         let progress = Progress::start(session, "rivals");
-        let clock = std::time::Instant::now();
-        let answers = child.stdout.take().context("the rivals' answers")?;
-        for (place, line) in BufReader::new(answers).lines().enumerate() {
-            let line = line.context("the rivals' answers")?;
-            let Ok(answer) = serde_json::from_str::<Answer>(&line) else {
-                anyhow::bail!("the rivals' program wrote '{line}'; expected a JSON object a line");
+        let clock = Instant::now();
+        let mut done = 0;
+        loop {
+            anyhow::ensure!(
+                !Session::is_stopped(),
+                "stopped by the user; finished cells are kept: the same command goes on"
+            );
+            let line = match waiting.recv_timeout(Duration::from_millis(300)) {
+                Ok(line) => line.context("the rivals' answers")?,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => break,
             };
-            let Some(task) = open.iter().find(|task| task.key == answer.id) else {
+            let Some((task, answer)) = answered(open, &line) else {
+                let reason = format!("an answer that is none: '{line}'");
+                outcome.failures.push((FOLDER.to_owned(), reason));
                 continue;
             };
-            let judged = match answer.ok {
-                true => read(&result(task)).and_then(|(y, rows)| (task.judge)(&y, rows)),
-                false => Err(Error::data(task.key.clone(), answer.error, "an embedding")),
-            };
-            match judged {
-                Ok(readings) => cells.keep(&task.key, readings, answer.seconds)?,
-                Err(error) => outcome.failures.push((task.key.clone(), error.to_string())),
+            if let Err(error) = judge(task, &answer, &work, cells) {
+                outcome.failures.push((task.key.clone(), error.to_string()));
             }
-            let done = place + 1;
+            done += 1;
             let left = open.len().saturating_sub(done) as f64;
             let left = clock.elapsed().as_secs_f64() / done as f64 * left;
             progress.cells(done, open.len(), left);
         }
         progress.end();
-        let status = child.wait().context("the rivals' program")?;
-        if Session::is_stopped() {
-            anyhow::bail!("stopped by the user; finished cells are kept: the same command goes on");
+        let status = running.0.wait().context("the rivals' program")?;
+        let failed = |key: &str, failures: &[(String, String)]| {
+            failures.iter().any(|(other, _)| other == key)
+        };
+        for task in open {
+            if !cells.has(&task.key) && !failed(&task.key, &outcome.failures) {
+                let reason = format!(
+                    "no answer; the program ended with {status}, and {} has what it said",
+                    work.join("log.txt").display()
+                );
+                outcome.failures.push((task.key.clone(), reason));
+            }
         }
-        anyhow::ensure!(
-            status.success(),
-            "the rivals' program ended with {status}; {} has what it said. Finished cells are \
-             kept: the same command goes on",
-            work.join("log.txt").display()
-        );
         Ok(())
     }
+}
+
+/// A process that does not outlive its owner.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended by itself; there is nobody left to tell.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn result(work: &Path, task: &Task<'_>) -> PathBuf {
+    work.join("embeddings").join(format!("{}.npy", task.key))
+}
+
+/// Writes the data of the tasks and the list of jobs.
+fn prepare(work: &Path, open: &[&Task<'_>]) -> anyhow::Result<PathBuf> {
+    let create = |folder: &Path| {
+        std::fs::create_dir_all(folder).map_err(|source| Error::write(folder, source))
+    };
+    create(&work.join("data"))?;
+    create(&work.join("embeddings"))?;
+    let mut lines = String::new();
+    for task in open {
+        anyhow::ensure!(!Session::is_stopped(), "stopped by the user");
+        let data = work.join("data").join(&task.data);
+        if !data.is_dir() {
+            // To the side first, so that a folder that is there is whole.
+            let side = work.join("data").join(format!(".{}.part", task.data));
+            create(&side)?;
+            (task.export)(&side)?;
+            std::fs::rename(&side, &data).map_err(|source| Error::write(&data, source))?;
+        }
+        let job = json!({
+            "id": task.key, "rival": task.rival, "data": absolute(&data)?,
+            "setting": task.setting, "clusters": task.clusters, "seed": task.seed,
+            "out": absolute(&result(work, task))?,
+        });
+        lines.push_str(&format!("{job}\n"));
+    }
+    let file = work.join("jobs.jsonl");
+    write_text(&file, &lines)?;
+    Ok(file)
+}
+
+/// The task that a line answers.
+fn answered<'o, 't>(open: &[&'o Task<'t>], line: &str) -> Option<(&'o Task<'t>, Answer)> {
+    let answer: Answer = serde_json::from_str(line).ok()?;
+    let task = open.iter().find(|task| task.key == answer.id)?;
+    Some((task, answer))
+}
+
+/// Judges what a task gave, and keeps the readings.
+fn judge(task: &Task<'_>, answer: &Answer, work: &Path, cells: &Cells) -> Result<(), Error> {
+    if !answer.ok {
+        let reason = answer.error.clone();
+        return Err(Error::data(task.key.clone(), reason, "an embedding"));
+    }
+    let (y, rows) = read(&result(work, task))?;
+    cells.keep(&task.key, (task.judge)(&y, rows)?, answer.seconds)
 }
 
 fn absolute(path: &Path) -> anyhow::Result<String> {
@@ -235,7 +308,7 @@ fn read(path: &Path) -> Result<(Vec<f32>, usize), Error> {
 
 /// Writes links, data vectors and test rows as rivals read them.
 pub fn export(folder: &Path, data: &Dataset, test: &[u32]) -> Result<(), Error> {
-    export_links(folder, data)?;
+    export_links(folder, data, |row| row)?;
     let Some(matrix) = &data.views()[0].matrix else {
         return Err(Error::data("data", "no data vectors", "some"));
     };
@@ -246,24 +319,27 @@ pub fn export(folder: &Path, data: &Dataset, test: &[u32]) -> Result<(), Error> 
     })
 }
 
-/// Writes two views as rivals read them.
-pub fn export_views(folder: &Path, data: &Dataset) -> Result<(), Error> {
-    export_links(folder, data)?;
-    for view in data.views() {
-        if let Some(matrix) = &view.matrix {
-            export_matrix(folder, &format!("features-{}", view.name), matrix)?;
-        }
+/// Writes two views as rivals read them: all things, of which the last have no
+/// links.
+pub fn export_views(folder: &Path, views: &TwoViews) -> Result<(), Error> {
+    let gap = (views.things() - views.known) as u32;
+    export_links(folder, &views.data, |row| match row as usize {
+        row if row < views.known => row as u32,
+        row => row as u32 + gap,
+    })?;
+    for (matrix, name) in views.vectors.iter().zip(["features-a", "features-b"]) {
+        export_matrix(folder, name, matrix)?;
     }
     Ok(())
 }
 
-fn export_links(folder: &Path, data: &Dataset) -> Result<(), Error> {
+fn export_links(folder: &Path, data: &Dataset, place: impl Fn(u32) -> u32) -> Result<(), Error> {
     let columns = ["src", "dst", "weight"];
     io::write_table(folder.join("links.csv"), &columns, |rows| {
         data.graph().links().try_for_each(|link| {
             rows.row(&[
-                Field::Whole(link.src.into()),
-                Field::Whole(link.dst.into()),
+                Field::Whole(place(link.src).into()),
+                Field::Whole(place(link.dst).into()),
                 Field::Real(link.weight),
             ])
         })

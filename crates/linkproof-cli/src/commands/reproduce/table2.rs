@@ -29,17 +29,19 @@ pub fn run(run: &Run<'_>, graph: &Labelled) -> anyhow::Result<Found> {
     let mut outcome = run.work(&jobs(graph, sizes, run.runs, run.seed))?;
     let mut rows = Vec::new();
     if let Some(rivals) = &run.rivals {
-        let list: Vec<&Rival> = rivals.list.iter().filter(|rival| !rival.views).collect();
+        let with_one_view = |rival: &&Rival| !rival.settings.is_empty();
+        let list: Vec<&Rival> = rivals.list.iter().filter(with_one_view).collect();
         rows = list.iter().map(|rival| row(rival)).collect();
         let tasks = tasks(graph, &list, run);
         let place = (run.out, run.processes);
         rivals.work(&tasks, &run.cells, place, run.session, &mut outcome)?;
     }
     Ok(Found {
-        tables: vec![table(sizes, run.runs, rows)],
+        tables: vec![table(graph, sizes, run.runs, rows)],
         pictures: Vec::new(),
         outcome,
         more: json!({}),
+        note: None,
     })
 }
 
