@@ -246,9 +246,9 @@ def _prepare(data: OneView, setting: str, seed: int) -> tuple[Tensors, Tensors, 
         torch.set_num_threads(int(threads))
     on_gpu = torch.cuda.is_available() and os.environ.get("LINKPROOF_RIVALS_CPU") != "1"
     device = torch.device("cuda" if on_gpu else "cpu")
-    # On a processor the layers give the same bits without it, and faster. With
-    # warn_only, what has no deterministic form on a GPU still runs.
-    torch.use_deterministic_algorithms(on_gpu, warn_only=True)
+    # Several threads, too, would add in an order of their own. With warn_only,
+    # what has no deterministic form on a GPU still runs.
+    torch.use_deterministic_algorithms(True, warn_only=True)
     fit = data.to_fit(setting)
     if fit.weights.nnz == 0:
         raise ValueError("there is no link to fit on")
