@@ -148,6 +148,12 @@ fn figure_1_is_drawn() {
     let lab = Lab::new();
     let found = lab.json("reproduce figure1 --out f");
     assert_eq!(found["more"]["panels"].as_array().unwrap().len(), 3);
+    // The command is written as a shell takes it.
+    let out = lab.path("a b").display().to_string();
+    let mut command = lab.command("reproduce figure1 --quiet --out");
+    assert!(command.arg(&out).output().unwrap().status.success());
+    let text = lab.read("a b/figure1.md");
+    assert!(text.contains(&format!("--out '{out}'")), "{text}");
     let svg = lab.read("f/figure1.svg");
     assert_eq!(svg.matches("<circle").count(), 600);
     assert!(lab.bytes("f/figure1.png").starts_with(b"\x89PNG"));

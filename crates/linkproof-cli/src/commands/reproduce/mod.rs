@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use self::cells::{Cells, Outcome, write_text};
 use self::rivals::Rivals;
-use crate::args::whole;
+use crate::args::{quoted, whole};
 use crate::exit::Usage;
 use crate::session::Session;
 
@@ -326,7 +326,7 @@ fn missing(run: &Run<'_>) -> Option<String> {
 
 fn command_line(args: &ReproduceArgs, seed: u64) -> String {
     let mut words = vec![format!("linkproof reproduce {}", args.experiment.name())];
-    let folder = |path: &PathBuf| path.display().to_string();
+    let folder = |path: &PathBuf| quoted(&path.display().to_string());
     words.extend(
         args.data
             .as_ref()
