@@ -4,10 +4,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use linkproof::audit::{CrossFit, RandomPair, cross_fit, judge, random_pairs};
-use linkproof::dataset::NodeViews;
+use linkproof::audit::{self, CrossFit, RandomPair, cross_fit};
 use linkproof::folds::{Folds, Watcher};
-use linkproof::graph::{Graph, Link};
 use linkproof::io;
 use linkproof::{Dataset, Error, Features, Fitted};
 
@@ -44,8 +42,6 @@ pub struct Judged {
     pub data: Dataset,
 }
 
-/// Random pairs that links are compared with.
-const RANDOM_PAIRS: usize = 20_000;
 const FOLDS: usize = 5;
 
 impl JudgedArgs {
@@ -54,13 +50,7 @@ impl JudgedArgs {
         let model = Fitted::load(&self.model)?;
         let graph = io::read_links(&self.links, &self.rules.options())?;
         let features = self.features(&model)?;
-        let view_of = |&view: &u32| model.views()[view as usize].name.clone();
-        let nodes = NodeViews {
-            ids: model.ids().clone(),
-            views: model.node_views().iter().map(view_of).collect(),
-            rows: None,
-        };
-        let data = Dataset::with_views(graph, nodes, features);
+        let data = audit::judged_data(&model, graph, features);
         let data = data.map_err(|error| self.in_files(&model, error))?;
         Ok(Judged { model, data })
     }
@@ -69,23 +59,13 @@ impl JudgedArgs {
     /// tells nothing of them; and how many they were.
     pub fn taking_part(&self, judged: Judged) -> Result<(Judged, usize), Error> {
         let Judged { model, data } = judged;
-        let view_of = |row: u32| model.node_views()[data.user_row(row as usize)] as usize;
-        let takes_part = |link: &Link| {
-            let (d, e) = (view_of(link.src), view_of(link.dst));
-            model.view_pairs().contains(&(d.min(e), d.max(e)))
-        };
-        let links: Vec<Link> = data.graph().links().filter(takes_part).collect();
-        let left_out = data.graph().n_links() - links.len();
-        if links.is_empty() {
-            let found = "no link between views that took part in the fit";
-            let expected = "at least one (the fit's --view-pairs)";
-            return Err(Error::input(&self.links, None, found, expected));
-        }
-        if left_out == 0 {
-            return Ok((Judged { model, data }, 0));
-        }
-        let graph = Graph::new(data.graph().ids().clone(), links, Default::default())?;
-        let data = data.with_graph(graph);
+        let taken = audit::taking_part(&model, data);
+        let (data, left_out) = taken.map_err(|error| match error {
+            Error::Data {
+                found, expected, ..
+            } => Error::input(&self.links, None, found, expected),
+            other => other,
+        })?;
         Ok((Judged { model, data }, left_out))
     }
 
@@ -150,31 +130,22 @@ impl JudgedArgs {
 impl Judged {
     /// Whether there are data vectors of a view of the model.
     pub fn has_vectors(&self, view: usize) -> bool {
-        let name = &self.model.views()[view].name;
-        let of_view = self.data.views().iter().find(|view| view.name == *name);
-        of_view.is_some_and(|view| view.matrix.is_some())
+        audit::has_vectors(&self.model, &self.data, view)
     }
 
     /// Whether all is there that a fit like the model's needs.
     pub fn can_fit(&self) -> bool {
-        let views = self.model.views().iter().enumerate();
-        let mut ready =
-            views.map(|(place, view)| view.network.is_table() || self.has_vectors(place));
-        ready.all(|ready| ready)
+        audit::can_fit(&self.model, &self.data)
     }
 
     /// Unlinked pairs to compare links with.
     pub fn random_pairs(&self) -> Vec<RandomPair> {
-        random_pairs(&self.data, RANDOM_PAIRS, self.model.params().seed)
+        audit::pairs_to_compare(&self.model, &self.data)
     }
 
     /// What the model itself makes of the links and of random pairs.
     pub fn as_fitted(&self, random: &[RandomPair]) -> Result<CrossFit, Error> {
-        let mu = |pair: &RandomPair| self.model.mu(pair.src as usize, pair.dst as usize);
-        Ok(CrossFit {
-            verdicts: judge(&self.model, self.data.user_graph()?.links()),
-            random: random.iter().map(mu).collect(),
-        })
+        audit::as_fitted(&self.model, &self.data, random)
     }
 
     /// What fits that did not see them make of the links and of random pairs.

@@ -91,7 +91,7 @@ fn exact_pass(c: &mut Criterion) {
 /// Sparse data vectors of Cora's shape: 512 rows of about 18 words.
 fn words() -> Result<Matrix> {
     let (rows, columns, each) = (512, 1433, 18);
-    let offsets = (0..=rows).map(|row| row * each).collect();
+    let offsets: Vec<usize> = (0..=rows).map(|row| row * each).collect();
     let stride = columns / each;
     let places = (0..rows * each).map(|place| {
         let (row, word) = (place / each, place % each);
@@ -100,7 +100,7 @@ fn words() -> Result<Matrix> {
     Matrix::sparse(
         columns,
         offsets,
-        places.collect(),
+        places.collect::<Vec<u32>>(),
         vec![0.2f32; rows * each],
     )
 }

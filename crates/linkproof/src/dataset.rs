@@ -286,11 +286,20 @@ fn view_matrix(
             format!("rows below {}", matrix.n_rows()),
         ));
     }
+    let in_place = rows.iter().enumerate().all(|(a, &b)| a == b as usize);
+    if in_place && matrix.n_rows() == rows.len() {
+        return Ok(matrix);
+    }
     Ok(matrix.select(&rows))
 }
 
 /// The graph on the rows of `ids`, or on `inside[row]` of them.
 fn join(graph: Graph, ids: &Ids, inside: Option<&[u32]>) -> Result<Graph> {
+    if let (Ids::Rows(a), Ids::Rows(b), None) = (graph.ids(), ids, inside)
+        && a == b
+    {
+        return Ok(graph);
+    }
     let rows = (0..graph.n_nodes())
         .map(|row| {
             let id = graph.ids().name(row);

@@ -83,6 +83,21 @@ pub enum Error {
         /// The weight of the second.
         second: f64,
     },
+    /// A matrix of links differs from its mirror image.
+    #[error(
+        "a matrix of links that is not symmetric: {forward} from '{src}' to '{dst}' and {backward} back; \
+         expected a symmetric or a triangular matrix (or say --duplicates sum or max)"
+    )]
+    Asymmetric {
+        /// The row, as written.
+        src: String,
+        /// The column.
+        dst: String,
+        /// The entry there; 0 where none is stored.
+        forward: f64,
+        /// The entry on the other side of the diagonal.
+        backward: f64,
+    },
     /// A parameter is outside its accepted range.
     #[error("{name}: accepted is {accepted}; given was {given}")]
     Param {

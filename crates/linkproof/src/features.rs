@@ -1,5 +1,9 @@
 //! Data vectors: one row a node, dense or sparse, finite throughout.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::buffer::Buffer;
 use crate::error::{Error, Result};
 use crate::ids::Ids;
 
@@ -7,9 +11,9 @@ use crate::ids::Ids;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Single precision.
-    F32(Vec<f32>),
+    F32(Buffer<f32>),
     /// Double precision.
-    F64(Vec<f64>),
+    F64(Buffer<f64>),
 }
 
 impl Values {
@@ -44,13 +48,63 @@ impl Values {
 
 impl From<Vec<f32>> for Values {
     fn from(values: Vec<f32>) -> Self {
-        Values::F32(values)
+        Values::F32(values.into())
     }
 }
 
 impl From<Vec<f64>> for Values {
     fn from(values: Vec<f64>) -> Self {
-        Values::F64(values)
+        Values::F64(values.into())
+    }
+}
+
+/// Where the rows of a sparse matrix start, and where the last one ends.
+#[derive(Debug, Clone)]
+pub enum Offsets {
+    /// As this machine counts memory.
+    Wide(Buffer<usize>),
+    /// As others store the offsets of fewer than 2^32 entries.
+    Narrow(Buffer<u32>),
+}
+
+impl Offsets {
+    fn len(&self) -> usize {
+        match self {
+            Offsets::Wide(offsets) => offsets.len(),
+            Offsets::Narrow(offsets) => offsets.len(),
+        }
+    }
+
+    fn get(&self, place: usize) -> usize {
+        match self {
+            Offsets::Wide(offsets) => offsets[place],
+            Offsets::Narrow(offsets) => offsets[place] as usize,
+        }
+    }
+
+    fn wide(&self) -> Cow<'_, [usize]> {
+        match self {
+            Offsets::Wide(offsets) => Cow::Borrowed(offsets),
+            Offsets::Narrow(offsets) => offsets.iter().map(|&x| x as usize).collect(),
+        }
+    }
+
+    /// Whether they ascend from zero to a number of entries.
+    fn span(&self, entries: usize) -> bool {
+        let ascend = (1..self.len()).all(|place| self.get(place - 1) <= self.get(place));
+        self.len() > 0 && ascend && self.get(0) == 0 && self.get(self.len() - 1) == entries
+    }
+}
+
+impl From<Vec<usize>> for Offsets {
+    fn from(offsets: Vec<usize>) -> Self {
+        Offsets::Wide(offsets.into())
+    }
+}
+
+impl PartialEq for Offsets {
+    fn eq(&self, other: &Self) -> bool {
+        self.wide() == other.wide()
     }
 }
 
@@ -89,8 +143,8 @@ impl Dense {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sparse {
     n_columns: usize,
-    offsets: Vec<usize>,
-    columns: Vec<u32>,
+    offsets: Offsets,
+    columns: Buffer<u32>,
     values: Values,
 }
 
@@ -106,13 +160,32 @@ impl Sparse {
     }
 
     /// Where each row starts in [`Sparse::columns`], and where the last one ends.
-    pub fn offsets(&self) -> &[usize] {
-        &self.offsets
+    pub fn offsets(&self) -> Cow<'_, [usize]> {
+        self.offsets.wide()
+    }
+
+    /// Where in memory the offsets are.
+    pub fn offsets_address(&self) -> usize {
+        match &self.offsets {
+            Offsets::Wide(offsets) => offsets.as_ptr().addr(),
+            Offsets::Narrow(offsets) => offsets.as_ptr().addr(),
+        }
     }
 
     /// The columns of the stored entries.
     pub fn columns(&self) -> &[u32] {
         &self.columns
+    }
+
+    /// The same places with other values.
+    pub fn with_values(&self, values: impl Into<Values>) -> Result<Matrix> {
+        let (offsets, columns) = (self.offsets.clone(), self.columns.clone());
+        Matrix::sparse(self.n_columns, offsets, columns, values)
+    }
+
+    /// The places of a row's stored entries.
+    fn range(&self, row: usize) -> Range<usize> {
+        self.offsets.get(row)..self.offsets.get(row + 1)
     }
 
     /// The stored entries.
@@ -160,17 +233,13 @@ impl Matrix {
     /// column that repeats within a row is an error.
     pub fn sparse(
         n_columns: usize,
-        offsets: Vec<usize>,
-        columns: Vec<u32>,
+        offsets: impl Into<Offsets>,
+        columns: impl Into<Buffer<u32>>,
         values: impl Into<Values>,
     ) -> Result<Matrix> {
-        let values = values.into();
+        let (offsets, columns, values) = (offsets.into(), columns.into(), values.into());
         check_columns(n_columns)?;
-        let ascending = offsets.windows(2).all(|pair| pair[0] <= pair[1]);
-        let whole = offsets.first() == Some(&0)
-            && offsets.last() == Some(&columns.len())
-            && columns.len() == values.len();
-        if !ascending || !whole {
+        if !offsets.span(columns.len()) || columns.len() != values.len() {
             return Err(Error::data(
                 "features",
                 "row offsets, columns and values that do not fit together",
@@ -212,7 +281,8 @@ impl Matrix {
                     .map(|column| (column as u32, dense.values.get(start + column)))
                     .collect()
             }
-            Matrix::Sparse(sparse) => (sparse.offsets[row]..sparse.offsets[row + 1])
+            Matrix::Sparse(sparse) => sparse
+                .range(row)
                 .map(|place| (sparse.columns[place], sparse.values.get(place)))
                 .collect(),
         }
@@ -235,8 +305,7 @@ impl Matrix {
                 })
             }
             Matrix::Sparse(sparse) => {
-                let range =
-                    |row: &u32| sparse.offsets[*row as usize]..sparse.offsets[*row as usize + 1];
+                let range = |row: &u32| sparse.range(*row as usize);
                 let mut offsets = vec![0];
                 for row in rows {
                     offsets.push(offsets[offsets.len() - 1] + range(row).len());
@@ -247,8 +316,8 @@ impl Matrix {
                 };
                 Matrix::Sparse(Sparse {
                     n_columns: sparse.n_columns,
-                    offsets,
-                    columns: pick(&sparse.columns, rows.iter().map(range)),
+                    offsets: offsets.into(),
+                    columns: pick(&sparse.columns, rows.iter().map(range)).into(),
                     values,
                 })
             }
@@ -264,11 +333,11 @@ fn pick<V: Copy>(values: &[V], ranges: impl Iterator<Item = std::ops::Range<usiz
 
 impl Sparse {
     fn check_rows(&mut self) -> Result<()> {
+        if !(0..self.n_rows()).all(|row| self.columns[self.range(row)].is_sorted()) {
+            self.sort_rows();
+        }
         for row in 0..self.n_rows() {
-            let range = self.offsets[row]..self.offsets[row + 1];
-            if !self.columns[range.clone()].is_sorted() {
-                self.sort_row(range.clone());
-            }
+            let range = self.range(row);
             let columns = &self.columns[range.clone()];
             if let Some(pair) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
                 return Err(Error::data(
@@ -286,31 +355,33 @@ impl Sparse {
                     format!("columns below {}", self.n_columns),
                 ));
             }
-            for place in range {
-                let value = self.values.get(place);
-                if !value.is_finite() {
-                    return Err(not_finite(row, self.columns[place] as usize, value));
-                }
-            }
         }
-        Ok(())
+        let Some(place) = self.values.first_not_finite() else {
+            return Ok(());
+        };
+        let starts = self.offsets.wide();
+        let row = starts.partition_point(|&start| start <= place) - 1;
+        let column = self.columns[place] as usize;
+        Err(not_finite(row, column, self.values.get(place)))
     }
 
-    fn sort_row(&mut self, range: std::ops::Range<usize>) {
-        let mut order: Vec<usize> = range.clone().collect();
-        order.sort_by_key(|&place| self.columns[place]);
-        let columns: Vec<u32> = order.iter().map(|&place| self.columns[place]).collect();
-        match &mut self.values {
-            Values::F32(values) => reorder(values, &order, range.start),
-            Values::F64(values) => reorder(values, &order, range.start),
+    /// Sorts the entries of each row, in memory of its own.
+    fn sort_rows(&mut self) {
+        let mut order: Vec<usize> = (0..self.columns.len()).collect();
+        for row in 0..self.n_rows() {
+            order[self.range(row)].sort_by_key(|&place| self.columns[place]);
         }
-        self.columns[range].copy_from_slice(&columns);
+        self.columns = reordered(&self.columns, &order);
+        self.values = match &self.values {
+            Values::F32(values) => Values::F32(reordered(values, &order)),
+            Values::F64(values) => Values::F64(reordered(values, &order)),
+        };
     }
 }
 
-fn reorder<V: Copy>(values: &mut [V], order: &[usize], start: usize) {
+fn reordered<V: Copy>(values: &[V], order: &[usize]) -> Buffer<V> {
     let sorted: Vec<V> = order.iter().map(|&place| values[place]).collect();
-    values[start..start + sorted.len()].copy_from_slice(&sorted);
+    sorted.into()
 }
 
 fn check_columns(n_columns: usize) -> Result<()> {

@@ -18,13 +18,14 @@
 //! # Ok::<(), linkproof::Error>(())
 //! ```
 //!
-//! The modules, from the ground up: [`error`], [`ids`], [`real`]; [`graph`],
-//! [`features`], [`params`]; [`dataset`] and [`io`]; [`score`]; [`pairs`],
-//! [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`]; [`inspect`],
-//! [`folds`]; [`audit`], [`select`](mod@select); [`refine`], [`smooth`];
-//! [`experiment`]; and [`measure`] and [`drawing`] beside them.
+//! The modules, from the ground up: [`error`], [`ids`], [`buffer`], [`real`];
+//! [`graph`], [`features`], [`params`]; [`dataset`] and [`io`]; [`score`];
+//! [`pairs`], [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`];
+//! [`inspect`], [`folds`]; [`audit`], [`select`](mod@select); [`refine`],
+//! [`smooth`]; [`experiment`]; and [`measure`] and [`drawing`] beside them.
 
 pub mod audit;
+pub mod buffer;
 pub mod dataset;
 pub mod drawing;
 pub mod encoder;

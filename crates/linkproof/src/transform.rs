@@ -187,12 +187,7 @@ pub fn normalize(matrix: &Matrix, normalize: Normalize) -> Result<Matrix> {
                 .windows(2)
                 .map(|pair| pair[0]..pair[1])
                 .collect();
-            Matrix::sparse(
-                sparse.n_columns(),
-                sparse.offsets().to_vec(),
-                sparse.columns().to_vec(),
-                unit_rows(sparse.values(), &rows),
-            )
+            sparse.with_values(unit_rows(sparse.values(), &rows))
         }
     }
 }

@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 25] = [
+const LAYERS: [(&str, u32); 26] = [
     ("error", 0),
+    ("buffer", 0),
     ("processor", 0),
     ("real", 1),
     ("ids", 1),

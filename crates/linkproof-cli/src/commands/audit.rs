@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::audit::{
-    Baseline, Contest, CrossFit, Discovery, Missing, Verdict, contest, discover, judge, missing,
+    Baseline, Contest, CrossFit, Discovery, Missing, Thresholds, Verdict, contest, discover, judge,
+    missing,
 };
 use linkproof::graph::Graph;
 use linkproof::io::{self, Field};
@@ -82,7 +83,7 @@ struct Findings {
 
 /// Runs the command.
 pub fn run(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
-    let thresholds = Thresholds::new(args)?;
+    let thresholds = Thresholds::new(args.fdr, args.min_trust)?;
     let progress = Progress::start(session, "reading");
     let judged = args.judged.read()?;
     Session::stop_on_interrupt()?;
@@ -106,43 +107,15 @@ pub fn run(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
 }
 
 /// What makes a link a suspect.
-struct Thresholds {
-    fdr: Option<f64>,
-    trust: Option<f64>,
-}
-
-impl Thresholds {
-    fn new(args: &AuditArgs) -> Result<Thresholds, Usage> {
-        for (name, value) in [("--min-trust", args.min_trust), ("--fdr", args.fdr)] {
-            if let Some(value) = value.filter(|value| !(0.0..=1.0).contains(value)) {
-                return Err(Usage::new(format!(
-                    "{name} {value}: expected a number from 0 to 1"
-                )));
-            }
-        }
-        let fdr = match (args.fdr, args.min_trust) {
-            (None, None) => Some(0.1),
-            (fdr, _) => fdr,
-        };
-        Ok(Thresholds {
-            fdr,
-            trust: args.min_trust,
-        })
-    }
-
-    fn call(&self, verdict: &Verdict, rate: f64) -> bool {
-        self.fdr.is_some_and(|fdr| rate <= fdr)
-            || self.trust.is_some_and(|trust| verdict.trust < trust)
-    }
-
-    fn in_words(&self) -> String {
-        let fdr = self
-            .fdr
-            .map(|fdr| format!("sound with a chance of {fdr} or less"));
-        let trust = self.trust.map(|trust| format!("of a trust below {trust}"));
-        let both: Vec<String> = fdr.into_iter().chain(trust).collect();
-        both.join(", or ")
-    }
+fn thresholds_in_words(thresholds: &Thresholds) -> String {
+    let fdr = thresholds
+        .fdr
+        .map(|fdr| format!("sound with a chance of {fdr} or less"));
+    let trust = thresholds
+        .trust
+        .map(|trust| format!("of a trust below {trust}"));
+    let both: Vec<String> = fdr.into_iter().chain(trust).collect();
+    both.join(", or ")
 }
 
 fn find(args: &AuditArgs, judged: &Judged, progress: &Progress) -> anyhow::Result<Findings> {
@@ -341,7 +314,7 @@ fn words(
         "{called} of {} are suspects ({})\n  existence about {share:.0}% of the links look no better than random pairs\n  \
          weights   {} too large for the pair (at an error rate of 5%)",
         counted(n, "link"),
-        thresholds.in_words(),
+        thresholds_in_words(thresholds),
         found.discovery.too_heavy,
     );
     if found.discovery.too_heavy * 10 > n {

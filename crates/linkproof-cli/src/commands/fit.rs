@@ -108,7 +108,7 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         !Session::is_stopped()
     })?;
     progress.end();
-    fitted.save(&data, &folder, record(args, &findings)?)?;
+    fitted.save(&data.user_graph()?, &folder, record(args, &findings)?)?;
     write_more(args, &fitted, labels.as_ref(), &findings, &folder)?;
     folder.commit()?;
     let peak = peak_memory_bytes();

@@ -144,20 +144,20 @@ fn values(matrix: Matrix) -> Values {
     match matrix {
         Matrix::Dense(dense) => dense.into_values(),
         // An .npy file is never sparse.
-        Matrix::Sparse(_) => Values::F64(Vec::new()),
+        Matrix::Sparse(_) => Vec::<f64>::new().into(),
     }
 }
 
 fn single(matrix: Matrix) -> Vec<f32> {
     match values(matrix) {
-        Values::F32(values) => values,
-        Values::F64(values) => values.into_iter().map(|x| x as f32).collect(),
+        Values::F32(values) => values.into_vec(),
+        Values::F64(values) => values.iter().map(|&x| x as f32).collect(),
     }
 }
 
 fn double(matrix: Matrix) -> Vec<f64> {
     match values(matrix) {
-        Values::F32(values) => values.into_iter().map(f64::from).collect(),
-        Values::F64(values) => values,
+        Values::F32(values) => values.iter().map(|&x| f64::from(x)).collect(),
+        Values::F64(values) => values.into_vec(),
     }
 }

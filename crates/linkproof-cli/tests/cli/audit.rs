@@ -81,8 +81,8 @@ fn audits_that_cannot_be_are_refused() {
     lab.ok("fit --links links.csv --features x.csv --dim 3 --quiet --out m");
     let line = "audit --model m --links links.csv --out a.csv";
     for (options, what) in [
-        ("--min-trust 2", ["--min-trust", "0 to 1"]),
-        ("--fdr nan", ["--fdr", "0 to 1"]),
+        ("--min-trust 2", ["min-trust", "0 to 1"]),
+        ("--fdr nan", ["fdr", "0 to 1"]),
         ("--cross-fit", ["--cross-fit", "--features"]),
         (
             "--cross-fit --features x.csv --folds 1",

@@ -5,12 +5,16 @@
 mod baseline;
 mod cross;
 mod discovery;
+mod judged;
 mod missing;
 
 pub use baseline::{Baseline, Contest, contest};
 pub use cross::{CrossFit, cross_fit};
 pub(crate) use cross::{judge_inside, links_of};
 pub use discovery::{Discovery, RandomPair, discover, random_pairs};
+pub use judged::{
+    Thresholds, as_fitted, can_fit, has_vectors, judged_data, pairs_to_compare, taking_part,
+};
 pub use missing::{Missing, missing};
 
 use crate::graph::Link;

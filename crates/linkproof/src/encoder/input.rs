@@ -103,17 +103,17 @@ impl<'a, T: Real> Input<'a, T> {
                 values: cast(dense.values()),
             },
             Matrix::Sparse(sparse) => {
-                let values = cast(sparse.values());
+                let (offsets, values) = (sparse.offsets(), cast(sparse.values()));
                 let entries = Compressed {
-                    offsets: sparse.offsets(),
+                    offsets: &offsets,
                     places: sparse.columns(),
                     values: &values,
                 };
                 Input::Sparse(Rows {
                     n_columns: sparse.n_columns(),
-                    offsets: Cow::Borrowed(sparse.offsets()),
-                    columns: Cow::Borrowed(sparse.columns()),
                     by_column: Cow::Owned(Columns::new(sparse.n_columns(), entries)),
+                    offsets,
+                    columns: Cow::Borrowed(sparse.columns()),
                     values,
                 })
             }

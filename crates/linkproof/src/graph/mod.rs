@@ -2,8 +2,10 @@
 //! self-link, a repeated pair, or a weight that is not finite and positive.
 
 mod adjacency;
+mod matrix;
 
 pub use adjacency::Adjacency;
+pub use matrix::Compressed;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -54,8 +54,8 @@ pub fn read_embeddings(path: impl AsRef<Path>) -> Result<Embeddings> {
         ));
     };
     let values = match dense.into_values() {
-        Values::F32(values) => values,
-        Values::F64(values) => values.into_iter().map(|x| x as f32).collect(),
+        Values::F32(values) => values.into_vec(),
+        Values::F64(values) => values.iter().map(|&x| x as f32).collect(),
     };
     if let Some(place) = values.iter().position(|x| !x.is_finite()) {
         return Err(Error::input(

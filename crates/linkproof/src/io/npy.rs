@@ -25,9 +25,9 @@ pub fn read_npy(path: impl AsRef<Path>) -> Result<Matrix> {
     let header = Header::read(&mut source)?;
     let n = header.check_length(&source)?;
     let values = if header.single {
-        Values::F32(read_numbers(&mut source, n)?)
+        Values::F32(read_numbers(&mut source, n)?.into())
     } else {
-        Values::F64(read_numbers(&mut source, n)?)
+        Values::F64(read_numbers(&mut source, n)?.into())
     };
     Matrix::dense(header.n_rows, header.n_columns, values).map_err(|error| in_file(path, error))
 }

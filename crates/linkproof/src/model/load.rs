@@ -143,7 +143,7 @@ fn load_embeddings(path: &Path, n: usize, dim: usize) -> Result<Vec<f32>> {
     }
     match matrix {
         Matrix::Dense(dense) => match dense.into_values() {
-            Values::F32(values) => Ok(values),
+            Values::F32(values) => Ok(values.into_vec()),
             Values::F64(_) => Err(Error::input(
                 path,
                 None,
@@ -239,7 +239,7 @@ impl<'a> Reader<'a> {
 
     fn f64s(&self, name: &str, shape: &[usize]) -> Result<Vec<f64>> {
         match self.values(name, shape)? {
-            Values::F64(values) => Ok(values),
+            Values::F64(values) => Ok(values.into_vec()),
             Values::F32(_) => Err(damaged(
                 self.path,
                 &format!("'{name}' is in single precision"),
@@ -288,31 +288,22 @@ impl<'a> Reader<'a> {
             return Err(damaged(self.path, &"its shape does not fit its weights"));
         }
         let network = Network::new(described.spec);
-        let mut all: Option<Values> = None;
+        let mut parts = Vec::new();
         let mut statistics = Statistics::default();
         for (depth, layer) in network.layers().iter().enumerate() {
             let name = |part: &str| format!("views.{place}.layers.{depth}.{part}");
             // In the order in which the layout places them.
             let weights = self.values(&name("weight"), &[layer.inputs, layer.outputs])?;
-            append(
-                &mut all,
-                match weights {
-                    Values::F32(rows) => layer.in_strips(&rows).into(),
-                    Values::F64(rows) => layer.in_strips(&rows).into(),
-                },
-            );
+            parts.push(match weights {
+                Values::F32(rows) => layer.in_strips(&rows).into(),
+                Values::F64(rows) => layer.in_strips(&rows).into(),
+            });
             if layer.bias.is_some() {
-                append(&mut all, self.values(&name("bias"), &[layer.outputs])?);
+                parts.push(self.values(&name("bias"), &[layer.outputs])?);
             }
             if layer.norm.is_some() {
-                append(
-                    &mut all,
-                    self.values(&name("norm.scale"), &[layer.outputs])?,
-                );
-                append(
-                    &mut all,
-                    self.values(&name("norm.shift"), &[layer.outputs])?,
-                );
+                parts.push(self.values(&name("norm.scale"), &[layer.outputs])?);
+                parts.push(self.values(&name("norm.shift"), &[layer.outputs])?);
                 statistics
                     .mean
                     .push(self.f64s(&name("norm.mean"), &[layer.outputs])?);
@@ -321,7 +312,7 @@ impl<'a> Reader<'a> {
                     .push(self.f64s(&name("norm.variance"), &[layer.outputs])?);
             }
         }
-        let weights = all.unwrap_or(Values::F32(Vec::new()));
+        let weights = joined(parts);
         if weights.len() != network.n_params()
             || statistics.variance.iter().flatten().any(|&x| x < 0.0)
         {
@@ -357,7 +348,7 @@ impl<'a> Reader<'a> {
             .map_err(|error| damaged(self.path, &error))?;
         let matrix = if self.tensors.names().contains(&"neighborhood.offsets") {
             let offsets = find("neighborhood.offsets")?;
-            let offsets = offsets
+            let offsets: Vec<usize> = offsets
                 .data()
                 .as_chunks::<8>()
                 .0
@@ -382,14 +373,25 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn append(all: &mut Option<Values>, more: Values) {
-    match (all.as_mut(), more) {
-        (None, more) => *all = Some(more),
-        (Some(Values::F32(all)), Values::F32(more)) => all.extend(more),
-        (Some(Values::F64(all)), Values::F64(more)) => all.extend(more),
-        (Some(Values::F32(all)), Values::F64(more)) => all.extend(more.iter().map(|&x| x as f32)),
-        (Some(Values::F64(all)), Values::F32(more)) => {
-            all.extend(more.iter().map(|&x| f64::from(x)))
+/// One list, in the precision of the first part.
+fn joined(parts: Vec<Values>) -> Values {
+    let length = parts.iter().map(Values::len).sum();
+    if let Some(Values::F64(_)) = parts.first() {
+        let mut all: Vec<f64> = Vec::with_capacity(length);
+        for part in &parts {
+            match part {
+                Values::F32(more) => all.extend(more.iter().map(|&x| f64::from(x))),
+                Values::F64(more) => all.extend_from_slice(more),
+            }
+        }
+        return all.into();
+    }
+    let mut all: Vec<f32> = Vec::with_capacity(length);
+    for part in &parts {
+        match part {
+            Values::F32(more) => all.extend_from_slice(more),
+            Values::F64(more) => all.extend(more.iter().map(|&x| x as f32)),
         }
     }
+    all.into()
 }

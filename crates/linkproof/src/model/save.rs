@@ -14,17 +14,18 @@ use serde_json::{Map, Value, json};
 
 use super::Fitted;
 use super::files::{Described, DescribedView, EMBEDDINGS, FIT, LINKS, MODEL, NODES, VERSION};
-use crate::dataset::Dataset;
 use crate::encoder::Layer;
 use crate::error::{Error, Result};
 use crate::features::{Matrix, Values};
+use crate::graph::Graph;
 use crate::io::{OutputFolder, write_file, write_links, write_nodes, write_npy};
 
 impl Fitted {
-    /// Writes the files of a model folder; `extra` goes into `fit.json` as it is.
+    /// Writes the files of a model folder. `links` are those of the fit, between
+    /// the user's rows; `extra` goes into `fit.json` as it is.
     pub fn save(
         &self,
-        data: &Dataset,
+        links: &Graph,
         folder: &OutputFolder,
         extra: Map<String, Value>,
     ) -> Result<()> {
@@ -59,7 +60,7 @@ impl Fitted {
             self.dim(),
             &self.embeddings,
         )?;
-        write_links(folder.file(LINKS), &data.user_graph()?)?;
+        write_links(folder.file(LINKS), links)?;
         let fit = self.fit_json(extra)?;
         write_file(folder.file(FIT), |file| {
             serde_json::to_writer_pretty(&mut *file, &fit)?;
@@ -174,11 +175,12 @@ impl Fitted {
                 }
                 Matrix::Sparse(sparse) => {
                     let stored = sparse.columns().len();
-                    let offsets = sparse.offsets().iter().map(|&x| (x as u64).to_le_bytes());
+                    let starts = sparse.offsets();
+                    let offsets = starts.iter().map(|&x| (x as u64).to_le_bytes());
                     let columns = sparse.columns().iter().map(|x| x.to_le_bytes());
                     tensors.push((
                         "neighborhood.offsets".into(),
-                        Tensor::bytes("U64", vec![sparse.offsets().len()], offsets),
+                        Tensor::bytes("U64", vec![starts.len()], offsets),
                     ));
                     tensors.push((
                         "neighborhood.columns".into(),

@@ -62,7 +62,9 @@ fn fitted(params: Params, data: &Dataset) -> Fitted {
 
 fn save(model: &Fitted, data: &Dataset, path: &Path) {
     let folder = OutputFolder::create(path, true).unwrap();
-    model.save(data, &folder, Default::default()).unwrap();
+    model
+        .save(&data.user_graph().unwrap(), &folder, Default::default())
+        .unwrap();
     folder.commit().unwrap();
 }
 

@@ -300,8 +300,8 @@ fn read(path: &Path) -> Result<(Vec<f32>, usize), Error> {
         return Err(Error::input(path, None, "a sparse matrix", "a dense one"));
     };
     let y = match dense.into_values() {
-        Values::F32(values) => values,
-        Values::F64(values) => values.into_iter().map(|y| y as f32).collect(),
+        Values::F32(values) => values.into_vec(),
+        Values::F64(values) => values.iter().map(|&y| y as f32).collect(),
     };
     Ok((y, rows))
 }
