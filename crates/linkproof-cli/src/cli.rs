@@ -70,21 +70,27 @@ impl Cli {
     /// Does what was asked.
     pub fn run(self) -> anyhow::Result<()> {
         let session = Session::start(&self.shared)?;
+        // On a thread of the pool: work that is handed over from outside wakes the
+        // others anew at every step.
+        rayon::scope(|_| self.run_in(&session))
+    }
+
+    fn run_in(self, session: &Session) -> anyhow::Result<()> {
         match self.command {
-            Command::Demo(args) => demo::run(&args, &session),
-            Command::Datasets(args) => datasets::run(&args, &session),
-            Command::Inspect(args) => inspect::run(&args, &session),
-            Command::Select(args) => select::run(&args, &session),
-            Command::Fit(args) => fit::run(&args, &session),
-            Command::Embed(args) => embed::run(&args, &session),
-            Command::Audit(args) => audit::run(&args, &session),
-            Command::Smooth(args) => smooth::run(&args, &session),
-            Command::Score(args) => score::run(&args, &session),
-            Command::Neighbors(args) => neighbors::run(&args, &session),
-            Command::Cluster(args) => cluster::run(&args, &session),
-            Command::Evaluate(args) => evaluate::run(&args, &session),
-            Command::Objective(args) => objective::run(&args, &session),
-            Command::Reproduce(args) => reproduce::run(&args, &session),
+            Command::Demo(args) => demo::run(&args, session),
+            Command::Datasets(args) => datasets::run(&args, session),
+            Command::Inspect(args) => inspect::run(&args, session),
+            Command::Select(args) => select::run(&args, session),
+            Command::Fit(args) => fit::run(&args, session),
+            Command::Embed(args) => embed::run(&args, session),
+            Command::Audit(args) => audit::run(&args, session),
+            Command::Smooth(args) => smooth::run(&args, session),
+            Command::Score(args) => score::run(&args, session),
+            Command::Neighbors(args) => neighbors::run(&args, session),
+            Command::Cluster(args) => cluster::run(&args, session),
+            Command::Evaluate(args) => evaluate::run(&args, session),
+            Command::Objective(args) => objective::run(&args, session),
+            Command::Reproduce(args) => reproduce::run(&args, session),
         }
     }
 }

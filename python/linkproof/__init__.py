@@ -1,0 +1,38 @@
+"""Graph embedding that holds up when the links are wrong.
+
+>>> import numpy as np
+>>> from linkproof import GraphEmbedding
+>>> X = np.array([[1.0, 0.1], [0.9, 0.2], [0.1, 1.0], [0.2, 0.8]])
+>>> links = np.array([[0, 1, 1.0], [2, 3, 1.0], [0, 3, 100.0]])   # the last is absurd
+>>> model = GraphEmbedding(dim=2, score="probability", beta=0.5).fit(X, links)
+>>> model.embedding_.shape
+(4, 2)
+>>> model.transform([[0.5, 0.5]]).shape                           # an unseen node
+(1, 2)
+
+The parts: :class:`GraphEmbedding` (fit, transform, score_pairs, audit, smooth,
+save, load), :func:`select` (settings without labels), :func:`objective` (value and
+gradient), :mod:`linkproof.measures`, and :func:`plot_embedding`,
+:func:`plot_history` and :func:`plot_audit`.
+"""
+
+from linkproof import measures
+from linkproof._core import FitError, __version__
+from linkproof._estimator import GraphEmbedding
+from linkproof._objective import Objective, objective
+from linkproof._plots import plot_audit, plot_embedding, plot_history
+from linkproof._select import Selection, select
+
+__all__ = [
+    "FitError",
+    "GraphEmbedding",
+    "Objective",
+    "Selection",
+    "__version__",
+    "measures",
+    "objective",
+    "plot_audit",
+    "plot_embedding",
+    "plot_history",
+    "select",
+]

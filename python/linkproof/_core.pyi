@@ -1,0 +1,180 @@
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from typing import Any, TypeAlias, final
+
+import numpy as np
+import numpy.typing as npt
+
+_Record: TypeAlias = dict[str, Any]
+_Show: TypeAlias = Callable[[int, int, _Record | None], object] | None
+_EveryStep: TypeAlias = Callable[[_Record], object] | None
+_View: TypeAlias = tuple[str, int, Vectors | None]
+
+__all__ = [
+    "Data",
+    "FitError",
+    "Links",
+    "Model",
+    "Vectors",
+    "__version__",
+    "audit",
+    "compare_labels",
+    "compare_scores",
+    "default_settings",
+    "kmeans",
+    "objective",
+    "select",
+    "smooth",
+]
+__version__: str
+
+class FitError(RuntimeError): ...
+
+@final
+class Links:
+    @staticmethod
+    def from_matrix(
+        ids: int | Sequence[str],
+        indptr: npt.NDArray[Any],
+        indices: npt.NDArray[Any],
+        data: npt.NDArray[Any],
+        rules: tuple[str, str],
+    ) -> Links: ...
+    @staticmethod
+    def from_rows(
+        ids: int | Sequence[str],
+        src: npt.NDArray[Any],
+        dst: npt.NDArray[Any],
+        weight: npt.NDArray[Any] | None,
+        rules: tuple[str, str],
+    ) -> Links: ...
+    @property
+    def n_nodes(self) -> int: ...
+    @property
+    def n_links(self) -> int: ...
+    def arrays(
+        self,
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
+
+@final
+class Vectors:
+    @staticmethod
+    def dense(array: npt.NDArray[Any]) -> Vectors: ...
+    @staticmethod
+    def sparse(
+        n_columns: int,
+        indptr: npt.NDArray[Any],
+        indices: npt.NDArray[Any],
+        data: npt.NDArray[Any],
+    ) -> Vectors: ...
+    @property
+    def shape(self) -> tuple[int, int]: ...
+    def addresses(self) -> dict[str, int]: ...
+
+@final
+class Data:
+    def __new__(cls, links: Links, views: Sequence[_View]) -> Data: ...
+
+@final
+class Model:
+    @staticmethod
+    def fit(
+        data: Data,
+        settings: str,
+        *,
+        refine: bool,
+        threads: int | None,
+        show: _Show,
+        every_step: _EveryStep,
+    ) -> Model: ...
+    @staticmethod
+    def load(folder: str | PathLike[str]) -> Model: ...
+    def save(self, folder: str | PathLike[str], overwrite: bool, extra: str) -> None: ...
+    def to_files(self) -> dict[str, bytes]: ...
+    @staticmethod
+    def from_files(files: Mapping[str, bytes]) -> Model: ...
+    @property
+    def embedding(self) -> npt.NDArray[np.float32]: ...
+    @property
+    def report(self) -> str: ...
+    @property
+    def notes(self) -> list[str]: ...
+    def history(self) -> dict[str, npt.NDArray[Any]]: ...
+    @property
+    def ids(self) -> list[str] | None: ...
+    @property
+    def views(self) -> list[tuple[str, bool, int]]: ...
+    @property
+    def node_views(self) -> npt.NDArray[np.uint32]: ...
+    @property
+    def gamma(self) -> list[tuple[int, int, float]]: ...
+    @property
+    def links(self) -> Links: ...
+    def embed(
+        self,
+        view: int,
+        vectors: Vectors,
+        links: Sequence[tuple[int, int]] | None,
+        threads: int | None,
+    ) -> npt.NDArray[np.float32]: ...
+    def expected_weights(
+        self,
+        embeddings: npt.NDArray[np.float32],
+        views: npt.NDArray[np.uint32],
+        src: npt.NDArray[np.int64],
+        dst: npt.NDArray[np.int64],
+    ) -> npt.NDArray[np.float64]: ...
+    def neighbors(
+        self,
+        y: npt.NDArray[np.float32],
+        view: int,
+        top: int,
+        leaving_out: int | None,
+        within: int | None,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]: ...
+
+def default_settings() -> str: ...
+def select(data: Data, settings: str, search: str, *, threads: int | None, show: _Show) -> str: ...
+def audit(
+    model: Model,
+    links: Links | None,
+    views: Sequence[_View],
+    *,
+    folds: int | None,
+    fdr: float | None,
+    min_trust: float | None,
+    missing_pairs: int,
+    threads: int | None,
+    show: _Show,
+) -> dict[str, Any]: ...
+def smooth(
+    model: Model,
+    links: Links | None,
+    views: Sequence[_View],
+    *,
+    folds: int | None,
+    times: int,
+    new: tuple[int, Vectors] | None,
+    new_links: Sequence[tuple[int, int, float]] | None,
+    threads: int | None,
+    show: _Show,
+) -> npt.NDArray[np.float32]: ...
+def objective(
+    y: npt.NDArray[Any],
+    links: Links,
+    gamma: float,
+    score: str,
+    beta: float,
+    *,
+    gradient: bool,
+    threads: int | None,
+) -> tuple[float, float, int, npt.NDArray[Any] | None]: ...
+def compare_labels(
+    truth: npt.NDArray[np.uint32], found: npt.NDArray[np.uint32]
+) -> tuple[float, float, float, float]: ...
+def compare_scores(
+    scores: npt.NDArray[np.float64], positive: npt.NDArray[np.bool_]
+) -> tuple[float, float]: ...
+def kmeans(
+    points: npt.NDArray[np.float32], clusters: int, seed: int, threads: int | None
+) -> npt.NDArray[np.uint32]: ...

@@ -1,0 +1,455 @@
+"""The estimator: robust embeddings of the nodes of a weighted graph."""
+
+from __future__ import annotations
+
+import json
+import platform
+import warnings
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from linkproof import _core
+from linkproof._features import is_dict, row_ids
+from linkproof._handover import core_data, core_vectors
+from linkproof._inputs import read_graph
+from linkproof._judging import Judging
+from linkproof._output import as_configured, chosen_output
+from linkproof._pairs import PairScoring
+from linkproof._progress import Progress
+from linkproof._settings import from_core, read_flag, read_seed, read_threads, to_core
+
+
+class GraphEmbedding(
+    PairScoring,
+    Judging,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+    auto_wrap_output_keys=None,  # type: ignore[call-arg]
+):
+    r"""Embed the nodes of a graph whose links may be wrong.
+
+    Fits :math:`\log E[w_{ij}] = \langle f(x_i), f(x_j) \rangle - \gamma` to
+    undirected link weights :math:`w_{ij} \ge 0` and data vectors :math:`x_i`, by
+    minimising the sum over all pairs, linked or not, of a score
+    :math:`\ell(s_{ij}; w_{ij})` at :math:`s_{ij} = \log \mu_{ij}`, plus
+    ``ridge`` times the squared weights of the encoder :math:`f`. For the moment
+    score
+
+    .. math:: \ell(s; w) = \frac{e^{(1+\beta)s}}{1+\beta} - w\,\frac{e^{\beta s} - 1}{\beta},
+
+    the probability score is the density power divergence of Poisson weights,
+    and :math:`\beta \to 0` gives the likelihood. False links and absurd weights
+    spoil the likelihood; the larger ``beta``, the less a link counts that does
+    not fit the rest.
+
+    Parameters
+    ----------
+    dim : int, default=64
+        The dimension of the embedding.
+    score : {"moment", "probability", "likelihood"}, default="moment"
+        The score. Where weights may be absurdly large, take "probability".
+    beta : float, default=0.1
+        The exponent of the robust scores, 0 to 10; 0 is the likelihood.
+        :func:`linkproof.select` chooses score, beta and ridge without labels.
+    ridge : float, default=2.0
+        The weight of the squared encoder weights against the sum over pairs.
+    encoder : {"auto", "linear", "mlp", "table"} or dict, default="auto"
+        The map from data vectors to embeddings; a dict has one for each view,
+        and "*" for the others. "table" gives every node a vector of its own and
+        cannot embed unseen nodes. "auto": linear with data vectors, else table.
+    weights : {"asis", "binary", "log1p"}, default="asis"
+        The transform of the link weights.
+    normalize : {"l2", "none"}, default="l2"
+        Data vectors are scaled to length 1, or taken as they are.
+    propagate : int, default=0
+        How often data vectors are averaged over the links before the fit.
+    walks : int, default=0
+        Weights averaged over walks of up to this length; 0: as they are.
+    walks_weighted : bool, default=False
+        Walks follow the weights rather than the pattern of the links.
+    hidden : int or sequence of int, default=(3000,)
+        The widths of the hidden layers of "mlp".
+    activation : {"tanh", "relu"}, default="tanh"
+        The function after each hidden layer.
+    output_activation : {"none", "tanh"}, default="none"
+        The function after the last layer of "mlp".
+    batch_norm : bool, default=False
+        Batch normalisation before each hidden activation.
+    dropout, input_dropout : float, default=0.0
+        The chance that a hidden unit, or an entry of a data vector, is dropped.
+    solver : {"exact", "sgd"} or None, default=None
+        All pairs at every step, or samples of them. None: exact up to 20,000
+        nodes.
+    optimizer : {"lbfgs", "adam", "sgd"} or None, default=None
+        None: chosen to fit the solver.
+    sampler : {"block", "pairs"}, default="block"
+        What a stochastic step draws.
+    steps : int or None, default=None
+        The largest number of steps.
+    validation : float or None, default=None
+        The share of the pairs held out to decide when to stop. None: 0.05, or 0
+        where that would hold out fewer than 100 links.
+    patience : int, default=10
+        How many evaluations without a better held-out score end the fit.
+    learning_rate, schedule_alpha, schedule_t0, momentum, clip : float
+        The length of the steps of "adam" and "sgd",
+        ``learning_rate * (1 + t / schedule_t0) ** -schedule_alpha``; the
+        momentum of "sgd"; the largest length of a gradient.
+    link_batch, pair_batch, block : int
+        The links, pairs and nodes that a stochastic step draws.
+    lambda_ : float or None, default=None
+        The weight of the all-pairs part under ``sampler="pairs"``. None: the
+        value at which the limit solves the exact equations.
+    radius : float or None, default=None
+        The ball around the start that parameters are kept in.
+    init_scale : float, default=1.0
+        The scale of the random start.
+    precision : {"f32", "f64"}, default="f32"
+        The precision of the arithmetic.
+    view_pairs : list of (str, str) or None, default=None
+        The pairs of views that take part. None: those with at least one link.
+    refine : bool, default=False
+        Set suspect links aside and fit without them: as many as the held-out
+        pairs say, none where that is best. Several fits.
+    duplicates : {"error", "sum", "max", "first"}, default="error"
+        What to do with pairs that are listed more than once, and with entries
+        of a matrix that is not symmetric. ("sum" makes it ``A + A.T``.)
+    self_links : {"error", "drop"}, default="error"
+        What to do with links from a node to itself.
+    random_state : int, RandomState or None, default=0
+        The seed of all randomness. The same seed gives the same bits at any
+        ``n_jobs``.
+    n_jobs : int or None, default=None
+        The number of threads; None or -1: all cores.
+    verbose : bool, default=True
+        Show a bar on a terminal or in a notebook; False: never.
+    callback : callable or None, default=None
+        Called with a dict at every step: step, steps, value, gradient_norm,
+        held_out (or None) and seconds. What it raises ends the fit.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_nodes, dim), float32
+        The embeddings, in the order of ``nodes_``. Read-only: the model's own
+        memory.
+    nodes_ : ndarray of shape (n_nodes,)
+        The ids of the nodes, as they were given.
+    gamma_ : float or dict
+        The fitted constant; with several views one for each pair of views.
+    history_ : DataFrame
+        A row for each step: step, value (per link), gradient_norm, held_out,
+        seconds.
+    stop_reason_ : str
+        Why the fit ended: "converged", "patience", "steps" or "no-descent".
+    n_iter_ : int
+        The number of steps.
+    value_ : float
+        The sum of the score over the training pairs.
+    views_ : list of str
+        The names of the views; ``[""]`` for the only, unnamed one.
+    report_ : dict
+        All of the above and more, as ``fit.json`` of a saved model has it.
+    n_features_in_ : int
+        The number of entries of a data vector (one view with data vectors).
+    feature_names_in_ : ndarray of str
+        The names of the columns of `X`, where they all are text.
+
+    See Also
+    --------
+    linkproof.select : choose score, beta and ridge without labels.
+
+    References
+    ----------
+    A. Okuno and H. Shimodaira (2019). Robust graph embedding with noisy link
+    weights. AISTATS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from linkproof import GraphEmbedding
+    >>> random = np.random.default_rng(0)
+    >>> groups = np.repeat([0, 1], 20)
+    >>> X = np.eye(2)[groups] + 0.1 * random.normal(size=(40, 2))
+    >>> links = np.argwhere(np.triu(groups[:, None] == groups, 1))   # within groups
+    >>> links = np.vstack([links, [[0, 39], [5, 25]]])               # two false ones
+    >>> model = GraphEmbedding(dim=2, beta=0.5, ridge=0.1).fit(X, links)
+    >>> model.embedding_.shape
+    (40, 2)
+    >>> worst = model.audit().head(2)
+    >>> sorted(zip(worst["src"], worst["dst"]))
+    [(0, 39), (5, 25)]
+    >>> model.transform([[1.0, 0.0], [0.0, 1.0]]).shape              # unseen nodes
+    (2, 2)
+    """
+
+    def __init__(
+        self,
+        dim: int = 64,
+        *,
+        score: str = "moment",
+        beta: float = 0.1,
+        ridge: float = 2.0,
+        encoder: str | Mapping[str, str] = "auto",
+        weights: str = "asis",
+        normalize: str = "l2",
+        propagate: int = 0,
+        walks: int = 0,
+        walks_weighted: bool = False,
+        hidden: int | Sequence[int] = (3000,),
+        activation: str = "tanh",
+        output_activation: str = "none",
+        batch_norm: bool = False,
+        dropout: float = 0.0,
+        input_dropout: float = 0.0,
+        solver: str | None = None,
+        optimizer: str | None = None,
+        sampler: str = "block",
+        steps: int | None = None,
+        validation: float | None = None,
+        patience: int = 10,
+        learning_rate: float | None = None,
+        schedule_alpha: float | None = None,
+        schedule_t0: float = 100.0,
+        momentum: float = 0.9,
+        clip: float | None = None,
+        link_batch: int | None = None,
+        pair_batch: int = 512,
+        block: int | None = None,
+        lambda_: float | None = None,
+        radius: float | None = None,
+        init_scale: float = 1.0,
+        precision: str = "f32",
+        view_pairs: Sequence[tuple[str, str]] | None = None,
+        refine: bool = False,
+        duplicates: str = "error",
+        self_links: str = "error",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: bool = True,
+        callback: Any = None,
+    ) -> None:
+        self.dim = dim
+        self.score = score
+        self.beta = beta
+        self.ridge = ridge
+        self.encoder = encoder
+        self.weights = weights
+        self.normalize = normalize
+        self.propagate = propagate
+        self.walks = walks
+        self.walks_weighted = walks_weighted
+        self.hidden = hidden
+        self.activation = activation
+        self.output_activation = output_activation
+        self.batch_norm = batch_norm
+        self.dropout = dropout
+        self.input_dropout = input_dropout
+        self.solver = solver
+        self.optimizer = optimizer
+        self.sampler = sampler
+        self.steps = steps
+        self.validation = validation
+        self.patience = patience
+        self.learning_rate = learning_rate
+        self.schedule_alpha = schedule_alpha
+        self.schedule_t0 = schedule_t0
+        self.momentum = momentum
+        self.clip = clip
+        self.link_batch = link_batch
+        self.pair_batch = pair_batch
+        self.block = block
+        self.lambda_ = lambda_
+        self.radius = radius
+        self.init_scale = init_scale
+        self.precision = precision
+        self.view_pairs = view_pairs
+        self.refine = refine
+        self.duplicates = duplicates
+        self.self_links = self_links
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any = None, links: Any = None, nodes: Any = None) -> GraphEmbedding:
+        """Fit embeddings to a graph.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, dict of views, or None
+            The data vectors, a row for each node. A pandas index other than
+            0, 1, ... has the nodes' ids. In a dict of views an int is a number of
+            nodes without data vectors.
+        links : sparse matrix, graph, edge array or table
+            The links: a SciPy sparse matrix (symmetric or triangular), a NetworkX
+            graph, a PyG ``Data`` or ``HeteroData``, an array of row numbers
+            (src, dst[, weight]), or a pandas, Polars or Arrow table of ids. With
+            a dict of views also a dict ``{(view, view): matrix}``. Rows of `X` without
+            ids follow the nodes of a NetworkX graph in their order, unless these are
+            the numbers 0 to n - 1.
+        nodes : sequence of ids, or dict of them by view; optional
+            The ids of the rows of `X`.
+
+        Returns
+        -------
+        self : GraphEmbedding
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> from linkproof import GraphEmbedding
+        >>> graph = nx.Graph()
+        >>> graph.add_edge("ada", "charles", weight=3)
+        >>> graph.add_edge("ada", "mary")
+        >>> model = GraphEmbedding(dim=2).fit(None, graph)
+        >>> list(model.nodes_)
+        ['ada', 'charles', 'mary']
+        """
+        settings = to_core(self.get_params(deep=False), read_seed(self.random_state))
+        threads, refine = read_threads(self.n_jobs), read_flag("refine", self.refine)
+        if self.callback is not None and not callable(self.callback):
+            raise ValueError(
+                f"callback: accepted is a function or None; given was {self.callback!r}"
+            )
+        graph = read_graph(X, links, nodes)
+        if graph.n < 2:
+            found = f"found one node (n_samples = {graph.n})"
+            raise ValueError(f"X, links: {found}; expected two at least")
+        data = core_data(graph, (self.duplicates, self.self_links))
+        with Progress("fitting", self.verbose) as progress:
+            model = _core.Model.fit(
+                data,
+                settings,
+                refine=refine,
+                threads=threads,
+                show=progress.show,
+                every_step=self.callback,
+            )
+        self._keep(model, graph.ids)
+        if len(graph.views) == 1 and graph.views[0].column_names is not None:
+            self.feature_names_in_ = np.array(graph.views[0].column_names, dtype=object)
+        for note in model.notes:
+            warnings.warn(note, UserWarning, stacklevel=2)
+        return self
+
+    def fit_transform(self, X: Any = None, links: Any = None, nodes: Any = None) -> Any:
+        """Fit embeddings to a graph and return them.
+
+        As :meth:`fit`, but returns the embeddings, a row for each node.
+        """
+        self.fit(X, links, nodes)
+        return as_configured(self, self.embedding_.copy(), self.nodes_)
+
+    def transform(self, X: Any, links: Any = None, *, view: str | None = None) -> Any:
+        """Embed unseen nodes from their data vectors alone.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame, or dict of views
+            The data vectors, a row for each node.
+        links : sparse matrix of shape (n_rows, n_nodes), optional
+            Links to nodes of the fit, for a model with ``propagate``.
+        view : str, optional
+            The view of the nodes, where the model has several.
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_rows, dim), float32
+            Or a data frame, see :meth:`set_output`; for a dict a dict.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linkproof import GraphEmbedding
+        >>> X = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.9]])
+        >>> model = GraphEmbedding(dim=2).fit(X, [(0, 1), (2, 3)])
+        >>> bool(np.allclose(model.transform(X), model.embedding_, atol=1e-5))
+        True
+        """
+        check_is_fitted(self)
+        if is_dict(X):
+            return {name: self.transform(values, view=name) for name, values in X.items()}
+        place = self._view_place(view)
+        matrix = self._read_unseen(X, place)
+        known = None
+        if links is not None:
+            known = [(new, old) for new, old, _ in self._links_to_known(links, matrix.shape[0])]
+        threads = read_threads(self.n_jobs)
+        found = self._model.embed(place, core_vectors(matrix), known, threads)
+        return as_configured(self, found, row_ids(X))
+
+    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
+        """Write the model as a folder, as the command line's ``fit`` does.
+
+        Parameters
+        ----------
+        path : str or path
+            The folder, which appears whole or not at all.
+        overwrite : bool, default=False
+            Replace what the folder holds.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from linkproof import GraphEmbedding
+        >>> model = GraphEmbedding(dim=2).fit(None, [("ada", "charles"), ("ada", "mary")])
+        >>> folder = pathlib.Path(tempfile.mkdtemp()) / "model"
+        >>> model.save(folder)
+        >>> list(GraphEmbedding.load(folder).nodes_)
+        ['ada', 'charles', 'mary']
+        """
+        check_is_fitted(self)
+        written = {"python": platform.python_version()}
+        self._model.save(path, read_flag("overwrite", overwrite), json.dumps(written))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> GraphEmbedding:
+        """Read a model folder that Python or the command line wrote.
+
+        Parameters
+        ----------
+        path : str or path
+            The folder.
+
+        Returns
+        -------
+        model : GraphEmbedding
+            Fitted. Ids are text, or row numbers where they were 0, 1, ...
+        """
+        model = _core.Model.load(path)
+        loaded = cls(**from_core(json.loads(model.report)["params"]))
+        loaded._keep(model, None if model.ids is None else list(model.ids))
+        return loaded
+
+    def set_output(self, *, transform: str | None = None) -> GraphEmbedding:
+        """Choose the container of embeddings.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars"} or None
+            Arrays; pandas frames whose index are the nodes' ids; Polars frames.
+            None leaves the choice as it is.
+
+        Examples
+        --------
+        >>> from linkproof import GraphEmbedding
+        >>> model = GraphEmbedding(dim=2).set_output(transform="pandas")
+        >>> frame = model.fit_transform(None, [("ada", "charles"), ("ada", "mary")])
+        >>> list(frame.index), list(frame.columns)
+        (['ada', 'charles', 'mary'], ['graphembedding0', 'graphembedding1'])
+        """
+        if transform is not None:
+            self._sklearn_output_config = {"transform": chosen_output(transform)}
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float32"]
+        return tags

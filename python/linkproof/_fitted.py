@@ -1,0 +1,140 @@
+"""What a fitted model knows: the core's model, and the ids as the caller gave them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from linkproof import _core
+from linkproof._features import Matrix, as_table, frame_library, read_matrix
+from linkproof._handover import core_ids, id_array
+
+
+class FittedModel:
+    """The attributes of a fitted model, all of them read from the core."""
+
+    _model: _core.Model
+    # None: the ids are the row numbers.
+    _ids: list[Hashable] | None
+    n_features_in_: int
+    n_jobs: int | None
+    verbose: bool
+
+    @property
+    def embedding_(self) -> npt.NDArray[np.float32]:
+        """The embeddings, a row for each of ``nodes_``; read-only."""
+        check_is_fitted(self)
+        return self._model.embedding
+
+    @property
+    def nodes_(self) -> npt.NDArray[Any]:
+        """The ids of the nodes, as they were given."""
+        check_is_fitted(self)
+        return id_array(self._ids, self._model.embedding.shape[0])
+
+    @property
+    def report_(self) -> dict[str, Any]:
+        """All about the fit, as ``fit.json`` of a saved model has it."""
+        check_is_fitted(self)
+        report: dict[str, Any] = json.loads(self._model.report)
+        return report
+
+    @property
+    def gamma_(self) -> float | dict[tuple[str, str], float]:
+        """The fitted constant; with several views one for each pair of views."""
+        check_is_fitted(self)
+        names, gamma = self.views_, self._model.gamma
+        if len(names) == 1:
+            return gamma[0][2]
+        return {(names[d], names[e]): value for d, e, value in gamma}
+
+    @property
+    def history_(self) -> pd.DataFrame:
+        """A row for each step: step, value, gradient_norm, held_out, seconds."""
+        check_is_fitted(self)
+        return pd.DataFrame(self._model.history())
+
+    @property
+    def stop_reason_(self) -> str:
+        """Why the fit ended."""
+        return str(self.report_["stop_reason"])
+
+    @property
+    def n_iter_(self) -> int:
+        """The number of steps."""
+        return int(self.report_["steps"])
+
+    @property
+    def value_(self) -> float:
+        """The sum of the score over the training pairs."""
+        return float(self.report_["value"])
+
+    @property
+    def views_(self) -> list[str]:
+        """The names of the views; ``[""]`` for the only, unnamed one."""
+        check_is_fitted(self)
+        return [name for name, _, _ in self._model.views]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self._model.embedding.shape[1])
+
+    def _keep(self, model: _core.Model, ids: list[Hashable] | None) -> None:
+        """Takes a model over; what is known of an earlier one's data goes."""
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        is_counting = isinstance(core_ids(ids, model.embedding.shape[0]), int)
+        self._model = model
+        self._ids = None if is_counting else ids
+        views = model.views
+        if len(views) == 1 and views[0][1]:
+            self.n_features_in_ = views[0][2]
+
+    def _rows_by_text(self) -> dict[str, int] | None:
+        """The row of each id; None where ids are row numbers."""
+        if self._ids is None:
+            return None
+        return {str(node): row for row, node in enumerate(self._ids)}
+
+    def _view_place(self, view: str | None) -> int:
+        """The place of a view, which may go without saying."""
+        names = self.views_
+        if view is None and len(names) == 1:
+            return 0
+        if view not in names:
+            raise ValueError(f"view: accepted is one of {names}; given was {view!r}")
+        return names.index(view)
+
+    def _read_unseen(self, X: Any, place: int) -> Matrix:
+        """Data vectors of unseen nodes of a view."""
+        if len(self.views_) > 1:
+            return read_matrix(X, f"X[{self.views_[place]!r}]")
+        table = as_table(X)
+        matrix = read_matrix(table)
+        if hasattr(self, "n_features_in_"):
+            named = matrix if frame_library(table) is None else table
+            validate_data(self, named, reset=False, skip_check_array=True)
+        return matrix
+
+    def _links_to_known(self, links: Any, n_new: int) -> list[tuple[int, int, float]]:
+        """Links from new rows to rows of the fit."""
+        n = self._model.embedding.shape[0]
+        if not sp.issparse(links) or links.shape != (n_new, n):
+            found = f"shape {links.shape}" if sp.issparse(links) else type(links).__name__
+            raise ValueError(
+                f"links: found {found}; expected a sparse matrix of shape ({n_new}, {n}), "
+                "a row for each row of X and a column for each node of the fit"
+            )
+        entries = links.tocsr().tocoo()
+        listed = zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist())
+        return [(row, node, float(weight)) for row, node, weight in listed if weight != 0]

@@ -1,0 +1,196 @@
+"""The ids of rows, and links by id as links by row number."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from linkproof._features import Array
+from linkproof._link_forms import ListedLinks, MatrixLinks, is_missing
+
+
+@dataclass(frozen=True)
+class NamedRows:
+    """The ids of the rows, and what to say of an id that is not among them."""
+
+    ids: list[Hashable]
+    lacks: str
+
+
+def id_list(nodes: Any, name: str) -> list[Hashable]:
+    """Ids in a list, with NumPy's scalars as Python's own."""
+    if isinstance(nodes, (str, bytes, Mapping)) or not hasattr(nodes, "__iter__"):
+        raise ValueError(
+            f"{name}: found a value of type {type(nodes).__name__}; "
+            "expected a sequence of ids, one for each row"
+        )
+    values = nodes.tolist() if hasattr(nodes, "tolist") else list(nodes)
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
+def check_same(ids: list[Hashable], frame_ids: list[Hashable] | None, name: str) -> None:
+    """Refuses ids that contradict those of a data frame's index."""
+    if frame_ids is None or ids == frame_ids:
+        return
+    row = next(row for row, pair in enumerate(zip(ids, frame_ids)) if pair[0] != pair[1])
+    raise ValueError(
+        f"{name}: found {ids[row]!r} for row {row}, which X's index calls {frame_ids[row]!r}; "
+        f"expected the same ids: leave {name} out, or reset X's index"
+    )
+
+
+def check_ids(ids: list[Hashable], name: str) -> None:
+    """Refuses ids that are missing or empty, and such as are the same, be it as text only."""
+    try:
+        unique = set(ids)
+    except TypeError as error:
+        raise ValueError(f"{name}: found an id that cannot be one ({error})") from None
+    kinds = set(map(type, ids))
+    if "" in unique or (not kinds <= {str, int} and any(map(is_missing, unique))):
+        row = next(row for row, node in enumerate(ids) if node == "" or is_missing(node))
+        raise ValueError(f"{name}: found {ids[row]!r} as id of row {row}; expected an id")
+    if len(unique) < len(ids):
+        raise ValueError(f"{name}: found id {_first_repeat(ids)!r} twice; expected unique ids")
+    # Whole numbers that differ, and texts that differ, also differ as text.
+    if kinds != {str} and kinds != {int}:
+        texts = [str(node) for node in ids]
+        if len(set(texts)) < len(texts):
+            text = _first_repeat(texts)
+            same = [node for node, as_text in zip(ids, texts) if as_text == text]
+            raise ValueError(
+                f"{name}: found ids {same[0]!r} and {same[1]!r}, which are the same as text "
+                "(a saved model holds ids as text); expected unique ids"
+            )
+
+
+def _first_repeat(values: list[Any]) -> Any:
+    seen: set[Any] = set()
+    for value in values:
+        if value in seen:
+            return value
+        seen.add(value)
+    raise AssertionError("called for values of which one repeats")
+
+
+def by_row_number(
+    links: MatrixLinks | ListedLinks, n: int | None, rows: NamedRows | None
+) -> tuple[MatrixLinks | ListedLinks, int, list[Hashable] | None]:
+    """The links by row number, the number of rows, and their ids."""
+    ids = None if rows is None else rows.ids
+    if isinstance(links, MatrixLinks):
+        return links, links.n, ids
+    if links.by_id:
+        return _ids_to_rows(links, n, rows)
+    if links.ids is not None:
+        return _graph_to_rows(links, n, rows)
+    n = int(max(links.src.max(initial=-1), links.dst.max(initial=-1))) + 1 if n is None else n
+    _check_row_numbers(links, n)
+    return links, n, ids
+
+
+def _ids_to_rows(
+    links: ListedLinks, n: int | None, rows: NamedRows | None
+) -> tuple[ListedLinks, int, list[Hashable] | None]:
+    src, dst = links.src.tolist(), links.dst.tolist()
+    if rows is None and n is not None:
+        joined = replace(links, src=_counted(src, n), dst=_counted(dst, n), by_id=False)
+        return joined, n, None
+    if rows is None:
+        return _number_by_appearance(links)
+    numbers = rows_by_id(rows)
+    joined = replace(
+        links, src=look_up(src, numbers, rows), dst=look_up(dst, numbers, rows), by_id=False
+    )
+    return joined, len(rows.ids), rows.ids
+
+
+def _number_by_appearance(links: ListedLinks) -> tuple[ListedLinks, int, list[Hashable]]:
+    row_of: dict[Hashable, int] = {}
+    ends = chain.from_iterable(zip(links.src.tolist(), links.dst.tolist()))
+    numbers = np.array([row_of.setdefault(end, len(row_of)) for end in ends], dtype=np.int64)
+    ids = list(row_of)
+    check_ids(ids, "links")
+    joined = replace(links, src=numbers[0::2].copy(), dst=numbers[1::2].copy(), by_id=False)
+    return joined, len(ids), ids
+
+
+def _graph_to_rows(
+    links: ListedLinks, n: int | None, rows: NamedRows | None
+) -> tuple[ListedLinks, int, list[Hashable]]:
+    """Links of a graph that lists its nodes, in an order that need not be that of the rows."""
+    assert links.ids is not None
+    if rows is not None:
+        row_of_node = look_up(links.ids, rows_by_id(rows), rows)
+        joined = replace(
+            links, src=row_of_node[links.src], dst=row_of_node[links.dst], ids=rows.ids
+        )
+        return joined, len(rows.ids), rows.ids
+    if n is not None and n != len(links.ids):
+        raise ValueError(
+            f"links: found a graph of {len(links.ids)} nodes for {n} rows of X; expected a row for "
+            "each node in the order of the graph's nodes, or the ids of the rows as nodes=[...]"
+        )
+    if _count_rows_in_disorder(links.ids):
+        # A graph lists nodes as its edges came; rows of X are counted from 0.
+        numbers = np.array(links.ids, dtype=np.int64)
+        ids: list[Hashable] = list(range(len(numbers)))
+        by_number = replace(links, src=numbers[links.src], dst=numbers[links.dst], ids=ids)
+        return by_number, len(ids), ids
+    check_ids(links.ids, "links")
+    return links, len(links.ids), links.ids
+
+
+def _count_rows_in_disorder(ids: list[Hashable]) -> bool:
+    """Whether ids are 0, 1, ... in another order."""
+    if not all(isinstance(node, (int, np.integer)) and type(node) is not bool for node in ids):
+        return False
+    return ids != list(range(len(ids))) and set(ids) == set(range(len(ids)))
+
+
+def rows_by_id(rows: NamedRows) -> dict[Hashable, int]:
+    """The row of each id."""
+    return {node: row for row, node in enumerate(rows.ids)}
+
+
+def look_up(ends: list[Any], row_of: dict[Hashable, int], rows: NamedRows) -> Array:
+    """The rows of ids, all of which must have one."""
+    try:
+        return np.fromiter(map(row_of.__getitem__, ends), np.int64, len(ends))
+    except KeyError:
+        node = next(end for end in ends if end not in row_of)
+    alike = next((known for known in rows.ids if str(known) == str(node)), None)
+    hint = "" if alike is None else f" (there is {alike!r}, the same as text but of another type)"
+    raise ValueError(f"links: names node {node!r}, {rows.lacks} its links{hint}")
+
+
+def _counted(ends: list[Any], n: int) -> Array:
+    """Ids as the row numbers that they must be where rows have no other ids."""
+    for node in set(ends):
+        is_number = isinstance(node, (int, float)) and not isinstance(node, bool)
+        if not is_number or node != node // 1:
+            raise ValueError(
+                f"links: names node {node!r}, but the rows of X have no ids; expected row numbers: "
+                "or pass the ids of the rows as nodes=[...], or X as data frame with them as index"
+            )
+        if not 0 <= node < n:
+            raise _outside(node, ends.index(node), n)
+    return np.array(ends, dtype=np.int64)
+
+
+def _outside(row: Any, link: int, n: int) -> ValueError:
+    return ValueError(
+        f"links: names row {row} in link {link}; "
+        f"expected row numbers below {n}, the number of nodes"
+    )
+
+
+def _check_row_numbers(links: ListedLinks, n: int) -> None:
+    for ends in (links.src, links.dst):
+        outside = (ends < 0) | (ends >= n)
+        if outside.any():
+            place = int(np.argmax(outside))
+            raise _outside(ends[place], place, n)

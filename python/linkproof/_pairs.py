@@ -1,0 +1,155 @@
+"""Expected weights: of given pairs, and the largest ones of a node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from linkproof._features import as_table, frame_column, frame_column_names, frame_library, row_ids
+from linkproof._fitted import FittedModel
+from linkproof._handover import core_vectors, rows_of
+
+
+class PairScoring(FittedModel):
+    """What a fitted model says of pairs of nodes."""
+
+    def score_pairs(
+        self, pairs: Any, X: Any = None, *, view: str | None = None
+    ) -> npt.NDArray[np.float64]:
+        r"""Expected weights :math:`\mu_{ij} = e^{\langle y_i, y_j \rangle - \gamma}`.
+
+        Parameters
+        ----------
+        pairs : array of shape (n_pairs, 2), list of pairs, or data frame
+            Ids of nodes (of a data frame the first two columns).
+        X : array, sparse matrix or data frame, optional
+            Data vectors of unseen nodes. Pairs then are of rows of `X`, or of the
+            ids of its index and of the model's nodes.
+        view : str, optional
+            The view of the unseen nodes, where the model has several.
+
+        Returns
+        -------
+        mu : ndarray of shape (n_pairs,)
+            NaN for pairs of views that took no part in the fit.
+
+        Examples
+        --------
+        >>> from linkproof import GraphEmbedding
+        >>> links = [("a", "b"), ("b", "c"), ("a", "c"), ("d", "e"), ("c", "d")]
+        >>> model = GraphEmbedding(dim=2, ridge=0.01).fit(None, links)
+        >>> linked, unlinked = model.score_pairs([("a", "b"), ("a", "e")])
+        >>> bool(linked > unlinked)
+        True
+        """
+        check_is_fitted(self)
+        src, dst = _ends(pairs)
+        embeddings, views = self.embedding_, self._model.node_views
+        n, row_of = len(embeddings), self._rows_by_text()
+        if X is not None:
+            place = self._view_place(view)
+            matrix = self._read_unseen(X, place)
+            unseen = self._model.embed(place, core_vectors(matrix), None, None)
+            ids = row_ids(X)
+            if ids is None:
+                n, row_of = len(unseen), None
+                embeddings, views = unseen, np.full(n, place, np.uint32)
+            else:
+                known = [str(node) for node in self.nodes_] if row_of is None else list(row_of)
+                names = [*known, *(str(node) for node in ids)]
+                row_of = {name: row for row, name in enumerate(names)}
+                embeddings = np.concatenate([embeddings, unseen])
+                views = np.concatenate([views, np.full(len(unseen), place, np.uint32)])
+                n = len(embeddings)
+        rows = [rows_of(end, row_of, n, "pairs") for end in (src, dst)]
+        return self._model.expected_weights(np.ascontiguousarray(embeddings), views, *rows)
+
+    def neighbors(
+        self,
+        node: Any = None,
+        *,
+        top: int = 10,
+        X: Any = None,
+        view: str | None = None,
+        within: str | None = None,
+    ) -> pd.DataFrame:
+        """The nodes with the largest expected weights with a node.
+
+        Parameters
+        ----------
+        node : id, optional
+            A node of the fit.
+        top : int, default=10
+            How many.
+        X : array, sparse matrix or data frame, optional
+            Data vectors of unseen nodes instead, one or more.
+        view : str, optional
+            Their view, where the model has several.
+        within : str, optional
+            Only nodes of this view.
+
+        Returns
+        -------
+        neighbors : DataFrame with columns node and mu, largest first
+            For several rows of `X` with a column row (or the rows' ids) before.
+
+        Examples
+        --------
+        >>> from linkproof import GraphEmbedding
+        >>> links = [("a", "b"), ("b", "c"), ("a", "c"), ("d", "e"), ("c", "d")]
+        >>> model = GraphEmbedding(dim=2, ridge=0.01).fit(None, links)
+        >>> sorted(model.neighbors("a", top=2)["node"])
+        ['b', 'c']
+        """
+        check_is_fitted(self)
+        if (node is None) == (X is None):
+            raise ValueError("node: expected either a node or X, data vectors of unseen ones")
+        if not isinstance(top, (int, np.integer)) or top < 1:
+            raise ValueError(f"top: accepted is a whole number of 1 or more; given was {top!r}")
+        other = None if within is None else self._view_place(within)
+        if node is not None:
+            row = int(rows_of([node], self._rows_by_text(), len(self.embedding_), "node")[0])
+            place = int(self._model.node_views[row])
+            return self._nearest(self.embedding_[row], place, top, other, row)
+        place = self._view_place(view)
+        found = self._model.embed(place, core_vectors(self._read_unseen(X, place)), None, None)
+        tables = [self._nearest(y, place, top, other) for y in found]
+        if len(tables) == 1:
+            return tables[0]
+        ids = row_ids(X)
+        for row, table in enumerate(tables):
+            table.insert(0, "row", [row if ids is None else ids[row]] * len(table))
+        return pd.concat(tables, ignore_index=True)
+
+    def _nearest(
+        self,
+        y: npt.NDArray[np.float32],
+        place: int,
+        top: int,
+        within: int | None,
+        leaving_out: int | None = None,
+    ) -> pd.DataFrame:
+        y = np.ascontiguousarray(y)
+        rows, mu = self._model.neighbors(y, place, int(top), leaving_out, within)
+        return pd.DataFrame({"node": self.nodes_[rows], "mu": mu})
+
+
+def _ends(pairs: Any) -> tuple[Any, Any]:
+    pairs = as_table(pairs)
+    if frame_library(pairs) is not None:
+        if len(frame_column_names(pairs)) < 2:
+            raise ValueError("pairs: found one column; expected two, of ids")
+        src, dst = (frame_column(pairs, place) for place in (0, 1))
+        return (
+            [*(src.to_pylist() if hasattr(src, "to_pylist") else src)],
+            [*(dst.to_pylist() if hasattr(dst, "to_pylist") else dst)],
+        )
+    listed = pairs.tolist() if hasattr(pairs, "tolist") else list(pairs)
+    for row, pair in enumerate(listed):
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise ValueError(f"pairs: found {pair!r} in row {row}; expected two ids")
+    return [pair[0] for pair in listed], [pair[1] for pair in listed]

@@ -1,0 +1,200 @@
+"""The choice of score, exponent and ridge without labels."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from linkproof import _core
+from linkproof._estimator import GraphEmbedding
+from linkproof._handover import core_data
+from linkproof._inputs import read_graph
+from linkproof._progress import Progress
+from linkproof._settings import read_seed, read_threads, to_core
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a search found.
+
+    Attributes
+    ----------
+    params : dict
+        The chosen parameters, for ``GraphEmbedding(**params)``.
+    estimator : GraphEmbedding
+        Not fitted, with the chosen and all other given parameters.
+    candidates : DataFrame
+        Every candidate: score, beta, ridge, dim, walks, the number of folds that
+        it was fitted on, its criterion (mean over held-out pairs), how far it is
+        behind the chosen one (a link, with its standard error), and failure.
+    warnings : list of str
+        What a user should know of the choice.
+    fits, seconds : int, float
+        How many fits the search took, and how long.
+    report : dict
+        All of it, as the command line's ``select --json`` has it.
+    """
+
+    params: dict[str, Any]
+    estimator: GraphEmbedding
+    candidates: pd.DataFrame
+    warnings: list[str]
+    fits: int
+    seconds: float
+    report: dict[str, Any]
+
+
+def select(
+    X: Any = None,
+    links: Any = None,
+    nodes: Any = None,
+    *,
+    scores: Sequence[str] | None = None,
+    betas: Sequence[float] | None = None,
+    ridges: Sequence[float] | None = None,
+    dims: Sequence[int] | None = None,
+    walk_lengths: Sequence[int] | None = None,
+    step_limits: Sequence[int] | None = None,
+    folds: int = 5,
+    hold_out: str = "pairs",
+    criterion: str = "probability:0.5",
+    exhaustive: bool = False,
+    one_standard_error: bool = False,
+    **settings: Any,
+) -> Selection:
+    """Choose score, exponent and ridge without labels.
+
+    Cross-validation over folds of the pairs, links and zeros alike: every
+    candidate is fitted to the other folds and compared on the held-out one by one
+    fixed score, whatever its own. That score is robust, so that corrupted weights
+    among the held-out pairs do not mislead it.
+
+    Parameters
+    ----------
+    X, links, nodes
+        As for :meth:`GraphEmbedding.fit`.
+    scores, betas, ridges, dims, walk_lengths, step_limits : sequences, optional
+        What to try. Default: likelihood and probability score, exponents 0.1 and
+        0.5, ridges from 0.1 to 300, and single values of the rest.
+    folds : int, default=5
+        The number of folds, 2 to 100.
+    hold_out : {"pairs", "nodes"}, default="pairs"
+        What a fold holds out: single pairs, or nodes with all of their pairs, for
+        models that shall embed unseen nodes.
+    criterion : str, default="probability:0.5"
+        The score that compares candidates, ``"SCORE"`` or ``"SCORE:BETA"``.
+    exhaustive : bool, default=False
+        Fit every candidate on every fold; otherwise most are dropped after one
+        fold or two.
+    one_standard_error : bool, default=False
+        Of the candidates within one standard error of the best choose the
+        simplest.
+    **settings
+        Parameters of :class:`GraphEmbedding` that all candidates share. A score,
+        beta or ridge given here is kept and not searched over.
+
+    Returns
+    -------
+    selection : Selection
+
+    Examples
+    --------
+    >>> import numpy as np, linkproof
+    >>> random = np.random.default_rng(0)
+    >>> groups = np.repeat([0, 1], 25)
+    >>> X = np.eye(2)[groups] + 0.3 * random.normal(size=(50, 2))
+    >>> chance = np.where(groups[:, None] == groups, 0.3, 0.0)
+    >>> links = np.argwhere(np.triu(random.random((50, 50)) < chance, 1))
+    >>> found = linkproof.select(X, links, dim=2, ridges=[1, 10, 100], folds=3)
+    >>> sorted(found.params)
+    ['beta', 'dim', 'ridge', 'score']
+    >>> found.estimator.fit(X, links).embedding_.shape
+    (50, 2)
+    """
+    base = GraphEmbedding(**settings)
+    wanted: dict[str, Any] = {
+        "folds": folds,
+        "hold_out": hold_out,
+        "criterion": criterion,
+        "exhaustive": exhaustive,
+        "one_standard_error": one_standard_error,
+    }
+    kept = {f"{name}s": [settings[name]] for name in ("score", "beta", "ridge") if name in settings}
+    lists = {
+        "scores": scores,
+        "betas": betas,
+        "ridges": ridges,
+        "dims": dims,
+        "walk_lengths": walk_lengths,
+        "step_limits": step_limits,
+    }
+    wanted.update(kept)
+    given = {name: values for name, values in lists.items() if values is not None}
+    wanted.update({name: _plain(name, values) for name, values in given.items()})
+    core_settings = to_core(base.get_params(deep=False), read_seed(base.random_state))
+    data = core_data(read_graph(X, links, nodes), (base.duplicates, base.self_links))
+    with Progress("choosing", base.verbose) as progress:
+        report = _core.select(
+            data,
+            core_settings,
+            _as_json(wanted),
+            threads=read_threads(base.n_jobs),
+            show=progress.show,
+        )
+    found = _selection(base, settings, json.loads(report))
+    for warning in found.warnings:
+        warnings.warn(warning, UserWarning, stacklevel=2)
+    return found
+
+
+def _selection(base: GraphEmbedding, settings: dict[str, Any], report: dict[str, Any]) -> Selection:
+    chosen = {name: report["chosen_settings"].get(name) for name in ("score", "beta", "ridge")}
+    for name in ("dim", "walks", "steps"):
+        value = report["chosen_settings"].get(name)
+        if name in settings or value != getattr(base, name):
+            chosen[name] = value
+    estimator = GraphEmbedding(**{**settings, **chosen})
+    candidates = [_row(candidate) for candidate in report["candidates"]]
+    return Selection(
+        params=chosen,
+        estimator=estimator,
+        candidates=pd.DataFrame(candidates),
+        warnings=list(report["warnings"]),
+        fits=int(report["fits"]),
+        seconds=float(report["seconds"]),
+        report=report,
+    )
+
+
+def _row(candidate: dict[str, Any]) -> dict[str, Any]:
+    """A candidate as a row of a table."""
+    entry = dict(candidate.get("entry", candidate))
+    settings = entry.get("candidate", entry)
+    folds = entry.get("folds") or []
+    return {
+        **{name: settings.get(name) for name in ("score", "beta", "ridge", "dim", "walks")},
+        "folds": len(folds),
+        "criterion": float(np.mean(folds)) if folds else None,
+        "behind": candidate.get("behind"),
+        "standard_error": candidate.get("standard_error"),
+        "failure": entry.get("failure"),
+    }
+
+
+def _plain(name: str, values: Any) -> list[Any]:
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise ValueError(f"{name}: accepted is a list; given was {values!r}")
+    return [value.item() if isinstance(value, np.generic) else value for value in values]
+
+
+def _as_json(wanted: dict[str, Any]) -> str:
+    try:
+        return json.dumps(wanted, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"select: found a value that is none of a search ({error})") from None

@@ -1,0 +1,320 @@
+//! Links and data vectors as Python hands them over.
+
+use linkproof::dataset::NodeViews;
+use linkproof::features::{Matrix, Values};
+use linkproof::graph::{Compressed, Duplicates, Link, LinkRules, SelfLinks};
+use linkproof::ids::{Ids, Names};
+use linkproof::{Dataset, Error, Features, Graph};
+use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{self, Whole};
+use crate::errors::exception;
+
+/// Undirected weighted links between nodes.
+#[pyclass(frozen, module = "linkproof._core")]
+pub struct Links {
+    pub graph: Graph,
+}
+
+/// The arrays that links are given as.
+type Listed<'py> = (
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<f64>>,
+);
+
+#[pymethods]
+impl Links {
+    /// From the compressed rows of a square matrix, read where they stand.
+    #[staticmethod]
+    fn from_matrix(
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        indptr: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        data: &Bound<'_, PyAny>,
+        rules: (String, String),
+    ) -> PyResult<Links> {
+        let (ids, rules) = (node_ids(ids)?, link_rules(&rules)?);
+        let offsets = arrays::whole(indptr, "links.indptr")?;
+        let columns = arrays::whole(indices, "links.indices")?;
+        let weights = arrays::reals(data, "links.data")?;
+        let graph = py.detach(|| match (&offsets, &columns) {
+            (Whole::Narrow(o), Whole::Narrow(c)) => from_compressed(ids, o, c, &weights, rules),
+            (Whole::Narrow(o), Whole::Wide(c)) => from_compressed(ids, o, c, &weights, rules),
+            (Whole::Wide(o), Whole::Narrow(c)) => from_compressed(ids, o, c, &weights, rules),
+            (Whole::Wide(o), Whole::Wide(c)) => from_compressed(ids, o, c, &weights, rules),
+        });
+        Ok(Links {
+            graph: graph.map_err(exception)?,
+        })
+    }
+
+    /// From row numbers and weights, or weights of 1.
+    #[staticmethod]
+    fn from_rows(
+        py: Python<'_>,
+        ids: &Bound<'_, PyAny>,
+        src: &Bound<'_, PyAny>,
+        dst: &Bound<'_, PyAny>,
+        weight: Option<&Bound<'_, PyAny>>,
+        rules: (String, String),
+    ) -> PyResult<Links> {
+        let (ids, rules) = (node_ids(ids)?, link_rules(&rules)?);
+        let (src, dst) = (arrays::places(src, "links")?, arrays::places(dst, "links")?);
+        let weight = weight
+            .map(|weight| arrays::doubles(weight, "links"))
+            .transpose()?;
+        if src.len() != dst.len() || weight.as_ref().is_some_and(|w| w.len() != src.len()) {
+            let message = "links: found ends and weights of different numbers";
+            return Err(PyValueError::new_err(message));
+        }
+        let graph = py.detach(|| {
+            let link = |place: usize| Link {
+                src: src[place],
+                dst: dst[place],
+                weight: weight.as_ref().map_or(1.0, |weight| weight[place]),
+            };
+            Graph::new(ids, (0..src.len()).map(link).collect(), rules)
+        });
+        Ok(Links {
+            graph: graph.map_err(exception)?,
+        })
+    }
+
+    /// The number of nodes.
+    #[getter]
+    fn n_nodes(&self) -> usize {
+        self.graph.n_nodes()
+    }
+
+    /// The number of links.
+    #[getter]
+    fn n_links(&self) -> usize {
+        self.graph.n_links()
+    }
+
+    /// Every link once: rows of its ends, and weight.
+    fn arrays<'py>(&self, py: Python<'py>) -> Listed<'py> {
+        let ends = |end: fn(Link) -> u32| self.graph.links().map(end).collect();
+        (
+            PyArray1::from_vec(py, ends(|link| link.src)),
+            PyArray1::from_vec(py, ends(|link| link.dst)),
+            PyArray1::from_slice(py, self.graph.weights()),
+        )
+    }
+}
+
+fn from_compressed<O, C>(
+    ids: Ids,
+    offsets: &[O],
+    columns: &[C],
+    weights: &Values,
+    rules: LinkRules,
+) -> linkproof::Result<Graph>
+where
+    O: Copy + TryInto<usize>,
+    C: Copy + TryInto<u32>,
+{
+    match weights {
+        Values::F32(weights) => {
+            let matrix = Compressed {
+                offsets,
+                columns,
+                weights,
+            };
+            Graph::from_matrix(ids, matrix, rules)
+        }
+        Values::F64(weights) => {
+            let matrix = Compressed {
+                offsets,
+                columns,
+                weights,
+            };
+            Graph::from_matrix(ids, matrix, rules)
+        }
+    }
+}
+
+/// A number of rows, or a list of names.
+fn node_ids(ids: &Bound<'_, PyAny>) -> PyResult<Ids> {
+    if let Ok(n) = ids.extract::<usize>() {
+        let fits = u32::try_from(n).is_ok_and(|n| n < u32::MAX);
+        return fits.then_some(Ids::Rows(n)).ok_or_else(|| {
+            PyValueError::new_err(format!("links: found {n} nodes; expected fewer than 2^32"))
+        });
+    }
+    let mut names = Names::default();
+    for (row, id) in ids.try_iter()?.enumerate() {
+        let id = id?;
+        let id: &str = &id.extract::<std::borrow::Cow<'_, str>>()?;
+        if names.insert(id) as usize != row {
+            let message = format!("nodes: found the id '{id}' more than once; expected each once");
+            return Err(PyValueError::new_err(message));
+        }
+    }
+    Ok(Ids::Names(names))
+}
+
+/// What to do with repeated pairs and with self-links.
+fn link_rules((duplicates, self_links): &(String, String)) -> PyResult<LinkRules> {
+    let refuse = |name, accepted: &str, given: &str| {
+        exception(Error::Param {
+            name,
+            accepted: accepted.to_owned(),
+            given: format!("'{given}'"),
+        })
+    };
+    Ok(LinkRules {
+        duplicates: match duplicates.as_str() {
+            "error" => Duplicates::Error,
+            "sum" => Duplicates::Sum,
+            "max" => Duplicates::Max,
+            "first" => Duplicates::First,
+            other => {
+                return Err(refuse(
+                    "duplicates",
+                    "'error', 'sum', 'max' or 'first'",
+                    other,
+                ));
+            }
+        },
+        self_links: match self_links.as_str() {
+            "error" => SelfLinks::Error,
+            "drop" => SelfLinks::Drop,
+            other => return Err(refuse("self-links", "'error' or 'drop'", other)),
+        },
+    })
+}
+
+/// Data vectors, in the memory of the array that they came in.
+#[pyclass(frozen, module = "linkproof._core")]
+pub struct Vectors {
+    pub matrix: Matrix,
+}
+
+#[pymethods]
+impl Vectors {
+    /// From a two-dimensional array.
+    #[staticmethod]
+    fn dense(array: &Bound<'_, PyAny>) -> PyResult<Vectors> {
+        let shape = array
+            .cast::<PyUntypedArray>()
+            .map(|array| array.shape().to_vec());
+        let &[n_rows, n_columns] = shape.unwrap_or_default().as_slice() else {
+            return Err(PyTypeError::new_err(
+                "X: expected an array of two dimensions",
+            ));
+        };
+        let values = arrays::reals(array, "X")?;
+        let matrix = array
+            .py()
+            .detach(|| Matrix::dense(n_rows, n_columns, values));
+        Ok(Vectors {
+            matrix: matrix.map_err(exception)?,
+        })
+    }
+
+    /// From compressed rows.
+    #[staticmethod]
+    fn sparse(
+        py: Python<'_>,
+        n_columns: usize,
+        indptr: &Bound<'_, PyAny>,
+        indices: &Bound<'_, PyAny>,
+        data: &Bound<'_, PyAny>,
+    ) -> PyResult<Vectors> {
+        let offsets = arrays::offsets(indptr, "X.indptr")?;
+        let columns = arrays::places(indices, "X.indices")?;
+        let values = arrays::reals(data, "X.data")?;
+        let matrix = py.detach(|| Matrix::sparse(n_columns, offsets, columns, values));
+        Ok(Vectors {
+            matrix: matrix.map_err(exception)?,
+        })
+    }
+
+    /// The numbers of rows and columns.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.matrix.n_rows(), self.matrix.n_columns())
+    }
+
+    /// Where the numbers are in memory, by the names of their arrays.
+    fn addresses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let found = PyDict::new(py);
+        let values = match &self.matrix {
+            Matrix::Dense(dense) => dense.values(),
+            Matrix::Sparse(sparse) => {
+                found.set_item("indptr", sparse.offsets_address())?;
+                found.set_item("indices", sparse.columns().as_ptr().addr())?;
+                sparse.values()
+            }
+        };
+        let address = match values {
+            Values::F32(values) => values.as_ptr().addr(),
+            Values::F64(values) => values.as_ptr().addr(),
+        };
+        found.set_item("data", address)?;
+        Ok(found)
+    }
+}
+
+/// Nodes, views, data vectors and links together.
+#[pyclass(frozen, module = "linkproof._core")]
+pub struct Data {
+    pub dataset: Dataset,
+}
+
+/// A view's name, its number of nodes and their data vectors.
+pub type ViewArgument<'py> = (String, usize, Option<PyRef<'py, Vectors>>);
+
+#[pymethods]
+impl Data {
+    /// Joins links and the views of their nodes, which follow each other.
+    #[new]
+    fn new(py: Python<'_>, links: &Links, views: Vec<ViewArgument<'_>>) -> PyResult<Data> {
+        let graph = links.graph.clone();
+        let ids = graph.ids().clone();
+        let views: Vec<(String, usize, Option<Matrix>)> = views
+            .into_iter()
+            .map(|(name, n, vectors)| (name, n, vectors.map(|vectors| vectors.matrix.clone())))
+            .collect();
+        let dataset = py.detach(|| match views.as_slice() {
+            [(name, _, None)] if name.is_empty() => Dataset::with_nodes(graph, ids),
+            [(name, _, Some(matrix))] if name.is_empty() => {
+                Dataset::new(graph, Features::with_ids(ids, matrix.clone())?)
+            }
+            _ => join(graph, ids, views),
+        });
+        Ok(Data {
+            dataset: dataset.map_err(exception)?,
+        })
+    }
+}
+
+fn join(
+    graph: Graph,
+    ids: Ids,
+    views: Vec<(String, usize, Option<Matrix>)>,
+) -> linkproof::Result<Dataset> {
+    let names = views
+        .iter()
+        .flat_map(|(name, n, _)| std::iter::repeat_n(name.clone(), *n));
+    let nodes = NodeViews {
+        ids,
+        views: names.collect(),
+        rows: None,
+    };
+    Dataset::with_views(graph, nodes, features(views))
+}
+
+/// The data vectors of the views that have some.
+pub fn features(views: Vec<(String, usize, Option<Matrix>)>) -> Vec<(String, Features)> {
+    let with_vectors = |(name, _, matrix): (String, usize, Option<Matrix>)| {
+        matrix.map(|matrix| (name, Features::new(matrix)))
+    };
+    views.into_iter().filter_map(with_vectors).collect()
+}

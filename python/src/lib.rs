@@ -1,0 +1,39 @@
+//! `linkproof._core`: the library for the Python package, which wraps all of it.
+
+mod arrays;
+mod data;
+mod errors;
+mod judge;
+mod model;
+mod numbers;
+mod search;
+mod settings;
+mod work;
+
+use pyo3::prelude::*;
+
+/// Every setting with its default, as JSON.
+#[pyfunction]
+fn default_settings() -> String {
+    settings::defaults()
+}
+
+/// The compiled half of linkproof. Private: use the package.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("FitError", module.py().get_type::<errors::FitError>())?;
+    module.add_class::<data::Links>()?;
+    module.add_class::<data::Vectors>()?;
+    module.add_class::<data::Data>()?;
+    module.add_class::<model::Model>()?;
+    module.add_function(wrap_pyfunction!(default_settings, module)?)?;
+    module.add_function(wrap_pyfunction!(search::select_settings, module)?)?;
+    module.add_function(wrap_pyfunction!(judge::audit_links, module)?)?;
+    module.add_function(wrap_pyfunction!(judge::smooth, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::objective, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::compare_labels, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::compare_scores, module)?)?;
+    module.add_function(wrap_pyfunction!(numbers::kmeans, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,405 @@
+//! A fitted model.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use linkproof::folds::Watcher;
+use linkproof::ids::{Ids, Names};
+use linkproof::io::{self, OutputFolder};
+use linkproof::model::{LINKS, fit_without};
+use linkproof::refine::{Refinement, find_suspects};
+use linkproof::{CheckedParams, Dataset, Features, Fitted, Graph};
+use numpy::ndarray::ArrayView2;
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use serde_json::{Map, Value, json};
+
+use crate::data::{Data, Links, Vectors};
+use crate::errors::{exception, in_python};
+use crate::settings::params;
+use crate::work::{Audience, Desk, quietly, run};
+
+/// A fitted model with the links that it was fitted to.
+#[pyclass(frozen, module = "linkproof._core")]
+pub struct Model {
+    pub fitted: Fitted,
+    pub links: Graph,
+    /// What `fit.json` says beside the fit itself.
+    extra: Map<String, Value>,
+}
+
+/// Fewer rows than these are embedded on one thread.
+const SOME_ROWS: usize = 256;
+
+/// Two lists of equal length.
+type Pairs<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<f64>>);
+
+#[pymethods]
+impl Model {
+    /// Fits a model.
+    #[staticmethod]
+    #[pyo3(signature = (data, settings, *, refine, threads, show, every_step))]
+    fn fit(
+        py: Python<'_>,
+        data: &Data,
+        settings: &str,
+        refine: bool,
+        threads: Option<usize>,
+        show: Option<Py<PyAny>>,
+        every_step: Option<Py<PyAny>>,
+    ) -> PyResult<Model> {
+        let params = params(settings)?;
+        let audience = Audience { show, every_step };
+        let data = &data.dataset;
+        run(py, threads, &audience, |desk| {
+            let mut extra = Map::new();
+            let aside = match refine {
+                true => set_aside(&params, data, desk, &mut extra)?,
+                false => None,
+            };
+            let fitted = fit_without(&params, data, aside.as_ref(), &mut |record, most| {
+                desk.step(record, most)
+            })?;
+            let links = data.user_graph()?;
+            let versions = json!({ "linkproof": env!("CARGO_PKG_VERSION"),
+                "system": std::env::consts::OS, "processor": std::env::consts::ARCH });
+            extra.insert("versions".into(), versions);
+            Ok(Model {
+                fitted,
+                links,
+                extra,
+            })
+        })
+    }
+
+    /// Loads a model folder.
+    #[staticmethod]
+    fn load(py: Python<'_>, folder: PathBuf) -> PyResult<Model> {
+        quietly(py, None, || load(&folder))
+    }
+
+    /// Writes a model folder; `extra` goes into `fit.json`.
+    fn save(&self, py: Python<'_>, folder: PathBuf, overwrite: bool, extra: &str) -> PyResult<()> {
+        let extra = object(extra)?;
+        quietly(py, None, || self.write(&folder, overwrite, &extra))
+    }
+
+    /// The files of a model folder, for a pickle.
+    fn to_files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let files = quietly(py, None, || self.files())?;
+        let found = PyDict::new(py);
+        for (name, bytes) in files {
+            found.set_item(name, PyBytes::new(py, &bytes))?;
+        }
+        Ok(found)
+    }
+
+    /// A model from the files of its folder.
+    #[staticmethod]
+    fn from_files(py: Python<'_>, files: BTreeMap<String, Vec<u8>>) -> PyResult<Model> {
+        quietly(py, None, || {
+            let place = tempfile::tempdir().map_err(in_temporary)?;
+            for (name, bytes) in &files {
+                // Only names that a model folder has, and so no paths.
+                let name = Path::new(name).file_name().unwrap_or_default();
+                let path = place.path().join(name);
+                std::fs::write(&path, bytes)
+                    .map_err(|error| linkproof::Error::write(&path, error))?;
+            }
+            load(place.path())
+        })
+    }
+
+    fn __reduce__<'py>(
+        this: &Bound<'py, Self>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
+        let make = this.get_type().getattr("from_files")?;
+        Ok((make, (this.get().to_files(this.py())?,)))
+    }
+
+    /// The embeddings, in the model's own memory, not to be written to.
+    #[getter]
+    fn embedding<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let fitted = &this.get().fitted;
+        let shape = (fitted.n_nodes(), fitted.dim());
+        let view = ArrayView2::from_shape(shape, fitted.embeddings());
+        let view = view.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        // SAFETY: a frozen model never changes its embeddings, and the array
+        // keeps the model alive.
+        let array = unsafe { PyArray2::borrow_from_array(&view, this.clone().into_any()) };
+        array.call_method1("setflags", (false,))?;
+        Ok(array)
+    }
+
+    /// Everything that `fit.json` says, as JSON.
+    #[getter]
+    fn report(&self) -> PyResult<String> {
+        let report = self.fitted.fit_json(self.extra.clone());
+        Ok(report.map_err(exception)?.to_string())
+    }
+
+    /// What a user should know, in words for Python users.
+    #[getter]
+    fn notes(&self) -> Vec<String> {
+        let notes = self.fitted.report().notes.iter();
+        notes.map(|note| in_python(note)).collect()
+    }
+
+    /// The numbers of a fit's history: step, value, length of the gradient,
+    /// held-out score (NaN where none) and seconds.
+    fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let history = &self.fitted.report().history;
+        let found = PyDict::new(py);
+        let steps = history.iter().map(|record| record.step).collect();
+        found.set_item("step", PyArray1::from_vec(py, steps))?;
+        type Column = (&'static str, fn(&linkproof::solve::Record) -> f64);
+        let columns: [Column; 4] = [
+            ("value", |record| record.value),
+            ("gradient_norm", |record| record.gradient_norm),
+            ("held_out", |record| record.held_out.unwrap_or(f64::NAN)),
+            ("seconds", |record| record.seconds),
+        ];
+        for (name, number) in columns {
+            let numbers = history.iter().map(number).collect();
+            found.set_item(name, PyArray1::from_vec(py, numbers))?;
+        }
+        Ok(found)
+    }
+
+    /// The ids in row order, as text; `None` where they are row numbers.
+    #[getter]
+    fn ids(&self) -> Option<Vec<String>> {
+        match self.fitted.ids() {
+            Ids::Rows(_) => None,
+            Ids::Names(names) => Some(text(names)),
+        }
+    }
+
+    /// The views: name, whether it has an encoder of data vectors, and the
+    /// number of their entries (of a table: of its nodes).
+    #[getter]
+    fn views(&self) -> Vec<(String, bool, usize)> {
+        let view = |view: &linkproof::model::FittedView| {
+            let inputs = view.network.spec().inputs;
+            (view.name.clone(), !view.network.is_table(), inputs)
+        };
+        self.fitted.views().iter().map(view).collect()
+    }
+
+    /// The view of each node, as a place among the views.
+    #[getter]
+    fn node_views<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, self.fitted.node_views())
+    }
+
+    /// `gamma` of each pair of views that took part, by their places.
+    #[getter]
+    fn gamma(&self) -> Vec<(usize, usize, f64)> {
+        let pairs = self.fitted.view_pairs().iter();
+        pairs
+            .map(|&(d, e)| (d, e, self.fitted.gamma().get(d, e)))
+            .collect()
+    }
+
+    /// The links of the fit.
+    #[getter]
+    fn links(&self) -> Links {
+        Links {
+            graph: self.links.clone(),
+        }
+    }
+
+    /// The embeddings of unseen nodes of a view, from their data vectors, and
+    /// for a model that averages them from links (new row, training row) too.
+    fn embed<'py>(
+        &self,
+        py: Python<'py>,
+        view: usize,
+        vectors: &Vectors,
+        links: Option<Vec<(u32, u32)>>,
+        threads: Option<usize>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let name = self.view_name(view)?;
+        let n = vectors.matrix.n_rows();
+        // Few rows are embedded sooner than threads are started.
+        let threads = if n < SOME_ROWS { Some(1) } else { threads };
+        let found = quietly(py, threads, || {
+            let Some(links) = links else {
+                let features = Features::new(vectors.matrix.clone());
+                return self.fitted.embed_view(Some(name), &features, None);
+            };
+            // Names that no training node can have by chance.
+            let mut names = Names::default();
+            for row in 0..n {
+                names.insert(&format!("\0new {row}"));
+            }
+            let features = Features::with_ids(Ids::Names(names.clone()), vectors.matrix.clone())?;
+            let links = self.links_of_new(names, &links)?;
+            self.fitted.embed_view(Some(name), &features, Some(&links))
+        })?;
+        rows(py, found, n, self.fitted.dim())
+    }
+
+    /// The expected weights of pairs of rows of embeddings, whose views are
+    /// given as places.
+    fn expected_weights<'py>(
+        &self,
+        py: Python<'py>,
+        embeddings: PyReadonlyArray2<'py, f32>,
+        views: PyReadonlyArray1<'py, u32>,
+        src: PyReadonlyArray1<'py, i64>,
+        dst: PyReadonlyArray1<'py, i64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (y, views) = (embeddings.as_slice()?, views.as_slice()?);
+        let (src, dst, dim) = (src.as_slice()?, dst.as_slice()?, self.fitted.dim());
+        let takes_part =
+            |d: usize, e: usize| self.fitted.view_pairs().contains(&(d.min(e), d.max(e)));
+        let mu = py.detach(|| {
+            let end = |row: i64| {
+                let row = row as usize;
+                (&y[row * dim..(row + 1) * dim], views[row] as usize)
+            };
+            let pairs = src.iter().zip(dst).map(|(&i, &j)| (end(i), end(j)));
+            let mu = pairs.map(|(a, b)| match takes_part(a.1, b.1) {
+                true => self.fitted.expected_weight(a, b),
+                // The fit knows nothing of such pairs.
+                false => f64::NAN,
+            });
+            mu.collect::<Vec<f64>>()
+        });
+        Ok(PyArray1::from_vec(py, mu))
+    }
+
+    /// The rows with the largest expected weights with an embedding of a view.
+    fn neighbors<'py>(
+        &self,
+        py: Python<'py>,
+        y: PyReadonlyArray1<'py, f32>,
+        view: usize,
+        top: usize,
+        leaving_out: Option<usize>,
+        within: Option<usize>,
+    ) -> PyResult<Pairs<'py>> {
+        let y = y.as_slice()?;
+        let found = py.detach(|| self.fitted.neighbors(y, view, top, leaving_out, within));
+        let rows = found.iter().map(|near| near.row).collect();
+        let mu = found.iter().map(|near| near.mu).collect();
+        Ok((PyArray1::from_vec(py, rows), PyArray1::from_vec(py, mu)))
+    }
+}
+
+impl Model {
+    pub fn view_name(&self, view: usize) -> PyResult<&str> {
+        let view = self.fitted.views().get(view);
+        let view = view.ok_or_else(|| PyValueError::new_err("view: no such place"))?;
+        Ok(&view.name)
+    }
+
+    fn links_of_new(&self, mut names: Names, links: &[(u32, u32)]) -> linkproof::Result<Graph> {
+        let mut ends = Vec::with_capacity(links.len());
+        for &(new, old) in links {
+            let old = names.insert(&self.fitted.ids().name(old as usize));
+            ends.push(linkproof::graph::Link {
+                src: new,
+                dst: old,
+                weight: 1.0,
+            });
+        }
+        Graph::new(Ids::Names(names), ends, Default::default())
+    }
+
+    fn write(
+        &self,
+        folder: &Path,
+        overwrite: bool,
+        extra: &Map<String, Value>,
+    ) -> linkproof::Result<()> {
+        let folder = OutputFolder::create(folder, overwrite)?;
+        let mut all = self.extra.clone();
+        all.extend(extra.clone());
+        self.fitted.save(&self.links, &folder, all)?;
+        folder.commit()
+    }
+
+    fn files(&self) -> linkproof::Result<BTreeMap<String, Vec<u8>>> {
+        let place = tempfile::tempdir().map_err(in_temporary)?;
+        let folder = place.path().join("model");
+        self.write(&folder, false, &Map::new())?;
+        let mut files = BTreeMap::new();
+        let entries =
+            std::fs::read_dir(&folder).map_err(|error| linkproof::Error::read(&folder, error))?;
+        for entry in entries {
+            let read = |path: &Path| -> std::io::Result<Vec<u8>> { std::fs::read(path) };
+            let entry = entry.map_err(|error| linkproof::Error::read(&folder, error))?;
+            let bytes = read(&entry.path());
+            let bytes = bytes.map_err(|error| linkproof::Error::read(&entry.path(), error))?;
+            files.insert(entry.file_name().to_string_lossy().into_owned(), bytes);
+        }
+        Ok(files)
+    }
+}
+
+/// The links to fit without; what was tried goes into the record.
+fn set_aside(
+    params: &CheckedParams,
+    data: &Dataset,
+    desk: &Desk,
+    extra: &mut Map<String, Value>,
+) -> linkproof::Result<Option<Graph>> {
+    let watcher = Watcher {
+        after_fit: &|done, all| desk.fits(done, all),
+        goes_on: &|| desk.goes_on(),
+    };
+    let found = find_suspects(params, data, &Refinement::default(), watcher)?;
+    let record = json!({ "share": found.share, "set_aside": found.links.len(),
+                         "tried": found.tried });
+    extra.insert("refine".into(), record);
+    Ok(found.aside)
+}
+
+fn load(folder: &Path) -> linkproof::Result<Model> {
+    let fitted = Fitted::load(folder)?;
+    // A build without Parquet writes links.csv.
+    let other = folder.join("links.csv");
+    let path = folder.join(LINKS);
+    let path = if path.exists() { path } else { other };
+    let links = io::read_links(&path, &Default::default())?;
+    let links = Dataset::with_nodes(links, fitted.ids().clone())?.user_graph()?;
+    let path = folder.join("fit.json");
+    let bytes = std::fs::read(&path).map_err(|error| linkproof::Error::read(&path, error))?;
+    let mut extra: Map<String, Value> = serde_json::from_slice(&bytes).unwrap_or_default();
+    if let Value::Object(known) = fitted.fit_json(Map::new())? {
+        extra.retain(|name, _| !known.contains_key(name));
+    }
+    Ok(Model {
+        fitted,
+        links,
+        extra,
+    })
+}
+
+fn in_temporary(error: std::io::Error) -> linkproof::Error {
+    linkproof::Error::write(&std::env::temp_dir(), error)
+}
+
+fn object(text: &str) -> PyResult<Map<String, Value>> {
+    serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("extra: {error}")))
+}
+
+fn text(names: &Names) -> Vec<String> {
+    (0..names.len())
+        .map(|row| names.name(row).to_owned())
+        .collect()
+}
+
+/// Numbers, row after row, as an array of two dimensions.
+pub fn rows<T: numpy::Element>(
+    py: Python<'_>,
+    values: Vec<T>,
+    n: usize,
+    dim: usize,
+) -> PyResult<Bound<'_, PyArray2<T>>> {
+    PyArray1::from_vec(py, values).reshape([n, dim])
+}

@@ -1,0 +1,212 @@
+//! Long work without the interpreter's lock. The work runs on threads of its
+//! own; the calling thread answers signals, shows progress and runs callbacks
+//! meanwhile.
+
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use linkproof::solve::Record;
+use linkproof::{Error, Result};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::exception;
+
+/// How often signals are answered and progress is shown.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Who is told how work goes on.
+#[derive(Default)]
+pub struct Audience {
+    /// Called now and then with what was done, of how much, and with the
+    /// record of a step, if it was one.
+    pub show: Option<Py<PyAny>>,
+    /// Called with the record of every step, which waits for it.
+    pub every_step: Option<Py<PyAny>>,
+}
+
+/// A step of a fit, or a number of finished fits.
+#[derive(Clone, Copy)]
+struct News {
+    done: usize,
+    all: usize,
+    step: Option<Record>,
+}
+
+enum Message {
+    Step(News, SyncSender<()>),
+    Done,
+}
+
+/// Where work reports, from any of its threads.
+pub struct Desk {
+    stopped: AtomicBool,
+    latest: Mutex<Option<News>>,
+    messages: Option<Mutex<Sender<Message>>>,
+}
+
+impl Desk {
+    /// Reports a step of a fit; false: it shall end.
+    pub fn step(&self, record: &Record, all: usize) -> bool {
+        let news = News {
+            done: record.step,
+            all,
+            step: Some(*record),
+        };
+        if let Some(messages) = &self.messages {
+            let (answer, answered) = sync_channel(1);
+            let sender = messages.lock().unwrap_or_else(PoisonError::into_inner);
+            if sender.send(Message::Step(news, answer)).is_ok() {
+                // Where nobody answers, nobody listens any more.
+                let _ = answered.recv();
+            }
+        }
+        self.keep(news);
+        self.goes_on()
+    }
+
+    /// Reports how many fits are done.
+    pub fn fits(&self, done: usize, all: usize) {
+        let step = None;
+        self.keep(News { done, all, step });
+    }
+
+    /// Whether nobody has asked for an end.
+    pub fn goes_on(&self) -> bool {
+        !self.stopped.load(Ordering::Relaxed)
+    }
+
+    fn keep(&self, news: News) {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
+    }
+
+    fn latest(&self) -> Option<News> {
+        self.latest
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+}
+
+/// Runs work on so many threads, or on as many as there are cores.
+///
+/// The threads are the work's own and end with it: a pool for the whole process
+/// would not survive a fork.
+pub fn run<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    audience: &Audience,
+    work: impl FnOnce(&Desk) -> Result<T> + Send,
+) -> PyResult<T> {
+    let (sender, messages) = channel();
+    let wants_steps = audience.every_step.is_some();
+    let desk = Desk {
+        stopped: AtomicBool::new(false),
+        latest: Mutex::new(None),
+        messages: wants_steps.then(|| Mutex::new(sender.clone())),
+    };
+    let desk = &desk;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .build()
+        .map_err(|error| PyOSError::new_err(format!("n_jobs: cannot start threads: {error}")))?;
+    let (outcome, failure) = py.detach(move || {
+        thread::scope(|scope| {
+            let worker = scope.spawn(move || {
+                let outcome = pool.install(|| work(desk));
+                // The listener leaves only after this.
+                let _ = sender.send(Message::Done);
+                outcome
+            });
+            let failure = listen(&messages, desk, audience);
+            (worker.join(), failure)
+        })
+    });
+    // A panic goes on here and becomes an exception.
+    let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
+    match failure {
+        Some(failure) => Err(failure),
+        None => outcome.map_err(exception),
+    }
+}
+
+/// As [`run`], without anyone to tell.
+pub fn quietly<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<T> {
+    run(py, threads, &Audience::default(), |desk| {
+        let found = work()?;
+        match desk.goes_on() {
+            true => Ok(found),
+            false => Err(Error::Interrupted { step: 0 }),
+        }
+    })
+}
+
+/// Serves the work until it is done; what a signal or a callback raised.
+fn listen(messages: &Receiver<Message>, desk: &Desk, audience: &Audience) -> Option<PyErr> {
+    let mut failure = None;
+    let mut last = Instant::now();
+    loop {
+        let mut step = None;
+        match messages.recv_timeout(TICK) {
+            Ok(Message::Done) | Err(RecvTimeoutError::Disconnected) => return failure,
+            Ok(Message::Step(news, answer)) => step = Some((news, answer)),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let tick = last.elapsed() >= TICK;
+        if failure.is_none() && (tick || step.is_some()) {
+            let heard = Python::attach(|py| {
+                if let (Some((news, _)), Some(callback)) = (&step, &audience.every_step) {
+                    callback.call1(py, (news.record(py)?,))?;
+                }
+                if tick {
+                    py.check_signals()?;
+                    show(py, desk, audience)?;
+                }
+                Ok(())
+            });
+            if let Err(error) = heard {
+                failure = Some(error);
+                desk.stopped.store(true, Ordering::Relaxed);
+            }
+        }
+        if tick {
+            last = Instant::now();
+        }
+        if let Some((_, answer)) = step {
+            // The work waits for this.
+            let _ = answer.send(());
+        }
+    }
+}
+
+fn show(py: Python<'_>, desk: &Desk, audience: &Audience) -> PyResult<()> {
+    if let (Some(show), Some(news)) = (&audience.show, desk.latest()) {
+        let record = news.step.is_some().then(|| news.record(py)).transpose()?;
+        show.call1(py, (news.done, news.all, record))?;
+    }
+    Ok(())
+}
+
+impl News {
+    fn record<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let record = PyDict::new(py);
+        record.set_item("step", self.done)?;
+        record.set_item("steps", self.all)?;
+        if let Some(step) = &self.step {
+            record.set_item("value", step.value)?;
+            record.set_item("gradient_norm", step.gradient_norm)?;
+            record.set_item("held_out", step.held_out)?;
+            record.set_item("seconds", step.seconds)?;
+        }
+        Ok(record)
+    }
+}

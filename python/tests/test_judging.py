@@ -1,0 +1,171 @@
+"""Links judged, averaged over and chosen by: audit, smooth, refine, select."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import linkproof
+from linkproof import GraphEmbedding, measures
+
+
+@pytest.fixture(scope="module")
+def spoilt(planted: Any) -> Any:
+    """The planted graph with ten false links, and a model of it."""
+    random = np.random.default_rng(1)
+    known = {tuple(edge) for edge in planted.edges.tolist()}
+    false: list[tuple[int, int]] = []
+    while len(false) < 10:
+        i, j = sorted(random.integers(0, 90, 2).tolist())
+        if planted.groups[i] != planted.groups[j] and (i, j) not in known:
+            false.append((i, j))
+            known.add((i, j))
+    links = np.vstack([planted.listed, [(i, j, 3.0) for i, j in false]])
+    model = GraphEmbedding(dim=4, beta=0.5, ridge=0.3, verbose=False).fit(planted.X, links)
+    return planted, links, set(false), model
+
+
+def is_false(table: pd.DataFrame, false: set[tuple[int, int]]) -> Any:
+    return np.array([pair in false for pair in zip(table["src"], table["dst"])])
+
+
+def test_false_links_are_least_trusted(spoilt: Any) -> None:
+    planted, links, false, model = spoilt
+    table = model.audit()
+    names = ["src", "dst", "weight", "mu", "trust", "influence", "surprise", "fdr", "suspect"]
+    assert list(table.columns) == names and len(table) == len(links)
+    assert table["trust"].is_monotonic_increasing
+    assert table["trust"].between(0, 1).all()
+    across = planted.groups[table["src"]] != planted.groups[table["dst"]]
+    assert measures.auc(-table["trust"], across) > 0.9
+    assert 0 <= table.attrs["random_share"] <= 1
+    mu = model.score_pairs(table[["src", "dst"]])
+    assert np.allclose(mu, table["mu"])
+
+
+def test_judges_that_did_not_see_the_link(spoilt: Any) -> None:
+    planted, links, false, model = spoilt
+    table = model.audit(X=planted.X, cross_fit=True, folds=3)
+    assert "cosine" in table and len(table) == len(links)
+    assert measures.auc(-table["trust"], is_false(table, false)) > 0.9
+    with pytest.raises(ValueError, match="X: found no data vectors.*cross_fit=False"):
+        model.audit(cross_fit=True)
+    with pytest.raises(ValueError, match="folds: accepted is 2 to 100"):
+        model.audit(X=planted.X, cross_fit=True, folds=1)
+    with pytest.raises(ValueError, match="8 entries, as the model was fitted with"):
+        model.audit(X=planted.X[:, :3], cross_fit=True)
+
+
+def test_thresholds(spoilt: Any) -> None:
+    _, _, _, model = spoilt
+    few, many = (model.audit(min_trust=trust)["suspect"].sum() for trust in (1e-6, 0.5))
+    assert few <= many
+    assert (model.audit(fdr=1.0)["suspect"]).all()
+    for wrong in [{"fdr": 2}, {"min_trust": np.nan}, {"fdr": "x"}]:
+        with pytest.raises(ValueError, match="0 to 1"):
+            model.audit(**wrong)
+
+
+def test_other_links(spoilt: Any) -> None:
+    _, _, _, model = spoilt
+    table = model.audit(np.array([[0, 1, 50.0], [0, 3, 1.0]]))
+    assert list(zip(table["src"], table["dst"])) == [(0, 1), (0, 3)]
+    with pytest.raises(ValueError, match="links"):
+        model.audit(np.array([[0, 900]]))
+
+
+def test_missing_links(spoilt: Any) -> None:
+    planted, links, _, model = spoilt
+    table = model.missing_links(15)
+    linked = {tuple(edge) for edge in links[:, :2].astype(int).tolist()}
+    assert len(table) == 15 and table["mu"].is_monotonic_decreasing
+    assert not linked & set(zip(table["src"], table["dst"]))
+
+
+def test_averages(spoilt: Any) -> None:
+    planted, _, _, model = spoilt
+    plain = model.smooth(cross_fit=False)
+    crossed = model.smooth(planted.X, folds=3)
+    assert plain.shape == crossed.shape == (90, 4)
+    assert measures.evaluate(crossed, planted.groups)["nmi"] > 0.9
+    unseen = model.smooth(planted.X, planted.X[:6], cross_fit=False)
+    assert unseen.shape == (6, 4)
+    linked = model.smooth(planted.X, planted.X[:6], new_links=planted.matrix[:6], cross_fit=False)
+    assert not np.allclose(unseen, linked)
+    with pytest.raises(ValueError, match="times"):
+        model.smooth(times=0)
+    with pytest.raises(ValueError, match="new_links"):
+        model.smooth(new_links=planted.matrix)
+
+
+def test_data_vectors_are_matched_by_id(planted: Any) -> None:
+    names = [f"n{row}" for row in range(90)]
+    X = pd.DataFrame(planted.X, index=names)
+    model = GraphEmbedding(dim=4, ridge=0.3, verbose=False).fit(X, planted.matrix)
+    expected = model.audit(X=X, cross_fit=True, folds=2)
+    shuffled = X.sample(frac=1, random_state=1)
+    assert model.audit(X=shuffled, cross_fit=True, folds=2).equals(expected)
+    with pytest.raises(ValueError, match="'n3'"):
+        model.audit(X=X.drop("n3"), cross_fit=True)
+
+
+def test_refining_sets_suspects_aside(planted: Any) -> None:
+    model = GraphEmbedding(dim=4, ridge=0.3, refine=True, verbose=False)
+    model.fit(planted.X, planted.matrix)
+    tried = model.report_["refine"]
+    assert tried["share"] in [0.0, 0.05, 0.1, 0.2, 0.3, 0.45]
+    assert tried["set_aside"] == model.report_["counts"]["set_aside_links"]
+
+
+def test_selection(planted: Any) -> None:
+    found = linkproof.select(
+        planted.X, planted.matrix, dim=4, ridges=[0.3, 30], folds=3, verbose=False
+    )
+    assert found.params["ridge"] in (0.3, 30) and found.params["dim"] == 4
+    assert set(found.candidates["score"]) == {"likelihood", "probability"}
+    best = found.candidates.dropna(subset=["behind"])["behind"].min()
+    assert best == 0 and found.fits > 0
+    assert found.estimator.get_params()["ridge"] == found.params["ridge"]
+    found.estimator.fit(planted.X, planted.matrix)
+
+
+def test_what_is_given_is_not_searched_over(planted: Any) -> None:
+    found = linkproof.select(
+        planted.X, planted.matrix, dim=4, score="moment", beta=0.2, ridges=[1], folds=2,
+        hold_out="nodes", exhaustive=True, verbose=False,
+    )  # fmt: skip
+    assert (found.params["score"], found.params["beta"]) == ("moment", 0.2)
+    assert len(found.candidates) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"folds": 1}, "folds: accepted is 2 to 100"),
+        ({"folds": "many"}, "folds"),
+        ({"hold_out": "edges"}, "hold_out: accepted is 'pairs' or 'nodes'"),
+        ({"criterion": "best"}, "criterion"),
+        ({"scores": ["likely"]}, "scores: accepted is a list of"),
+        ({"betas": 0.5}, "betas: accepted is a list"),
+        ({"betas": []}, "betas"),
+        ({"ridges": [-1]}, "ridge"),
+        ({"ridges": [np.nan]}, "none of a search"),
+    ],
+)
+def test_searches_that_cannot_be(planted: Any, wrong: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        linkproof.select(planted.X, planted.matrix, verbose=False, **wrong)
+    with pytest.raises(TypeError, match="ridgess"):
+        linkproof.select(planted.X, planted.matrix, ridgess=[1])
+
+
+def test_views_are_judged_too(planted: Any) -> None:
+    X = {"a": planted.X[:50], "b": sp.csr_array(planted.X[50:])}
+    model = GraphEmbedding(dim=3, verbose=False).fit(X, planted.matrix)
+    assert len(model.audit(X=X, cross_fit=True, folds=2)) == planted.triangle.nnz
+    assert model.smooth(X, folds=2).shape == (90, 3)
+    assert model.smooth(X, planted.X[:3], view="a", folds=2).shape == (3, 3)

@@ -1,0 +1,146 @@
+"""Arrays are read where they are, and the interpreter is free meanwhile."""
+
+from __future__ import annotations
+
+import threading
+import time
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from linkproof import GraphEmbedding, _core
+from linkproof._features import read_matrix
+from linkproof._handover import core_links, core_vectors
+from linkproof._links import MatrixLinks, read_links
+
+MILLION = 1_000_000
+
+
+def large_matrix(index: Any = np.int32, real: Any = np.float32) -> Any:
+    """A million rows of three entries."""
+    columns = np.arange(3 * MILLION) % MILLION
+    indptr = np.arange(0, 3 * MILLION + 1, 3)
+    data = np.ones(3 * MILLION, real)
+    matrix = sp.csr_array((data, columns, indptr), shape=(MILLION, MILLION))
+    matrix.sum_duplicates()
+    matrix.indices, matrix.indptr = matrix.indices.astype(index), matrix.indptr.astype(index)
+    return matrix
+
+
+def address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_a_million_sparse_rows_pass_without_a_copy(index: Any, real: Any) -> None:
+    X = large_matrix(index, real)
+    found = core_vectors(read_matrix(X)).addresses()
+    assert found["data"] == address(X.data)
+    assert found["indptr"] == address(X.indptr)
+    # The core counts columns in 32 bits: wider ones are narrowed.
+    assert (found["indices"] == address(X.indices)) == (index is np.int32)
+
+
+@pytest.mark.parametrize("real", [np.float32, np.float64])
+def test_dense_rows_pass_without_a_copy(real: Any) -> None:
+    X = np.ones((1000, 50), real)
+    assert core_vectors(read_matrix(X)).addresses()["data"] == address(X)
+    rows = X[200:300]
+    assert core_vectors(read_matrix(rows)).addresses()["data"] == address(rows)
+
+
+def test_a_million_rows_of_links_are_read_where_they_are() -> None:
+    matrix = large_matrix()
+    links = read_links(matrix)
+    assert isinstance(links, MatrixLinks)
+    for name in ("data", "indices", "indptr"):
+        assert address(getattr(links, name)) == address(getattr(matrix, name))
+    tracemalloc.start()
+    graph = core_links(links, links.n, ("max", "drop"))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert graph.n_nodes == MILLION
+    # NumPy's arrays are traced: no array was made on the way.
+    assert peak < 1_000_000
+
+
+def test_the_embeddings_are_the_model_s_own_memory(planted: Any) -> None:
+    model = GraphEmbedding(dim=4, steps=3, verbose=False).fit(planted.X, planted.matrix)
+    first = model.embedding_
+    assert address(first) == address(model.embedding_)
+    with pytest.raises(ValueError, match="read-only"):
+        first[0, 0] = 1
+    del model
+    # The array keeps the memory.
+    assert np.isfinite(first).all()
+
+
+def test_the_caller_s_arrays_stay_as_they_were(planted: Any) -> None:
+    X = sp.csr_array(planted.X)
+    links = planted.matrix.copy()
+    before = [array.copy() for array in (X.data, X.indices, links.data, links.indices)]
+    GraphEmbedding(dim=3, steps=3, verbose=False).fit(X, links)
+    for old, new in zip(before, (X.data, X.indices, links.data, links.indices)):
+        assert np.array_equal(old, new)
+
+
+def test_arrays_that_may_not_be_written_to(planted: Any) -> None:
+    X, links = planted.X.copy(), planted.listed.copy()
+    X.flags.writeable = links.flags.writeable = False
+    GraphEmbedding(dim=3, steps=3, verbose=False).fit(X, links)
+
+
+def test_entries_stored_twice_or_out_of_order(planted: Any) -> None:
+    X = sp.csr_array(planted.X)
+    rows = np.repeat(np.arange(90), 16)
+    columns = np.tile(np.r_[np.arange(8)[::-1], np.arange(8)], 90)
+    halves = np.repeat(planted.X[:, None, :], 2, axis=1)
+    halves[:, 0] = halves[:, 0, ::-1]
+    messy = sp.csr_array(
+        (halves.ravel() / 2, columns, np.arange(0, 90 * 16 + 1, 16)), shape=(90, 8)
+    )
+    assert len(messy.data) == len(rows)
+    fits = [GraphEmbedding(dim=3, verbose=False).fit(x, planted.matrix) for x in (X, messy)]
+    assert np.allclose(fits[0].embedding_, fits[1].embedding_, atol=1e-5)
+    assert len(messy.data) == len(rows)
+
+
+def test_other_threads_run_during_a_fit(planted: Any) -> None:
+    random = np.random.default_rng(0)
+    X = random.normal(size=(3000, 40))
+    links = random.integers(0, 3000, (20_000, 2))
+    links = np.unique(np.sort(links[links[:, 0] != links[:, 1]], axis=1), axis=0)
+    ticks: list[float] = []
+    done = threading.Event()
+
+    def count() -> None:
+        while not done.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.002)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    start = time.perf_counter()
+    GraphEmbedding(dim=32, steps=30, validation=0, verbose=False).fit(X, links)
+    end = time.perf_counter()
+    done.set()
+    counter.join()
+    during = [tick for tick in ticks if start < tick < end]
+    # Without the lock the other thread gets on all the time.
+    assert len(during) > 20
+    assert max(np.diff(during)) < 0.5 * (end - start) + 0.05
+
+
+def test_the_core_refuses_arrays_that_it_cannot_read() -> None:
+    with pytest.raises(TypeError, match="float32 or float64"):
+        _core.Vectors.dense(np.ones((2, 2), np.int64))
+    with pytest.raises(TypeError, match="contiguous"):
+        _core.Vectors.dense(np.ones((4, 4))[:, ::2])
+    with pytest.raises(ValueError, match="fit together"):
+        _core.Vectors.sparse(3, np.array([0, 5]), np.array([1]), np.ones(1))
+    with pytest.raises(ValueError, match="columns below 3"):
+        _core.Vectors.sparse(3, np.array([0, 1]), np.array([-1]), np.ones(1))

@@ -1,0 +1,161 @@
+"""Long work: interrupts, callbacks, bars, forks."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import linkproof
+from linkproof import GraphEmbedding, _progress
+
+
+def test_a_callback_at_every_step(planted: Any) -> None:
+    seen: list[dict[str, Any]] = []
+    model = GraphEmbedding(dim=3, steps=12, callback=seen.append, verbose=False)
+    model.fit(planted.X, planted.matrix)
+    assert [record["step"] for record in seen] == list(model.history_["step"])
+    assert np.allclose([record["value"] for record in seen], model.history_["value"])
+    assert {"steps", "gradient_norm", "held_out", "seconds"} <= set(seen[0])
+
+
+def test_what_a_callback_raises_ends_the_fit(planted: Any) -> None:
+    def enough(record: dict[str, Any]) -> None:
+        if record["step"] == 3:
+            raise LookupError("enough")
+
+    model = GraphEmbedding(dim=3, callback=enough, verbose=False)
+    with pytest.raises(LookupError, match="enough"):
+        model.fit(planted.X, planted.matrix)
+    assert not hasattr(model, "embedding_")
+
+
+LONG_FIT = """
+    import numpy as np, sys
+    from linkproof import GraphEmbedding
+    random = np.random.default_rng(0)
+    links = random.integers(0, 4000, (40_000, 2))
+    links = np.unique(np.sort(links[links[:, 0] != links[:, 1]], axis=1), axis=0)
+    X = random.normal(size=(4000, 50))
+    model = GraphEmbedding(dim=64, steps=100_000, ridge=1e-6, validation=0, optimizer="adam",
+                           learning_rate=1e-5, callback={callback})
+    print("ready", flush=True)
+    try:
+        model.fit(X, links)
+    except KeyboardInterrupt:
+        print("stopped", hasattr(model, "embedding_"), flush=True)
+        sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("callback", ["None", "lambda record: None"])
+def test_an_interrupt_stops_a_fit(callback: str) -> None:
+    code = textwrap.dedent(LONG_FIT.format(callback=callback))
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert (out, process.returncode) == ("stopped False\n", 3)
+
+
+def test_an_interrupt_stops_a_search() -> None:
+    code = textwrap.dedent(LONG_FIT.format(callback="None"))
+    code = code.replace("model.fit(X, links)", "__import__('linkproof').select(X, links, dim=64)")
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert (out, process.returncode) == ("stopped False\n", 3)
+
+
+def test_fits_in_other_threads(planted: Any) -> None:
+    found: dict[int, Any] = {}
+
+    def fit(place: int) -> None:
+        found[place] = (
+            GraphEmbedding(dim=3, verbose=False).fit(planted.X, planted.matrix).embedding_
+        )
+
+    threads = [threading.Thread(target=fit, args=(place,)) for place in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
+
+
+def _fit_in_child(X: Any, links: Any) -> Any:
+    return GraphEmbedding(dim=3, verbose=False).fit(X, links).embedding_
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_fits_after_a_fork(planted: Any) -> None:
+    expected = _fit_in_child(planted.X, planted.matrix)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = pool.starmap_async(_fit_in_child, [(planted.X, planted.matrix)] * 2).get(60)
+    assert np.array_equal(found[0], expected) and np.array_equal(found[1], expected)
+
+
+class Terminal:
+    """Standard error, seen by someone."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.text += text
+        return len(text)
+
+    def flush(self) -> None:
+        pass
+
+
+def open_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Within the test itself: pytest has streams of its own for each of its phases."""
+    seen = Terminal()
+    monkeypatch.setattr(sys, "stderr", seen)
+    monkeypatch.setattr(_progress, "DELAY_SECONDS", 0.0)
+    return seen
+
+
+def slow(record: dict[str, Any]) -> None:
+    time.sleep(0.02)
+
+
+def test_a_bar_on_a_terminal(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    GraphEmbedding(dim=3, steps=20, callback=slow).fit(planted.X, planted.matrix)
+    assert "fitting" in terminal.text and "step" in terminal.text and "value" in terminal.text
+    terminal.text = ""
+    GraphEmbedding(dim=3, steps=20, callback=slow, verbose=False).fit(planted.X, planted.matrix)
+    assert terminal.text == ""
+
+
+def test_a_bar_of_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = open_terminal(monkeypatch)
+    random = np.random.default_rng(0)
+    X = random.normal(size=(600, 20))
+    links = np.unique(np.sort(random.integers(0, 600, (3000, 2)), axis=1), axis=0)
+    links = links[links[:, 0] != links[:, 1]]
+    linkproof.select(X, links, dim=32, folds=3)
+    assert "choosing" in terminal.text and "fit" in terminal.text
+
+
+def test_no_bar_where_nobody_looks(planted: Any, capfd: Any) -> None:
+    GraphEmbedding(dim=3, steps=20, callback=slow).fit(planted.X, planted.matrix)
+    assert capfd.readouterr().err == ""
