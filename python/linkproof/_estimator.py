@@ -331,6 +331,7 @@ class GraphEmbedding(
                 show=progress.show,
                 every_step=self.callback,
             )
+            progress.finish(len(model.history()["step"]))
         self._keep(model, graph.ids)
         if len(graph.views) == 1 and graph.views[0].column_names is not None:
             self.feature_names_in_ = np.array(graph.views[0].column_names, dtype=object)

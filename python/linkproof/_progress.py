@@ -36,6 +36,13 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
 
+    def finish(self, steps: int) -> None:
+        """Says that a fit has come to its end, which is mostly before the last step allowed."""
+        if self._bar is not None:
+            self._bar.total = steps
+            self._bar.update(steps - self._bar.n)
+            self._bar.refresh()
+
     @property
     def show(self) -> Any:
         """What the core calls now and then; None where nobody looks."""

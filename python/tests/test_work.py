@@ -141,6 +141,7 @@ def test_a_bar_on_a_terminal(planted: Any, monkeypatch: pytest.MonkeyPatch) -> N
     terminal = open_terminal(monkeypatch)
     GraphEmbedding(dim=3, steps=20, callback=slow).fit(planted.X, planted.matrix)
     assert "fitting" in terminal.text and "step" in terminal.text and "value" in terminal.text
+    assert "100%" in terminal.text
     terminal.text = ""
     GraphEmbedding(dim=3, steps=20, callback=slow, verbose=False).fit(planted.X, planted.matrix)
     assert terminal.text == ""
