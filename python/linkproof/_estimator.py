@@ -7,6 +7,7 @@ import platform
 import warnings
 from collections.abc import Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkproof import _core
 from linkproof._features import is_dict, row_ids
-from linkproof._handover import core_data, core_vectors
+from linkproof._handover import core_data
 from linkproof._inputs import read_graph
 from linkproof._judging import Judging
 from linkproof._output import as_configured, chosen_output
 from linkproof._pairs import PairScoring
 from linkproof._progress import Progress
-from linkproof._settings import from_core, read_flag, read_seed, read_threads, to_core
+from linkproof._settings import (
+    from_core,
+    read_flag,
+    read_rules,
+    read_seed,
+    read_threads,
+    to_core,
+)
+
+# Parameters that a model folder does not hold by itself.
+_KEPT = ("refine", "duplicates", "self_links")
 
 
 class GraphEmbedding(
@@ -277,8 +288,10 @@ class GraphEmbedding(
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any = None, links: Any = None, nodes: Any = None) -> GraphEmbedding:
-        """Fit embeddings to a graph.
+    def fit(
+        self, X: Any = None, y: Any = None, *, links: Any = None, nodes: Any = None
+    ) -> GraphEmbedding:
+        """Fit embeddings to a graph: ``fit(X, links)``.
 
         Parameters
         ----------
@@ -286,13 +299,15 @@ class GraphEmbedding(
             The data vectors, a row for each node. A pandas index other than
             0, 1, ... has the nodes' ids. In a dict of views an int is a number of
             nodes without data vectors.
-        links : sparse matrix, graph, edge array or table
-            The links: a SciPy sparse matrix (symmetric or triangular), a NetworkX
+        y, links : sparse matrix, graph, edge array or table
+            The links, second or by name. (By name in a pipeline that ends with a
+            classifier, which hands labels as `y` to every step; they are not read.)
+            They are: a SciPy sparse matrix (symmetric or triangular), a NetworkX
             graph, a PyG ``Data`` or ``HeteroData``, an array of row numbers
             (src, dst[, weight]), or a pandas, Polars or Arrow table of ids. With
             a dict of views also a dict ``{(view, view): matrix}``. Rows of `X` without
             ids follow the nodes of a NetworkX graph in their order, unless these are
-            the numbers 0 to n - 1.
+            the numbers 0 to n - 1. Arrays of numbers count rows, tables hold ids.
         nodes : sequence of ids, or dict of them by view; optional
             The ids of the rows of `X`.
 
@@ -311,6 +326,7 @@ class GraphEmbedding(
         >>> list(model.nodes_)
         ['ada', 'charles', 'mary']
         """
+        links = y if links is None else links
         settings = to_core(self.get_params(deep=False), read_seed(self.random_state))
         threads, refine = read_threads(self.n_jobs), read_flag("refine", self.refine)
         if self.callback is not None and not callable(self.callback):
@@ -321,7 +337,7 @@ class GraphEmbedding(
         if graph.n < 2:
             found = f"found one node (n_samples = {graph.n})"
             raise ValueError(f"X, links: {found}; expected two at least")
-        data = core_data(graph, (self.duplicates, self.self_links))
+        data = core_data(graph, read_rules(self.duplicates, self.self_links))
         with Progress("fitting", self.verbose) as progress:
             model = _core.Model.fit(
                 data,
@@ -339,12 +355,14 @@ class GraphEmbedding(
             warnings.warn(note, UserWarning, stacklevel=2)
         return self
 
-    def fit_transform(self, X: Any = None, links: Any = None, nodes: Any = None) -> Any:
+    def fit_transform(
+        self, X: Any = None, y: Any = None, *, links: Any = None, nodes: Any = None
+    ) -> Any:
         """Fit embeddings to a graph and return them.
 
         As :meth:`fit`, but returns the embeddings, a row for each node.
         """
-        self.fit(X, links, nodes)
+        self.fit(X, y, links=links, nodes=nodes)
         return as_configured(self, self.embedding_.copy(), self.nodes_)
 
     def transform(self, X: Any, links: Any = None, *, view: str | None = None) -> Any:
@@ -375,14 +393,17 @@ class GraphEmbedding(
         """
         check_is_fitted(self)
         if is_dict(X):
+            if links is not None:
+                raise ValueError("links: found with a dict of views; expected one view at a time")
             return {name: self.transform(values, view=name) for name, values in X.items()}
         place = self._view_place(view)
-        matrix = self._read_unseen(X, place)
+        vectors = self._read_unseen(X, place)
         known = None
         if links is not None:
-            known = [(new, old) for new, old, _ in self._links_to_known(links, matrix.shape[0])]
+            listed = self._links_to_known(links, vectors.shape[0], "links")
+            known = [(new, old) for new, old, _ in listed]
         threads = read_threads(self.n_jobs)
-        found = self._model.embed(place, core_vectors(matrix), known, threads)
+        found = self._model.embed(place, vectors, known, threads)
         return as_configured(self, found, row_ids(X))
 
     def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
@@ -393,7 +414,7 @@ class GraphEmbedding(
         path : str or path
             The folder, which appears whole or not at all.
         overwrite : bool, default=False
-            Replace what the folder holds.
+            Replace what the folder holds, if that is a model.
 
         Examples
         --------
@@ -406,8 +427,18 @@ class GraphEmbedding(
         ['ada', 'charles', 'mary']
         """
         check_is_fitted(self)
-        written = {"python": platform.python_version()}
-        self._model.save(path, read_flag("overwrite", overwrite), json.dumps(written))
+        folder = Path(path)
+        is_filled = folder.is_dir() and any(folder.iterdir())
+        is_model = (folder / "model.safetensors").exists()
+        if read_flag("overwrite", overwrite) and is_filled and not is_model:
+            raise FileExistsError(f"{folder}: holds files that are no model; remove them first")
+        names = getattr(self, "feature_names_in_", None)
+        known = {
+            "python": platform.python_version(),
+            "feature_names": None if names is None else list(names),
+            **{name: getattr(self, name) for name in _KEPT},
+        }
+        self._model.save(folder, overwrite, json.dumps({"python": known}))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> GraphEmbedding:
@@ -424,8 +455,15 @@ class GraphEmbedding(
             Fitted. Ids are text, or row numbers where they were 0, 1, ...
         """
         model = _core.Model.load(path)
-        loaded = cls(**from_core(json.loads(model.report)["params"]))
+        report = json.loads(model.report)
+        known = report.get("python")
+        known = known if isinstance(known, dict) else {}
+        params = from_core(report["params"])
+        params.update({name: known[name] for name in _KEPT if name in known})
+        loaded = cls(**params)
         loaded._keep(model, None if model.ids is None else list(model.ids))
+        if known.get("feature_names"):
+            loaded.feature_names_in_ = np.array(known["feature_names"], dtype=object)
         return loaded
 
     def set_output(self, *, transform: str | None = None) -> GraphEmbedding:

@@ -30,15 +30,29 @@ def read_matrix(X: Any, name: str = "X") -> Matrix:
     elif is_tensor(X):
         X = tensor_values(X, name)
     _refuse_foreign_values(X, name)
-    return check_array(
-        X,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
-        order="C",
-        ensure_all_finite=False,
-        ensure_min_samples=1,
-        input_name=name,
-    )
+    try:
+        return check_array(
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=1,
+            input_name=name,
+        )
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _WrongData(f"{name}: {_without_data(str(error))}") from None
+
+
+class _WrongData(ValueError, TypeError):
+    """Data that cannot be: for scikit-learn's checks an error of types as well."""
+
+
+def _without_data(message: str) -> str:
+    """What scikit-learn says of wrong data, without the data, which it may show in full."""
+    lines = message.split("\n")
+    advice = [line for line in lines[1:] if line.startswith("Reshape")]
+    return " ".join([lines[0].removesuffix(":"), *advice])
 
 
 def row_ids(X: Any) -> list[Hashable] | None:
@@ -78,8 +92,9 @@ def as_table(value: Any) -> Any:
 
 
 def is_dict(value: Any) -> bool:
-    """Whether a value is a dict by view; some sparse matrices of SciPy are dicts as well."""
-    return isinstance(value, Mapping) and not sp.issparse(value)
+    """Whether a value is a dict by view; some of SciPy's matrices and NetworkX's lists are too."""
+    is_view = type(value).__module__.startswith("networkx")
+    return isinstance(value, Mapping) and not sp.issparse(value) and not is_view
 
 
 def is_tensor(value: Any) -> bool:

@@ -13,8 +13,9 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linkproof import _core
-from linkproof._features import Matrix, as_table, frame_library, read_matrix
-from linkproof._handover import core_ids, id_array
+from linkproof._features import as_table, frame_library, read_matrix
+from linkproof._handover import core_ids, core_vectors, id_array
+from linkproof._links import compressed_rows
 
 
 class FittedModel:
@@ -106,35 +107,49 @@ class FittedModel:
             return None
         return {str(node): row for row, node in enumerate(self._ids)}
 
-    def _view_place(self, view: str | None) -> int:
+    def _view_place(self, view: str | None, name: str = "view") -> int:
         """The place of a view, which may go without saying."""
         names = self.views_
         if view is None and len(names) == 1:
             return 0
         if view not in names:
-            raise ValueError(f"view: accepted is one of {names}; given was {view!r}")
+            raise ValueError(f"{name}: accepted is one of {names}; given was {view!r}")
         return names.index(view)
 
-    def _read_unseen(self, X: Any, place: int) -> Matrix:
+    def _read_unseen(self, X: Any, place: int, name: str = "X") -> _core.Vectors:
         """Data vectors of unseen nodes of a view."""
-        if len(self.views_) > 1:
-            return read_matrix(X, f"X[{self.views_[place]!r}]")
         table = as_table(X)
-        matrix = read_matrix(table)
-        if hasattr(self, "n_features_in_"):
+        matrix = read_matrix(table, name)
+        if len(self.views_) == 1 and hasattr(self, "n_features_in_"):
             named = matrix if frame_library(table) is None else table
             validate_data(self, named, reset=False, skip_check_array=True)
-        return matrix
+        width = self._model.views[place][2]
+        if self._model.views[place][1] and matrix.shape[1] != width:
+            raise ValueError(
+                f"{name}: found data vectors of {matrix.shape[1]} entries; "
+                f"expected {width}, as the model was fitted with"
+            )
+        return core_vectors(matrix, name)
 
-    def _links_to_known(self, links: Any, n_new: int) -> list[tuple[int, int, float]]:
+    def _links_to_known(self, links: Any, n_new: int, name: str) -> list[tuple[int, int, float]]:
         """Links from new rows to rows of the fit."""
         n = self._model.embedding.shape[0]
         if not sp.issparse(links) or links.shape != (n_new, n):
             found = f"shape {links.shape}" if sp.issparse(links) else type(links).__name__
             raise ValueError(
-                f"links: found {found}; expected a sparse matrix of shape ({n_new}, {n}), "
-                "a row for each row of X and a column for each node of the fit"
+                f"{name}: found {found}; expected a sparse matrix of shape ({n_new}, {n}), "
+                "a row for each unseen node and a column for each node of the fit"
             )
-        entries = links.tocsr().tocoo()
+        rows = compressed_rows(links, name).copy()
+        rows.sum_duplicates()
+        entries = rows.tocoo()
+        bad = ~(np.isfinite(entries.data) & (entries.data >= 0))
+        if bad.any():
+            place = int(np.argmax(bad))
+            ends = f"row {entries.row[place]}, column {entries.col[place]}"
+            raise ValueError(
+                f"{name}: found weight {entries.data[place]} in {ends}; "
+                "expected finite weights of zero or more"
+            )
         listed = zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist())
-        return [(row, node, float(weight)) for row, node, weight in listed if weight != 0]
+        return [(row, node, weight) for row, node, weight in listed if weight != 0]

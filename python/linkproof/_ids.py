@@ -87,9 +87,22 @@ def by_row_number(
         return _ids_to_rows(links, n, rows)
     if links.ids is not None:
         return _graph_to_rows(links, n, rows)
+    if links.n is None and ids is not None:
+        _refuse_doubtful_numbers(ids)
     n = int(max(links.src.max(initial=-1), links.dst.max(initial=-1))) + 1 if n is None else n
     _check_row_numbers(links, n)
     return links, n, ids
+
+
+def _refuse_doubtful_numbers(ids: list[Hashable]) -> None:
+    """Refuses lists of numbers where rows have numbers of their own as ids."""
+    are_numbers = all(isinstance(node, (int, float)) for node in ids)
+    if are_numbers and ids != list(range(len(ids))):
+        raise ValueError(
+            f"links: found numbers, and rows whose ids are other numbers ({ids[0]!r}, ...): it is "
+            "not clear which are meant; expected a table (its columns hold ids) or a sparse "
+            "matrix (which counts rows)"
+        )
 
 
 def _ids_to_rows(
@@ -161,10 +174,14 @@ def look_up(ends: list[Any], row_of: dict[Hashable, int], rows: NamedRows) -> Ar
     try:
         return np.fromiter(map(row_of.__getitem__, ends), np.int64, len(ends))
     except KeyError:
-        node = next(end for end in ends if end not in row_of)
-    alike = next((known for known in rows.ids if str(known) == str(node)), None)
-    hint = "" if alike is None else f" (there is {alike!r}, the same as text but of another type)"
-    raise ValueError(f"links: names node {node!r}, {rows.lacks} its links{hint}")
+        pass
+    # A saved model knows ids as text; no two ids are the same as text.
+    by_text = {str(node): row for row, node in enumerate(rows.ids)}
+    try:
+        return np.fromiter((by_text[str(end)] for end in ends), np.int64, len(ends))
+    except KeyError:
+        node = next(end for end in ends if str(end) not in by_text)
+    raise ValueError(f"links: names node {node!r}, {rows.lacks} its links")
 
 
 def _counted(ends: list[Any], n: int) -> Array:

@@ -20,10 +20,9 @@ def read_graph(X: Any, links: Any, nodes: Any = None) -> GraphInput:
     `nodes` are the ids of the rows: a sequence, or a dict of sequences by view.
     Without them a pandas index other than 0, 1, ... has the ids.
 
-    Tables, lists of text and NetworkX graphs name nodes by id. Arrays and lists of
-    numbers name them by row, whatever the ids: with an integer index of 10, 20, 30
-    the edge array [[0, 2]] links 10 and 30. (To name ids that are numbers, pass a
-    table.)
+    Tables, lists of text and NetworkX graphs name nodes by id, matrices, arrays and
+    lists of numbers by row. Where rows have other numbers as ids, arrays and lists
+    of numbers are refused: either could be meant.
 
     Where rows have no ids, those of a NetworkX graph are in the order of its nodes;
     but where its nodes are 0, 1, ..., n - 1 in any order, node i is row i.

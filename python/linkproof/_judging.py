@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from linkproof import _core
 from linkproof._features import is_dict, read_matrix, row_ids
 from linkproof._fitted import FittedModel
+from linkproof._graphs import is_hetero_data
 from linkproof._handover import core_ids, core_links, core_vectors, rows_of
 from linkproof._inputs import read_graph
+from linkproof._links import ListedLinks, MatrixLinks
 from linkproof._output import as_configured
 from linkproof._progress import Progress
-from linkproof._settings import read_flag, read_threads
+from linkproof._settings import read_count, read_flag, read_rules, read_threads
 
 
 class Judging(FittedModel):
@@ -113,9 +116,7 @@ class Judging(FittedModel):
         [0, 1]
         """
         check_is_fitted(self)
-        if not isinstance(top, (int, np.integer)) or top < 1:
-            raise ValueError(f"top: accepted is a whole number of 1 or more; given was {top!r}")
-        pairs = self._judge(links, None, False, 5, None, None, int(top))["missing"]
+        pairs = self._judge(links, None, False, 5, None, None, read_count("top", top))["missing"]
         table = pd.DataFrame(pairs, columns=["src", "dst", "mu"])
         for end in ("src", "dst"):
             table[end] = self.nodes_[table[end].to_numpy(np.int64)]
@@ -175,16 +176,15 @@ class Judging(FittedModel):
         ((12, 2), (1, 2))
         """
         check_is_fitted(self)
-        if not isinstance(times, (int, np.integer)) or not 1 <= times <= 100:
-            raise ValueError(f"times: accepted is 1 to 100; given was {times!r}")
+        times = read_count("times", times, 1, 100)
         ids: Any = self.nodes_
         new, known = None, None
         if X_new is not None:
             place = self._view_place(view)
-            matrix = self._read_unseen(X_new, place)
-            new, ids = (place, core_vectors(matrix)), row_ids(X_new)
+            vectors = self._read_unseen(X_new, place, "X_new")
+            new, ids = (place, vectors), row_ids(X_new)
             if new_links is not None:
-                known = self._links_to_known(new_links, matrix.shape[0])
+                known = self._links_to_known(new_links, vectors.shape[0], "new_links")
         elif new_links is not None:
             raise ValueError("new_links: found without X_new; expected the nodes' data vectors too")
         with Progress("judging links", self.verbose) as progress:
@@ -192,8 +192,8 @@ class Judging(FittedModel):
                 self._model,
                 self._links_between(links),
                 self._vectors_of_nodes(X),
-                folds=_folds(folds) if read_flag("cross_fit", cross_fit) else None,
-                times=int(times),
+                folds=_folds(cross_fit, folds),
+                times=times,
                 new=new,
                 new_links=known,
                 threads=read_threads(self.n_jobs),
@@ -216,7 +216,7 @@ class Judging(FittedModel):
                 self._model,
                 self._links_between(links),
                 self._vectors_of_nodes(X),
-                folds=_folds(folds) if read_flag("cross_fit", cross_fit) else None,
+                folds=_folds(cross_fit, folds),
                 fdr=_share("fdr", fdr),
                 min_trust=_share("min_trust", min_trust),
                 missing_pairs=missing,
@@ -228,9 +228,30 @@ class Judging(FittedModel):
         """Links between the model's nodes, by their ids."""
         if links is None:
             return None
-        n = len(self.embedding_)
-        graph = read_graph(None, links, nodes=self.nodes_)
-        return core_links(graph.links, core_ids(self._ids, n), (self.duplicates, self.self_links))
+        if len(self.views_) > 1 and (is_dict(links) or is_hetero_data(links)):
+            found: MatrixLinks | ListedLinks = self._links_by_view(links)
+        else:
+            found = read_graph(None, links, nodes=self.nodes_).links
+        rules = read_rules(self.duplicates, self.self_links)
+        return core_links(found, core_ids(self._ids, len(self.embedding_)), rules)
+
+    def _links_by_view(self, links: Any) -> ListedLinks:
+        """Links by pair of views, whatever the order of the views in them."""
+        node_views = self._model.node_views
+        members = {
+            name: np.flatnonzero(node_views == place) for place, name in enumerate(self.views_)
+        }
+        sizes = {name: len(rows) for name, rows in members.items()}
+        graph = read_graph(sizes if is_dict(links) else None, links)
+        for view in graph.views:
+            if sizes.get(view.name) != view.n:
+                raise ValueError(
+                    f"links: found {view.n} nodes of view {view.name!r}; expected the views of the "
+                    f"model, {sizes}"
+                )
+        rows = np.concatenate([members[view.name] for view in graph.views])
+        assert isinstance(graph.links, ListedLinks)
+        return replace(graph.links, src=rows[graph.links.src], dst=rows[graph.links.dst])
 
     def _vectors_of_nodes(self, X: Any) -> list[tuple[str, int, _core.Vectors | None]]:
         """The data vectors of the model's nodes, a view after the other."""
@@ -256,14 +277,13 @@ class Judging(FittedModel):
                     f"{label}: found {matrix.shape[0]} rows; expected {len(members)}, "
                     "one for each node of the fit"
                 )
-            found.append((self.views_[place], len(members), core_vectors(matrix)))
+            found.append((self.views_[place], len(members), core_vectors(matrix, label)))
         return found
 
 
-def _folds(folds: Any) -> int:
-    if isinstance(folds, (int, np.integer)) and not isinstance(folds, bool) and folds >= 0:
-        return int(folds)
-    raise ValueError(f"folds: accepted is 2 to 100; given was {folds!r}")
+def _folds(cross_fit: Any, folds: Any) -> int | None:
+    """Into how many folds links are parted; None: the model itself judges."""
+    return read_count("folds", folds, 2, 100) if read_flag("cross_fit", cross_fit) else None
 
 
 def _share(name: str, value: Any) -> float | None:

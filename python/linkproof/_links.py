@@ -34,8 +34,8 @@ def read_links(links: Any, name: str = "links") -> MatrixLinks | ListedLinks:
     """Links in any of the accepted forms. The user's object is left as it is.
 
     An array of shape (2, 2) or (3, 3) is one of edges, since graphs of two or
-    three nodes are rarer than lists of two or three links: pass such a matrix
-    as a sparse one.
+    three nodes are rarer than lists of two or three links; what looks like a
+    matrix is refused, and can be passed as a sparse one.
     """
     links = as_table(links)
     if sp.issparse(links):
@@ -93,6 +93,7 @@ def _read_array(array: Array, name: str) -> MatrixLinks | ListedLinks:
         if height == width > 3 and array.dtype.kind in "biufc":
             return _read_dense(array, name)
         if width in (2, 3):
+            _refuse_small_matrix(array, name)
             return listed(array, None, name, "row")
         if height == 2 and (width > 3 or width == 0):
             return listed(array.T, None, name, "column")
@@ -100,6 +101,18 @@ def _read_array(array: Array, name: str) -> MatrixLinks | ListedLinks:
         f"{name}: found an array of shape {array.shape}; expected shape (m, 2) or (m, 3) with "
         "a row (source, target[, weight]) for each link, (2, m), or (n, n) with n > 3"
     )
+
+
+def _refuse_small_matrix(array: Array, name: str) -> None:
+    """Refuses what may be a matrix of two or three nodes as well as two or three links."""
+    is_square = array.shape[0] == array.shape[1] and array.dtype.kind in "iuf"
+    if not is_square or not (array == array.T).all() or array.diagonal().any():
+        return
+    if array.tolist() != [[0, 1], [1, 0]]:  # the same graph either way
+        raise ValueError(
+            f"{name}: found a symmetric array of shape {array.shape}, which may be a matrix or a "
+            "list of links; expected a sparse matrix for the one: scipy.sparse.csr_array(links)"
+        )
 
 
 def _read_dense(array: Array, name: str) -> MatrixLinks:

@@ -11,7 +11,7 @@ from linkproof import _core
 from linkproof._features import read_matrix
 from linkproof._handover import core_links
 from linkproof._inputs import read_graph
-from linkproof._settings import read_flag, read_threads
+from linkproof._settings import read_flag, read_real, read_rules, read_threads
 
 
 class Objective(NamedTuple):
@@ -100,10 +100,10 @@ def objective(
     if matrix.shape[0] < 2:
         raise ValueError(f"Y: found {matrix.shape[0]} row; expected at least two")
     graph = read_graph(matrix, links)
-    constants = [_real("gamma", gamma), _real("beta", beta)]
+    constants = [read_real("gamma", gamma), read_real("beta", beta)]
     value, gamma_gradient, pairs, found = _core.objective(
         matrix,
-        core_links(graph.links, graph.n, (duplicates, self_links)),
+        core_links(graph.links, graph.n, read_rules(duplicates, self_links)),
         constants[0],
         str(score),
         constants[1],
@@ -111,10 +111,3 @@ def objective(
         threads=read_threads(n_jobs),
     )
     return Objective(value, found, gamma_gradient, pairs)
-
-
-def _real(name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}: accepted is a number; given was {value!r}") from None

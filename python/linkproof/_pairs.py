@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkproof._features import as_table, frame_column, frame_column_names, frame_library, row_ids
 from linkproof._fitted import FittedModel
-from linkproof._handover import core_vectors, rows_of
+from linkproof._handover import rows_of
+from linkproof._settings import read_count
 
 
 class PairScoring(FittedModel):
@@ -25,7 +26,7 @@ class PairScoring(FittedModel):
         Parameters
         ----------
         pairs : array of shape (n_pairs, 2), list of pairs, or data frame
-            Ids of nodes (of a data frame the first two columns).
+            Ids of nodes, as in ``nodes_`` (of a data frame the first two columns).
         X : array, sparse matrix or data frame, optional
             Data vectors of unseen nodes. Pairs then are of rows of `X`, or of the
             ids of its index and of the model's nodes.
@@ -52,8 +53,7 @@ class PairScoring(FittedModel):
         n, row_of = len(embeddings), self._rows_by_text()
         if X is not None:
             place = self._view_place(view)
-            matrix = self._read_unseen(X, place)
-            unseen = self._model.embed(place, core_vectors(matrix), None, None)
+            unseen = self._model.embed(place, self._read_unseen(X, place), None, None)
             ids = row_ids(X)
             if ids is None:
                 n, row_of = len(unseen), None
@@ -62,6 +62,12 @@ class PairScoring(FittedModel):
                 known = [str(node) for node in self.nodes_] if row_of is None else list(row_of)
                 names = [*known, *(str(node) for node in ids)]
                 row_of = {name: row for row, name in enumerate(names)}
+                if len(row_of) < len(names):
+                    twice = next(name for row, name in enumerate(names) if row_of[name] != row)
+                    raise ValueError(
+                        f"X: found the id {twice!r}, which is the id of another row of X or of a "
+                        "node of the fit; expected new ids"
+                    )
                 embeddings = np.concatenate([embeddings, unseen])
                 views = np.concatenate([views, np.full(len(unseen), place, np.uint32)])
                 n = len(embeddings)
@@ -108,15 +114,14 @@ class PairScoring(FittedModel):
         check_is_fitted(self)
         if (node is None) == (X is None):
             raise ValueError("node: expected either a node or X, data vectors of unseen ones")
-        if not isinstance(top, (int, np.integer)) or top < 1:
-            raise ValueError(f"top: accepted is a whole number of 1 or more; given was {top!r}")
-        other = None if within is None else self._view_place(within)
+        top = read_count("top", top)
+        other = None if within is None else self._view_place(within, "within")
         if node is not None:
             row = int(rows_of([node], self._rows_by_text(), len(self.embedding_), "node")[0])
             place = int(self._model.node_views[row])
             return self._nearest(self.embedding_[row], place, top, other, row)
         place = self._view_place(view)
-        found = self._model.embed(place, core_vectors(self._read_unseen(X, place)), None, None)
+        found = self._model.embed(place, self._read_unseen(X, place), None, None)
         tables = [self._nearest(y, place, top, other) for y in found]
         if len(tables) == 1:
             return tables[0]
@@ -148,6 +153,8 @@ def _ends(pairs: Any) -> tuple[Any, Any]:
             [*(src.to_pylist() if hasattr(src, "to_pylist") else src)],
             [*(dst.to_pylist() if hasattr(dst, "to_pylist") else dst)],
         )
+    if not hasattr(pairs, "__iter__") or isinstance(pairs, (str, bytes)):
+        raise ValueError(f"pairs: found a value of type {type(pairs).__name__}; expected pairs")
     listed = pairs.tolist() if hasattr(pairs, "tolist") else list(pairs)
     for row, pair in enumerate(listed):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,14 @@ from linkproof._estimator import GraphEmbedding
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
 from linkproof._progress import Progress
-from linkproof._settings import read_seed, read_threads, to_core
+from linkproof._settings import (
+    read_count,
+    read_flag,
+    read_rules,
+    read_seed,
+    read_threads,
+    to_core,
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,8 @@ class Selection:
     fits, seconds : int, float
         How many fits the search took, and how long.
     report : dict
-        All of it, as the command line's ``select --json`` has it.
+        All of it, as the command line's ``select --json`` has it, and
+        ``chosen_settings``, every setting of the choice.
     """
 
     params: dict[str, Any]
@@ -119,13 +128,14 @@ def select(
     """
     base = GraphEmbedding(**settings)
     wanted: dict[str, Any] = {
-        "folds": folds,
-        "hold_out": hold_out,
-        "criterion": criterion,
-        "exhaustive": exhaustive,
-        "one_standard_error": one_standard_error,
+        "folds": read_count("folds", folds, 2, 100),
+        "hold_out": _text("hold_out", hold_out),
+        "criterion": _text("criterion", criterion),
+        "exhaustive": read_flag("exhaustive", exhaustive),
+        "one_standard_error": read_flag("one_standard_error", one_standard_error),
     }
-    kept = {f"{name}s": [settings[name]] for name in ("score", "beta", "ridge") if name in settings}
+    searched = [name for name in ("score", "beta", "ridge") if name in settings]
+    kept = {f"{name}s": _plain(name, [settings[name]]) for name in searched}
     lists = {
         "scores": scores,
         "betas": betas,
@@ -138,12 +148,12 @@ def select(
     given = {name: values for name, values in lists.items() if values is not None}
     wanted.update({name: _plain(name, values) for name, values in given.items()})
     core_settings = to_core(base.get_params(deep=False), read_seed(base.random_state))
-    data = core_data(read_graph(X, links, nodes), (base.duplicates, base.self_links))
+    data = core_data(read_graph(X, links, nodes), read_rules(base.duplicates, base.self_links))
     with Progress("choosing", base.verbose) as progress:
         report = _core.select(
             data,
             core_settings,
-            _as_json(wanted),
+            json.dumps(wanted),
             threads=read_threads(base.n_jobs),
             show=progress.show,
         )
@@ -190,11 +200,15 @@ def _row(candidate: dict[str, Any]) -> dict[str, Any]:
 def _plain(name: str, values: Any) -> list[Any]:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise ValueError(f"{name}: accepted is a list; given was {values!r}")
-    return [value.item() if isinstance(value, np.generic) else value for value in values]
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    for value in plain:
+        is_plain = isinstance(value, (str, int)) and not isinstance(value, bool)
+        if not is_plain and not (isinstance(value, float) and math.isfinite(value)):
+            raise ValueError(f"{name}: accepted are numbers or names; given was {value!r}")
+    return plain
 
 
-def _as_json(wanted: dict[str, Any]) -> str:
-    try:
-        return json.dumps(wanted, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"select: found a value that is none of a search ({error})") from None
+def _text(name: str, value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise ValueError(f"{name}: accepted is text; given was {value!r}")

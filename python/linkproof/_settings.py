@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import numbers
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -35,7 +36,10 @@ _CORE_NAMES = {"lambda_": "lambda", "random_state": "seed"}
 def to_core(params: Mapping[str, Any], seed: int) -> str:
     """The settings among an estimator's parameters, as the JSON that the core reads."""
     settings: dict[str, Any] = {"seed": seed}
-    for names, read in ((COUNTS, _count), (REALS, _real), (CHOICES, _choice), (FLAGS, _flag)):
+    kinds: list[tuple[tuple[str, ...], Any]] = [
+        (COUNTS, _count), (REALS, read_real), (CHOICES, _choice), (FLAGS, read_flag),
+    ]  # fmt: skip
+    for names, read in kinds:
         for name in names:
             value = params[name]
             if value is None and name in CHOSEN:
@@ -88,14 +92,43 @@ def read_threads(n_jobs: Any) -> int | None:
     """The number of threads; None for as many as there are cores."""
     if n_jobs is None or (_is_whole(n_jobs) and n_jobs == -1):
         return None
+    if _is_whole(n_jobs) and n_jobs < 0:
+        # As everywhere in scikit-learn: -2 is all cores but one.
+        return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
     if _is_whole(n_jobs) and 1 <= n_jobs <= 1024:
         return int(n_jobs)
-    raise _refused("n_jobs", "a number of threads, or None or -1 for all cores", n_jobs)
+    raise _refused("n_jobs", "1 to 1024 threads, or None or -1 for all cores", n_jobs)
+
+
+def read_count(name: str, value: Any, least: int = 1, most: int = 2**31 - 1) -> int:
+    """A whole number within bounds."""
+    if _is_whole(value) and least <= value <= most:
+        return int(value)
+    bounds = f"{least} or more" if most == 2**31 - 1 else f"{least} to {most}"
+    raise _refused(name, f"a whole number, {bounds}" if least <= 1 else bounds, value)
 
 
 def read_flag(name: str, value: Any) -> bool:
     """A parameter that is True or False."""
-    return _flag(name, value)
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise _refused(name, "True or False", value)
+
+
+def read_real(name: str, value: Any) -> float:
+    """A finite number."""
+    is_real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+    if is_real and math.isfinite(float(value)):
+        return float(value)
+    raise _refused(name, f"a finite number{_or_none(name)}", value)
+
+
+def read_rules(duplicates: Any, self_links: Any) -> tuple[str, str]:
+    """What to do with repeated pairs and with self-links; the core knows the names."""
+    for name, rule in (("duplicates", duplicates), ("self_links", self_links)):
+        if not isinstance(rule, str):
+            raise _refused(name, "the name of a rule as text", rule)
+    return duplicates, self_links
 
 
 def _is_whole(value: Any) -> bool:
@@ -108,27 +141,12 @@ def _count(name: str, value: Any) -> int:
     raise _refused(name, f"a whole number{_or_none(name)}", value)
 
 
-def _real(name: str, value: Any) -> float:
-    if name == "lambda_" and value == "auto":
-        raise _refused(name, "a number, or None", value)
-    is_real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
-    if is_real and math.isfinite(float(value)):
-        return float(value)
-    raise _refused(name, f"a finite number{_or_none(name)}", value)
-
-
 def _choice(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
     if value is None and name in ("normalize", "output_activation"):
         return "none"
     raise _refused(name, f"the name of a choice as text{_or_none(name)}", value)
-
-
-def _flag(name: str, value: Any) -> bool:
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    raise _refused(name, "True or False", value)
 
 
 def _encoders(encoder: Any) -> dict[str, Any]:

@@ -159,6 +159,8 @@ def _read_block(
             f"links: found key {key!r}; expected two names of views, of {[v.name for v in views]}"
         )
     shape = len(ids[key[0]]), len(ids[key[1]])
+    if isinstance(block, np.ndarray) and block.shape == shape and block.dtype.kind in "biuf":
+        block = sp.csr_array(block)
     found = _matrix_block(block, shape, label) if sp.issparse(block) else read_links(block, label)
     if isinstance(found, MatrixLinks):
         matrix = sp.csr_array((found.data, found.indices, found.indptr), shape=(found.n, found.n))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from linkproof import _core
 from linkproof._features import read_matrix
-from linkproof._settings import read_seed, read_threads
+from linkproof._settings import read_count, read_seed, read_threads
 
 __all__ = [
     "accuracy",
@@ -132,10 +132,9 @@ def kmeans(
     matrix = read_matrix(Y, "Y")
     if not isinstance(matrix, np.ndarray):
         raise ValueError("Y: found a sparse matrix; expected an array, one row a point")
-    if not isinstance(clusters, (int, np.integer)) or clusters < 1:
-        raise ValueError(f"clusters: accepted is a whole number above 0; given was {clusters!r}")
+    clusters = read_count("clusters", clusters)
     points = np.ascontiguousarray(matrix, np.float32)
-    return _core.kmeans(points, int(clusters), read_seed(random_state), read_threads(n_jobs))
+    return _core.kmeans(points, clusters, read_seed(random_state), read_threads(n_jobs))
 
 
 def evaluate(
@@ -151,6 +150,8 @@ def evaluate(
         rows, which are left out.
     clusters : int, optional
         The number of clusters; as many as classes by default.
+    random_state : int, RandomState or None, default=0
+        The seed of k-means.
 
     Returns
     -------
@@ -163,6 +164,8 @@ def evaluate(
     1.0
     """
     classes = np.asarray(labels, dtype=object)
+    if classes.ndim != 1:
+        raise ValueError(f"labels: found {classes.ndim} dimensions; expected a list of labels")
     known = np.array([not _is_unlabelled(label) for label in classes], dtype=bool)
     if not known.any():
         raise ValueError("labels: found no labelled row; expected at least one")
@@ -176,7 +179,10 @@ def evaluate(
 
 
 def _is_unlabelled(label: Any) -> bool:
-    if label is None or label == "" or label != label:
+    # Pandas' missing value is not even different from itself.
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    if label == "" or label != label:
         return True
     return isinstance(label, (int, float, np.number)) and bool(label < 0)
 
@@ -196,4 +202,8 @@ def _compare(truth: Any, found: Any) -> tuple[float, float, float, float]:
 
 def _score(scores: Any, positive: Any) -> tuple[float, float]:
     numbers = np.ascontiguousarray(scores, dtype=np.float64)
-    return _core.compare_scores(numbers, np.ascontiguousarray(positive, dtype=bool))
+    signs = np.ascontiguousarray(positive, dtype=bool)
+    for name, values in (("scores", numbers), ("positive", signs)):
+        if values.ndim != 1:
+            raise ValueError(f"{name}: found {values.ndim} dimensions; expected a list")
+    return _core.compare_scores(numbers, signs)

@@ -43,11 +43,28 @@ fn words(error: &Error) -> String {
             found,
             expected,
         } => format!(
-            "{}: found {}; expected {}",
+            "{}: found {found}; expected {}",
             argument(what),
-            in_python(found),
             in_python(expected)
         ),
+        Error::Input {
+            path,
+            line,
+            found,
+            expected,
+        } => {
+            let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+            let expected = in_python(expected);
+            format!(
+                "{}{line}: found {found}; expected {expected}",
+                path.display()
+            )
+        }
+        Error::Output {
+            path,
+            found,
+            expected,
+        } => format!("{}: {found}; {}", path.display(), in_python(expected)),
         Error::Param {
             name,
             accepted,
@@ -85,7 +102,8 @@ fn words(error: &Error) -> String {
             "the fit diverged at step {step}: {detail}. Try a smaller learning_rate, a larger \
              ridge or clip=1"
         ),
-        other => in_python(&other.to_string()),
+        // Nothing but paths and what the system says.
+        other => other.to_string(),
     }
 }
 
@@ -107,7 +125,8 @@ fn python_name(name: &str) -> String {
 }
 
 /// Options of the command line as arguments: `--self-links drop` becomes
-/// `self_links="drop"`, and `--validation` alone `validation`.
+/// `self_links="drop"`, and `--validation` alone `validation`. For what the library
+/// says itself, not for what users write.
 pub fn in_python(text: &str) -> String {
     const VALUES: [(&str, &str); 6] = [
         ("--self-links drop", "self_links=\"drop\""),

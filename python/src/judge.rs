@@ -147,7 +147,7 @@ pub fn audit_links<'py>(
 
 /// Embeddings averaged over links, each as far as it is believed: of the
 /// model's nodes, or of new ones of a view, given their data vectors and
-/// perhaps links (new row, other row, weight, whether the other is new).
+/// perhaps links (new row, training row, weight).
 #[pyfunction]
 #[pyo3(signature = (model, links, views, *, folds, times, new, new_links, threads, show))]
 #[expect(
@@ -211,8 +211,16 @@ fn unseen(
     for link in &links {
         linked[link.row as usize] = true;
     }
-    if !audit::has_vectors(&model.fitted, data, view) || linked.iter().all(|linked| *linked) {
+    if linked.iter().all(|linked| *linked) {
         return Ok(values);
+    }
+    if !audit::has_vectors(&model.fitted, data, view) {
+        return Err(Error::data(
+            "X",
+            "no data vectors",
+            "those that the model was fitted with, from which the averages of unseen nodes without \
+             links are learnt (or new_links for each of them)",
+        ));
     }
     let told = smoother.unseen(view, data)?.embed(features.matrix())?;
     let dim = model.fitted.dim();

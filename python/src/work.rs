@@ -118,10 +118,8 @@ pub fn run<T: Send>(
     let (outcome, failure) = py.detach(move || {
         thread::scope(|scope| {
             let worker = scope.spawn(move || {
-                let outcome = pool.install(|| work(desk));
-                // The listener leaves only after this.
-                let _ = sender.send(Message::Done);
-                outcome
+                let _end = End(sender);
+                pool.install(|| work(desk))
             });
             let failure = listen(&messages, desk, audience);
             (worker.join(), failure)
@@ -132,6 +130,17 @@ pub fn run<T: Send>(
     match failure {
         Some(failure) => Err(failure),
         None => outcome.map_err(exception),
+    }
+}
+
+/// Tells the listener that the work has ended, be it by a panic: it leaves only
+/// then.
+struct End(Sender<Message>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        // Where nobody listens, nobody waits.
+        let _ = self.0.send(Message::Done);
     }
 }
 

@@ -86,8 +86,12 @@ def test_shapes(planted: Any) -> None:
         fit(planted.X, planted.matrix[:50])
     with pytest.raises(ValueError, match="links: names row 90"):
         fit(planted.X, np.array([[0, 90]]))
-    with pytest.raises(ValueError, match="2D array"):
+    with pytest.raises(ValueError, match="X: Expected 2D array, got 1D"):
         fit(planted.X[:, 0], planted.matrix)
+    spoilt = planted.X[50:].copy()
+    spoilt[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X\['b'\]: found NaN in row 3, column 1"):
+        fit({"a": planted.X[:50], "b": spoilt}, planted.matrix)
     with pytest.raises(ValueError, match="links"):
         fit(planted.X, planted.groups)
     with pytest.raises(ValueError, match="links"):
@@ -96,6 +100,44 @@ def test_shapes(planted: Any) -> None:
         fit(planted.X, sp.csr_array((90, 90)))
     with pytest.raises(ValueError, match="n_samples = 1"):
         fit(planted.X[:1], sp.csr_array((1, 1)))
+
+
+def test_numbers_that_may_be_rows_or_ids(planted: Any) -> None:
+    X = pd.DataFrame(planted.X, index=np.arange(90)[::-1])
+    with pytest.raises(ValueError, match="not clear which are meant"):
+        fit(X, planted.listed)
+    table = pd.DataFrame(planted.listed, columns=["src", "dst", "weight"])
+    found = fit(X, table).score_pairs(planted.edges)
+    plain = fit(planted.X[::-1], planted.listed).score_pairs(planted.edges)
+    assert np.allclose(found, plain, atol=1e-3)
+
+
+def test_small_arrays_that_may_be_matrices() -> None:
+    with pytest.raises(ValueError, match="may be a matrix or a list"):
+        fit(None, np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]))
+    fit(None, np.array([[0, 1], [1, 0]]))
+    fit(None, np.array([[0, 1, 2], [1, 2, 1], [0, 2, 1]]))
+
+
+def test_unseen_nodes_to_be_averaged(planted: Any) -> None:
+    model = fit(planted.X, planted.matrix)
+    with pytest.raises(ValueError, match="X: found no data vectors.*new_links"):
+        model.smooth(X_new=planted.X[:2], cross_fit=False)
+    links = planted.matrix[:2].tolil()
+    links[0, 5] = -1.0
+    with pytest.raises(ValueError, match=r"new_links: found weight -1.0 in row 0, column 5"):
+        model.smooth(X_new=planted.X[:2], new_links=links, cross_fit=False)
+    with pytest.raises(ValueError, match="X_new: found data vectors of 3 entries|X has 3 features"):
+        model.smooth(planted.X, planted.X[:2, :3], cross_fit=False)
+    with pytest.raises(ValueError, match="links: found with a dict"):
+        model.transform({"": planted.X}, links)
+
+
+def test_messages_leave_the_user_s_words_alone(planted: Any) -> None:
+    with pytest.raises(OSError, match="runs--seed/my--model"):
+        GraphEmbedding.load("runs--seed/my--model")
+    with pytest.raises(ValueError, match="'node--seed' and 'b'"):
+        fit(None, [("node--seed", "b", -1.0)])
 
 
 def test_unknown_names(planted: Any) -> None:
@@ -162,6 +204,9 @@ def test_wrong_numbers_of_features(planted: Any) -> None:
         ({"precision": "f16"}, "precision"),
         ({"view_pairs": "ab"}, "view_pairs"),
         ({"view_pairs": [("a", "b")]}, "view_pairs"),
+        ({"hidden": (2**20, 2**20), "encoder": "mlp"}, "hidden"),
+        ({"duplicates": None}, "duplicates"),
+        ({"self_links": 3}, "self_links"),
         ({"duplicates": "mean"}, "duplicates: accepted is 'error', 'sum', 'max' or 'first'"),
         ({"self_links": "keep"}, "self_links: accepted is 'error' or 'drop'"),
         ({"random_state": -1}, "random_state"),

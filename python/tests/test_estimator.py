@@ -17,7 +17,8 @@ import scipy.sparse as sp
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.pipeline import make_pipeline
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from linkproof import GraphEmbedding, _core, measures
@@ -229,6 +230,41 @@ def test_output_containers(planted: Any) -> None:
         assert isinstance(small().fit_transform(planted.X, planted.matrix), pd.DataFrame)
     assert isinstance(clone(model.set_output(transform="pandas")).fit_transform(X, planted.matrix),
                       pd.DataFrame)  # fmt: skip
+
+
+def test_a_classifier_after_the_embedding(planted: Any) -> None:
+    """In a pipeline labels are the second argument; links go by name."""
+    pipeline = Pipeline([("embed", small()), ("classify", LogisticRegression())])
+    pipeline.fit(planted.X, planted.groups, embed__links=planted.matrix)
+    assert pipeline.score(planted.X, planted.groups) > 0.9
+
+
+def test_ids_of_odd_kinds(planted: Any) -> None:
+    links = planted.matrix[:3, :3] + sp.csr_array(np.ones((3, 3)) - np.eye(3))
+    for ids in ([2**63 + 1, -1, 5], [0.5, 1.0, 2.0], [True, False, 7], ["007", "7", "\u2028"]):
+        model = small().fit(planted.X[:3], links, nodes=ids)
+        assert model.nodes_.tolist() == ids
+        assert [type(node) for node in model.nodes_.tolist()] == [type(node) for node in ids]
+    numbered = small().fit(planted.X[:3], links)
+    with pytest.raises(ValueError, match="'007'"):
+        numbered.score_pairs([("007", 1)])
+    assert numbered.score_pairs([("0", 1)]) == numbered.score_pairs([(0, 1)])
+
+
+def test_matrices_in_disorder(planted: Any) -> None:
+    """Entries that are strided, of the other byte order, or followed by spare room."""
+    expected = small().fit(sp.csr_array(planted.X), planted.matrix).embedding_
+    X = sp.csr_array(planted.X)
+    wide = np.zeros((len(X.data), 2))
+    wide[:, 0] = X.data
+    X.data = wide[:, 0]
+    links = planted.matrix.copy()
+    links.data = links.data.astype(">f8")
+    assert np.array_equal(small().fit(X, links).embedding_, expected)
+    roomy = planted.matrix.copy()
+    roomy.data = np.r_[roomy.data, np.full(9, np.nan)]
+    roomy.indices = np.r_[roomy.indices, np.zeros(9, roomy.indices.dtype)]
+    assert np.array_equal(small().fit(X, roomy).embedding_, expected)
 
 
 def test_several_views(planted: Any) -> None:

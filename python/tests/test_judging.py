@@ -149,11 +149,14 @@ def test_what_is_given_is_not_searched_over(planted: Any) -> None:
         ({"folds": "many"}, "folds"),
         ({"hold_out": "edges"}, "hold_out: accepted is 'pairs' or 'nodes'"),
         ({"criterion": "best"}, "criterion"),
+        ({"criterion": 5}, "criterion: accepted is text"),
+        ({"exhaustive": "yes"}, "exhaustive: accepted is True or False"),
+        ({"hold_out": 3}, "hold_out"),
         ({"scores": ["likely"]}, "scores: accepted is a list of"),
         ({"betas": 0.5}, "betas: accepted is a list"),
         ({"betas": []}, "betas"),
         ({"ridges": [-1]}, "ridge"),
-        ({"ridges": [np.nan]}, "none of a search"),
+        ({"ridges": [np.nan]}, "ridges: accepted are numbers"),
     ],
 )
 def test_searches_that_cannot_be(planted: Any, wrong: Any, message: str) -> None:
@@ -161,6 +164,18 @@ def test_searches_that_cannot_be(planted: Any, wrong: Any, message: str) -> None
         linkproof.select(planted.X, planted.matrix, verbose=False, **wrong)
     with pytest.raises(TypeError, match="ridgess"):
         linkproof.select(planted.X, planted.matrix, ridgess=[1])
+
+
+def test_links_by_view_in_any_order(planted: Any) -> None:
+    X = {"a": planted.X[:50], "b": planted.X[50:, :5]}
+    blocks = {("a", "b"): planted.matrix[:50, 50:], ("a", "a"): planted.matrix[:50, :50]}
+    model = GraphEmbedding(dim=3, verbose=False).fit(X, blocks)
+    expected = model.audit()
+    turned = {("b", "a"): planted.matrix[50:, :50], ("a", "a"): planted.matrix[:50, :50]}
+    for links in (blocks, turned):
+        assert model.audit(links=links).equals(expected)
+    with pytest.raises(ValueError, match="links"):
+        model.audit(links={("a", "c"): planted.matrix})
 
 
 def test_views_are_judged_too(planted: Any) -> None:

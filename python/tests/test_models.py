@@ -153,6 +153,21 @@ def test_saving_and_loading(planted: Any, tmp_path: Path) -> None:
     assert np.array_equal(again.embedding_, model.embedding_)
 
 
+def test_columns_and_rules_are_kept(planted: Any, tmp_path: Path) -> None:
+    X = pd.DataFrame(planted.X, columns=list("abcdefgh"))
+    model = GraphEmbedding(dim=3, steps=5, duplicates="max", refine=True, verbose=False)
+    model.fit(X, planted.matrix).save(tmp_path / "m")
+    loaded = GraphEmbedding.load(tmp_path / "m")
+    assert (loaded.duplicates, loaded.refine) == ("max", True)
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.transform(X[X.columns[::-1]])
+    assert np.array_equal(loaded.transform(X), model.transform(X))
+    (tmp_path / "diary").mkdir()
+    (tmp_path / "diary" / "monday.txt").write_text("dear diary")
+    with pytest.raises(FileExistsError, match="no model"):
+        model.save(tmp_path / "diary", overwrite=True)
+
+
 def test_folders_that_cannot_be_read(planted: Any, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         GraphEmbedding.load(tmp_path / "none")

@@ -39,6 +39,25 @@ def test_what_a_callback_raises_ends_the_fit(planted: Any) -> None:
     assert not hasattr(model, "embedding_")
 
 
+def test_a_panic_ends_the_work_too() -> None:
+    code = """
+        import numpy as np, sys
+        from linkproof import GraphEmbedding
+        from scipy.sparse import csr_array
+        X = csr_array(np.ones((50, 4)))
+        def spoil(record):
+            X.indices[:] = 10**6    # what nobody should do
+        try:
+            GraphEmbedding(dim=2, normalize="none", callback=spoil).fit(
+                X, [(row, row + 1) for row in range(49)])
+        except BaseException as error:
+            print(type(error).__name__)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True,
+                          text=True, timeout=60, check=False)  # fmt: skip
+    assert done.stdout == "PanicException\n"
+
+
 LONG_FIT = """
     import numpy as np, sys
     from linkproof import GraphEmbedding
@@ -157,6 +176,9 @@ def test_a_bar_of_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "choosing" in terminal.text and "fit" in terminal.text
 
 
-def test_no_bar_where_nobody_looks(planted: Any, capfd: Any) -> None:
+def test_no_bar_where_nobody_looks(
+    planted: Any, capfd: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_progress, "DELAY_SECONDS", 0.0)
     GraphEmbedding(dim=3, steps=20, callback=slow).fit(planted.X, planted.matrix)
     assert capfd.readouterr().err == ""

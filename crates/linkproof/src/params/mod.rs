@@ -182,6 +182,15 @@ impl Params {
                 (1..=1 << 20).contains(&width),
             )?;
         }
+        for pair in self.hidden.windows(2) {
+            let weights = pair[0] * pair[1];
+            within(
+                "hidden",
+                "widths of at most 2^32 weights between two layers",
+                weights,
+                weights <= 1 << 32,
+            )?;
+        }
         for (name, share) in [
             ("dropout", self.dropout),
             ("input-dropout", self.input_dropout),
@@ -347,6 +356,7 @@ mod tests {
             ("beta", |p| p.beta = f64::NAN),
             ("beta", |p| p.beta = f64::INFINITY),
             ("hidden", |p| p.hidden = vec![10, 0]),
+            ("hidden", |p| p.hidden = vec![1 << 20, 1 << 20]),
             ("dropout", |p| p.dropout = 1.0),
             ("input-dropout", |p| p.input_dropout = f64::NAN),
             ("validation", |p| p.validation = Some(-0.1)),

@@ -111,7 +111,7 @@ impl Plan {
             let views = problem.views().iter();
             views.map(|view| view.rows.len()).min() >= Some(2 * turns)
         });
-        let links_apart = n > 4 * block;
+        let links_apart = n > block.saturating_mul(4);
         let default_links = match params.sampler {
             SamplerKind::Block if links_apart => 4 * block,
             _ => 512,
