@@ -22,7 +22,8 @@
 //! [`graph`], [`features`], [`params`]; [`dataset`] and [`io`]; [`score`];
 //! [`pairs`], [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`];
 //! [`inspect`], [`folds`]; [`audit`], [`select`](mod@select); [`refine`],
-//! [`smooth`]; [`experiment`]; and [`measure`] and [`drawing`] beside them.
+//! [`smooth`]; [`experiment`]; and [`measure`], [`layout`](mod@layout) and
+//! [`drawing`] beside them.
 
 pub mod audit;
 pub mod buffer;
@@ -37,6 +38,7 @@ pub mod graph;
 pub mod ids;
 pub mod inspect;
 pub mod io;
+pub mod layout;
 pub mod measure;
 pub mod model;
 pub mod objective;

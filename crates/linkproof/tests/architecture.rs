@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 26] = [
+const LAYERS: [(&str, u32); 27] = [
     ("error", 0),
     ("buffer", 0),
     ("processor", 0),
@@ -19,6 +19,7 @@ const LAYERS: [(&str, u32); 26] = [
     ("drawing", 1),
     ("graph", 2),
     ("features", 2),
+    ("layout", 2),
     ("params", 3),
     ("dataset", 4),
     ("score", 4),
