@@ -5,7 +5,7 @@ PYTHON ?= python3
 # The Python packages of the tests; ignored by git.
 VENV := .venv
 
-.PHONY: help build python test test-rust test-python demo clean
+.PHONY: help build python test test-rust test-python test-browser demo clean
 .DEFAULT_GOAL := help
 
 help:
@@ -25,7 +25,7 @@ $(VENV)/bin/maturin:
 python: $(VENV)/bin/maturin
 	cd python && ../$(VENV)/bin/maturin develop --release --extras plot,test
 
-test: test-rust test-python
+test: test-rust test-python test-browser
 
 # Each line stops the target when it fails.
 test-rust:
@@ -44,6 +44,12 @@ test-python: $(VENV)/bin/maturin
 	cd python && ../$(VENV)/bin/mypy
 	cd target/wheels && ../../$(VENV)/bin/stubtest linkproof._core --mypy-config-file ../../python/pyproject.toml
 	$(VENV)/bin/pytest -q -c python/pyproject.toml --pyargs linkproof python/tests python/README.md
+
+# The page of a report in Chromium; where there is none, the tests say so. Their
+# screenshots are in target/screenshots.
+test-browser: build $(VENV)/bin/maturin
+	$(VENV)/bin/python -m pip install --quiet -r browser/requirements.txt
+	$(VENV)/bin/pytest -q -ra browser
 
 demo: build
 	$(CARGO) run --release -- demo

@@ -36,20 +36,27 @@ def packed(kind: str, values) -> dict:
     return {kind: base64.b64encode(numbers.tobytes()).decode("ascii")}
 
 
-def sample(n: int, links: int, clusters: int, seed: int = 1, hostile: bool = False) -> dict:
+def sample(
+    n: int, links: int, clusters: int, seed: int = 1, hostile: bool = False
+) -> dict:
     """Clusters in a plane, links mostly within them, a few suspects across."""
     random_ = random.Random(seed)
     normal = random_.gauss
     cluster = [random_.randrange(clusters) for _ in range(n)]
     centres = [
-        (0.68 * math.cos(2 * math.pi * c / clusters), 0.68 * math.sin(2 * math.pi * c / clusters))
+        (
+            0.68 * math.cos(2 * math.pi * c / clusters),
+            0.68 * math.sin(2 * math.pi * c / clusters),
+        )
         for c in range(clusters)
     ]
     spread = 0.42 / math.sqrt(clusters)
     x = [centres[c][0] + normal(0, spread) for c in cluster]
     y = [centres[c][1] + normal(0, spread) for c in cluster]
     x[-1], y[-1] = 2.4, -0.3  # one far outside
-    label = [c if random_.random() < 0.9 else random_.randrange(clusters) for c in cluster]
+    label = [
+        c if random_.random() < 0.9 else random_.randrange(clusters) for c in cluster
+    ]
     for i in range(0, n, 25):
         label[i] = -1
     members = [[i for i in range(n) if cluster[i] == c] for c in range(clusters)]
@@ -64,12 +71,22 @@ def sample(n: int, links: int, clusters: int, seed: int = 1, hostile: bool = Fal
         degree[src] += 1
         degree[dst] += 1
         crossing = cluster[src] != cluster[dst]
-        mu = random_.lognormvariate(-4, 1) if crossing else random_.lognormvariate(0, 0.5)
+        mu = (
+            random_.lognormvariate(-4, 1)
+            if crossing
+            else random_.lognormvariate(0, 0.5)
+        )
         weight = 1 + (random_.random() < 0.1) * random_.randrange(9)
-        log_trust = weight * (math.log(mu) - math.log(weight)) + weight - mu if weight > mu else 0.0
+        log_trust = (
+            weight * (math.log(mu) - math.log(weight)) + weight - mu
+            if weight > mu
+            else 0.0
+        )
         trust = math.exp(log_trust)
         chance = trust / (trust + 0.02)
-        rows.append((trust, src, dst, weight, mu, chance, int(crossing and chance < 0.85)))
+        rows.append(
+            (trust, src, dst, weight, mu, chance, int(crossing and chance < 0.85))
+        )
     rows.sort()
     trust, src, dst, weight, mu, chance, suspect = zip(*rows)
     ids = [f"node-{i:05d}" for i in range(n)]
@@ -80,7 +97,8 @@ def sample(n: int, links: int, clusters: int, seed: int = 1, hostile: bool = Fal
     steps = list(range(0, 301, 5))
     values = [1.1 + 2.3 * math.exp(-s / 40) + 0.015 * normal(0, 1) for s in steps]
     held_out = [
-        None if s % 10 else 0.42 + 0.3 * math.exp(-s / 30) + 0.0002 * max(0, s - 150) for s in steps
+        None if s % 10 else 0.42 + 0.3 * math.exp(-s / 30) + 0.0002 * max(0, s - 150)
+        for s in steps
     ]
     known = [(h, s) for h, s in zip(held_out, steps) if h is not None]
     tops = ["0", "1", "2-3", "4-7", "8-15", "16-31", "32-63", "64+"]
@@ -92,12 +110,19 @@ def sample(n: int, links: int, clusters: int, seed: int = 1, hostile: bool = Fal
             "score": score,
             "beta": beta,
             "ridge": ridge,
-            "behind": 0.01 + 0.02 * i + 0.03 * abs(math.log10(ridge + 0.1) - 0.4) ** 1.5,
+            "behind": 0.01
+            + 0.02 * i
+            + 0.03 * abs(math.log10(ridge + 0.1) - 0.4) ** 1.5,
             "standard_error": 0.004 + 0.002 * i,
             "chosen": score == "probability" and beta == 0.5 and ridge == 3,
         }
         for i, (score, beta) in enumerate(
-            [("probability", 0.5), ("moment", 0.5), ("moment", 1.0), ("likelihood", 0.0)]
+            [
+                ("probability", 0.5),
+                ("moment", 0.5),
+                ("moment", 1.0),
+                ("likelihood", 0.0),
+            ]
         )
         for ridge in [0, 0.1, 0.3, 1, 3, 10, 30]
     ]
@@ -165,8 +190,16 @@ def sample(n: int, links: int, clusters: int, seed: int = 1, hostile: bool = Fal
         "command": ["linkproof", "fit", "--links", "links.csv"],
         "command_line": "linkproof fit --links links.csv --features x.npy --select --refine"
         " --out model",
-        "inputs": [["links.csv", "9f86d081884c7d659a2feaa0c55ad015" * 2], ["x.npy", "0" * 64]],
-        "parameters": {"dim": 64, "score": "probability", "beta": 0.5, "hidden": [256, 256]},
+        "inputs": [
+            ["links.csv", "9f86d081884c7d659a2feaa0c55ad015" * 2],
+            ["x.npy", "0" * 64],
+        ],
+        "parameters": {
+            "dim": 64,
+            "score": "probability",
+            "beta": 0.5,
+            "hidden": [256, 256],
+        },
     }
 
 
@@ -179,7 +212,9 @@ def script_names(page: str) -> list[str]:
 def json_for_script(data: dict) -> str:
     """JSON that cannot end the script element that holds it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", text)
+    return re.sub(
+        "[<>&\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", text
+    )
 
 
 def fill(data: dict) -> str:
@@ -209,4 +244,6 @@ def large() -> dict:
 
 if __name__ == "__main__":
     kind, path = sys.argv[1:]
-    Path(path).write_text(fill({"small": small, "large": large}[kind]()), encoding="utf-8")
+    Path(path).write_text(
+        fill({"small": small, "large": large}[kind]()), encoding="utf-8"
+    )

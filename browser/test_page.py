@@ -25,7 +25,9 @@ def test_the_sources_cannot_end_their_elements():
         text = (sample.PAGE / name).read_text(encoding="utf-8")
         assert len(text.splitlines()) < 300, name
         assert "innerHTML" not in text and "insertAdjacentHTML" not in text, name
-    assert "</style" not in (sample.PAGE / "page.css").read_text(encoding="utf-8").lower()
+    assert (
+        "</style" not in (sample.PAGE / "page.css").read_text(encoding="utf-8").lower()
+    )
 
 
 def test_it_loads_by_itself(opened):
@@ -101,7 +103,10 @@ def test_colours_and_legend(opened):
     for by in ("label", "cluster", "view", "degree"):
         page.select_option("#colour-by", by)
         opened.settle()
-        seen[by] = (legend.inner_text(), [frozenset(opened.colours(*at)) for at in places])
+        seen[by] = (
+            legend.inner_text(),
+            [frozenset(opened.colours(*at)) for at in places],
+        )
         opened.shot(f"colour-{by}")
     assert len({text for text, _ in seen.values()}) == 4
     assert seen["label"][1] != seen["degree"][1]
@@ -109,12 +114,16 @@ def test_colours_and_legend(opened):
     # One entry kept, the others dimmed.
     page.select_option("#colour-by", "cluster")
     opened.settle()
-    before = [opened.colours(*opened.read(f"nodePlace({node})")) for node in range(20, 40)]
+    before = [
+        opened.colours(*opened.read(f"nodePlace({node})")) for node in range(20, 40)
+    ]
     first = legend.locator("button").first
     first.click()
     opened.settle()
     assert legend.locator("button").first.get_attribute("aria-pressed") == "true"
-    after = [opened.colours(*opened.read(f"nodePlace({node})")) for node in range(20, 40)]
+    after = [
+        opened.colours(*opened.read(f"nodePlace({node})")) for node in range(20, 40)
+    ]
     assert before != after
     opened.shot("dimmed")
 
@@ -126,7 +135,9 @@ def test_trust_and_checkboxes_choose_links(opened):
     assert everything == 1200 and 0 < suspects < 200
     slider = page.locator("#trust")
     slider.focus()
-    slider.evaluate("(one) => { one.value = 300; one.dispatchEvent(new Event('input')); }")
+    slider.evaluate(
+        "(one) => { one.value = 300; one.dispatchEvent(new Event('input')); }"
+    )
     upto = opened.read("drawnLinks")
     assert 300 <= upto < everything
     opened.settle()
@@ -134,7 +145,9 @@ def test_trust_and_checkboxes_choose_links(opened):
     page.select_option("#trust-side", "from")
     above = opened.read("drawnLinks")
     assert 0 < above < everything and upto + above >= everything
-    slider.evaluate("(one) => { one.value = 0; one.dispatchEvent(new Event('input')); }")
+    slider.evaluate(
+        "(one) => { one.value = 0; one.dispatchEvent(new Event('input')); }"
+    )
     assert opened.read("drawnLinks") == everything
     page.uncheck("#show-links")
     assert opened.read("drawnLinks") == suspects
@@ -208,7 +221,15 @@ def test_keyboard(opened):
     for _ in range(24):
         page.keyboard.press("Tab")
         order.append(page.evaluate("document.activeElement.id"))
-    wanted = ["theme", "search", "colour-by", "show-links", "show-suspects", "trust-side", "trust"]
+    wanted = [
+        "theme",
+        "search",
+        "colour-by",
+        "show-links",
+        "show-suspects",
+        "trust-side",
+        "trust",
+    ]
     wanted += ["scatter", "zoom-in"]
     assert [one for one in order if one in wanted] == wanted
     page.focus("#trust")

@@ -16,7 +16,9 @@ def near(colours: set, wanted: str, slack: int = 24) -> bool:
 
 
 def test_dark_and_light(browser, small):
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="dark")
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 900}, color_scheme="dark"
+    )
     page = Opened(context.new_page(), small)
     background = "getComputedStyle(document.body).backgroundColor"
     assert page.page.evaluate(background) == "rgb(15, 17, 21)"
@@ -52,26 +54,46 @@ def test_phone(browser, small):
     start = page.read("view")["scale"]
     box = page.page.locator("#scatter").bounding_box()
     touch = context.new_cdp_session(page.page)
-    for kind, apart in (("touchStart", 30), ("touchMove", 45), ("touchMove", 60), ("touchEnd", 0)):
-        points = [{"x": 195 + side * apart, "y": box["y"] + 80, "id": side} for side in (-1, 1)]
-        points = [] if kind == "touchEnd" else [{**one, "id": i} for i, one in enumerate(points)]
+    for kind, apart in (
+        ("touchStart", 30),
+        ("touchMove", 45),
+        ("touchMove", 60),
+        ("touchEnd", 0),
+    ):
+        points = [
+            {"x": 195 + side * apart, "y": box["y"] + 80, "id": side}
+            for side in (-1, 1)
+        ]
+        points = (
+            []
+            if kind == "touchEnd"
+            else [{**one, "id": i} for i, one in enumerate(points)]
+        )
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     page.settle()
     assert page.read("view")["scale"] == pytest.approx(2 * start, rel=0.1)
     assert page.errors == []
     context.close()
-    context = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True)
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, is_mobile=True
+    )
     page = Opened(context.new_page(), small)
     page.shot("phone-full", full=True)
     context.close()
 
 
 def test_print(browser, small):
-    context = browser.new_context(viewport={"width": 1000, "height": 1200}, color_scheme="dark")
+    context = browser.new_context(
+        viewport={"width": 1000, "height": 1200}, color_scheme="dark"
+    )
     page = Opened(context.new_page(), small)
     page.page.emulate_media(media="print", color_scheme="dark")
     page.page.wait_for_timeout(300)
-    assert page.page.locator("#print-image").get_attribute("src").startswith("data:image/png")
+    assert (
+        page.page.locator("#print-image")
+        .get_attribute("src")
+        .startswith("data:image/png")
+    )
     assert not page.page.locator("#stage").is_visible()
     assert not page.page.locator("#search").is_visible()
     assert (
@@ -121,13 +143,19 @@ def test_bare_data(browser, tmp_path):
     path = tmp_path / "bare.html"
     path.write_text(sample.fill(data), encoding="utf-8")
     page = Opened(browser.new_page(viewport={"width": 1280, "height": 900}), path)
-    assert page.page.locator("#colour-by option").all_inner_texts() == ["Cluster", "Degree"]
+    assert page.page.locator("#colour-by option").all_inner_texts() == [
+        "Cluster",
+        "Degree",
+    ]
     page.page.fill("#search", "17")
     page.page.keyboard.press("Enter")
     page.page.wait_for_timeout(500)
     page.settle()
     assert page.read("pinned") == 17
-    assert "60 least trusted of 1,000 links" in page.page.locator("#links-lead").inner_text()
+    assert (
+        "60 least trusted of 1,000 links"
+        in page.page.locator("#links-lead").inner_text()
+    )
     page.shot("bare-full", full=True)
     assert page.errors == []
     page.page.close()
@@ -137,8 +165,15 @@ def test_next_to_nothing(browser, tmp_path):
     """Two nodes, no link, no history, no class of a histogram."""
     data = sample.sample(40, 60, 2)
     nodes, links = data["nodes"], data["links"]
-    nodes.update(n=2, ids=["a", "b"], views=[], view=None, labels=[], label=None, clusters=1)
-    for name, kind in (("x", "f32"), ("y", "f32"), ("degree", "u32"), ("cluster", "i32")):
+    nodes.update(
+        n=2, ids=["a", "b"], views=[], view=None, labels=[], label=None, clusters=1
+    )
+    for name, kind in (
+        ("x", "f32"),
+        ("y", "f32"),
+        ("degree", "u32"),
+        ("cluster", "i32"),
+    ):
         nodes[name] = sample.packed(kind, [0, 0])
     links.update(n=0, shown=0, chance=None)
     for name in ("src", "dst", "weight", "mu", "trust", "suspect"):

@@ -117,6 +117,15 @@ class Model:
         links: Sequence[tuple[int, int]] | None,
         threads: int | None,
     ) -> npt.NDArray[np.float32]: ...
+    def page(
+        self,
+        title: str,
+        labels: Sequence[str | None] | None,
+        layout: str | None,
+        *,
+        threads: int | None,
+        show: _Show,
+    ) -> str: ...
     def expected_weights(
         self,
         embeddings: npt.NDArray[np.float32],

@@ -30,6 +30,7 @@ from linkproof._settings import (
     read_threads,
     to_core,
 )
+from linkproof.measures import is_unlabelled
 
 # Parameters that a model folder does not hold by itself.
 _KEPT = ("refine", "duplicates", "self_links")
@@ -439,6 +440,47 @@ class GraphEmbedding(
             **{name: getattr(self, name) for name in _KEPT},
         }
         self._model.save(folder, overwrite, json.dumps({"python": known}))
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        *,
+        labels: Any = None,
+        layout: str = "auto",
+        title: str = "model",
+    ) -> None:
+        """Write the model as one HTML page, which works without a network.
+
+        A map of the nodes to zoom, search and colour, the links with suspects, the
+        training curve, and degrees and weights beside those that the fit expects.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, such as ``"report.html"``.
+        labels : sequence of shape (n_nodes,), optional
+            A class for each of ``nodes_`` to colour by; None or NaN for none.
+        layout : {"auto", "pca", "neighbors"}, default="auto"
+            How more than two dimensions become two; "auto": neighbours, in the
+            manner of UMAP, up to 20,000 nodes.
+        title : str, default="model"
+            What the page is called.
+        """
+        check_is_fitted(self)
+        names = None
+        if labels is not None:
+            names = [None if is_unlabelled(label) else str(label) for label in labels]
+            n = len(self.embedding_)
+            if len(names) != n:
+                raise ValueError(f"labels: found {len(names)}; expected {n}, one for each node")
+        with Progress("laying nodes out", self.verbose) as progress:
+            page = self._model.page(
+                str(title), names, layout, threads=read_threads(self.n_jobs), show=progress.show
+            )
+        # To the side, and then in place: a page appears whole or not at all.
+        side = Path(f"{path}.part")
+        side.write_text(page, encoding="utf-8")
+        side.replace(path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> GraphEmbedding:

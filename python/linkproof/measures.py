@@ -166,7 +166,7 @@ def evaluate(
     classes = np.asarray(labels, dtype=object)
     if classes.ndim != 1:
         raise ValueError(f"labels: found {classes.ndim} dimensions; expected a list of labels")
-    known = np.array([not _is_unlabelled(label) for label in classes], dtype=bool)
+    known = np.array([not is_unlabelled(label) for label in classes], dtype=bool)
     if not known.any():
         raise ValueError("labels: found no labelled row; expected at least one")
     number = len(set(classes[known])) if clusters is None else clusters
@@ -178,7 +178,8 @@ def evaluate(
     return dict(zip(names, _compare(classes[known], found)))
 
 
-def _is_unlabelled(label: Any) -> bool:
+def is_unlabelled(label: Any) -> bool:
+    """Whether a label says that a row has none."""
     # Pandas' missing value is not even different from itself.
     if label is None or type(label).__name__ in ("NAType", "NaTType"):
         return True

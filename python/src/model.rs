@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use linkproof::folds::Watcher;
 use linkproof::ids::{Ids, Names};
-use linkproof::io::{self, OutputFolder};
-use linkproof::model::{LINKS, fit_without};
+use linkproof::io::OutputFolder;
+use linkproof::layout::{self, Method};
+use linkproof::model::fit_without;
 use linkproof::refine::{Refinement, find_suspects};
+use linkproof::report::{Classes, Report};
 use linkproof::{CheckedParams, Dataset, Features, Fitted, Graph};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -242,6 +244,56 @@ impl Model {
         rows(py, found, n, self.fitted.dim())
     }
 
+    /// The model as one page. Labels are one for each node, or none.
+    #[pyo3(signature = (title, labels, layout, *, threads, show))]
+    fn page(
+        &self,
+        py: Python<'_>,
+        title: &str,
+        labels: Option<Vec<Option<String>>>,
+        layout: Option<&str>,
+        threads: Option<usize>,
+        show: Option<Py<PyAny>>,
+    ) -> PyResult<String> {
+        let method = match layout {
+            None | Some("auto") => None,
+            Some("pca") => Some(Method::Principal),
+            Some("neighbors") => Some(Method::Neighbors),
+            Some(other) => {
+                return Err(exception(linkproof::Error::Param {
+                    name: "layout",
+                    accepted: "'auto', 'pca' or 'neighbors'".into(),
+                    given: format!("'{other}'"),
+                }));
+            }
+        };
+        let every_step = None;
+        run(py, threads, &Audience { show, every_step }, |desk| {
+            let fitted = &self.fitted;
+            let (y, n, dim) = (fitted.embeddings(), fitted.n_nodes(), fitted.dim());
+            let seed = fitted.params().seed;
+            let layout = layout::layout(y, n, dim, method, seed, &mut |done, all| {
+                desk.fits(done, all);
+                desk.goes_on()
+            })?;
+            let record = match fitted.fit_json(self.extra.clone())? {
+                Value::Object(record) => record,
+                _ => Map::new(),
+            };
+            let classes = labels.map(classes);
+            let report = Report {
+                title,
+                model: fitted,
+                links: &self.links,
+                record: &record,
+                command_line: None,
+                classes: classes.as_ref(),
+                layout: &layout,
+            };
+            report.page()
+        })
+    }
+
     /// The expected weights of pairs of rows of embeddings, whose views are
     /// given as places.
     fn expected_weights<'py>(
@@ -359,14 +411,22 @@ fn set_aside(
     Ok(found.aside)
 }
 
+/// Labels as classes, in the order of their first appearance.
+fn classes(labels: Vec<Option<String>>) -> Classes {
+    let mut names = Names::default();
+    let codes = labels
+        .iter()
+        .map(|label| label.as_ref().map(|label| names.insert(label)));
+    let codes = codes.collect();
+    Classes {
+        names: text(&names),
+        codes,
+    }
+}
+
 fn load(folder: &Path) -> linkproof::Result<Model> {
     let fitted = Fitted::load(folder)?;
-    // A build without Parquet writes links.csv.
-    let other = folder.join("links.csv");
-    let path = folder.join(LINKS);
-    let path = if path.exists() { path } else { other };
-    let links = io::read_links(&path, &Default::default())?;
-    let links = Dataset::with_nodes(links, fitted.ids().clone())?.user_graph()?;
+    let links = fitted.load_links(folder)?;
     let path = folder.join("fit.json");
     let bytes = std::fs::read(&path).map_err(|error| linkproof::Error::read(&path, error))?;
     let mut extra: Map<String, Value> = serde_json::from_slice(&bytes).unwrap_or_default();

@@ -168,6 +168,22 @@ def test_columns_and_rules_are_kept(planted: Any, tmp_path: Path) -> None:
         model.save(tmp_path / "diary", overwrite=True)
 
 
+def test_the_page_is_that_of_the_command_line(planted: Any, command: Any, tmp_path: Path) -> None:
+    model = GraphEmbedding(dim=4, ridge=0.3, verbose=False).fit(planted.X, planted.matrix)
+    model.save(tmp_path / "m")
+    command("report", tmp_path / "m", "--out", tmp_path / "theirs.html")
+    model.report(tmp_path / "ours.html", title="m")
+    ours, theirs = ((tmp_path / f"{who}.html").read_text() for who in ("ours", "theirs"))
+    assert ours == theirs
+    model.report(tmp_path / "ours.html", labels=planted.groups, layout="pca")
+    assert "PCA" in (tmp_path / "ours.html").read_text()
+    with pytest.raises(ValueError, match="labels: found 3; expected 90"):
+        model.report(tmp_path / "x.html", labels=[1, 2, 3])
+    with pytest.raises(ValueError, match="layout: accepted"):
+        model.report(tmp_path / "x.html", layout="best")
+    assert not (tmp_path / "x.html").exists()
+
+
 def test_folders_that_cannot_be_read(planted: Any, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         GraphEmbedding.load(tmp_path / "none")

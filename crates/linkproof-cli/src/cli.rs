@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
-    audit, cluster, datasets, demo, embed, evaluate, fit, inspect, neighbors, objective, reproduce,
-    score, select, smooth,
+    audit, cluster, datasets, demo, embed, evaluate, fit, inspect, neighbors, objective, report,
+    reproduce, score, select, smooth,
 };
 use crate::session::Session;
 
@@ -63,6 +63,7 @@ enum Command {
     Cluster(cluster::ClusterArgs),
     Evaluate(evaluate::EvaluateArgs),
     Objective(objective::ObjectiveArgs),
+    Report(report::ReportArgs),
     Reproduce(reproduce::ReproduceArgs),
 }
 
@@ -90,6 +91,7 @@ impl Cli {
             Command::Cluster(args) => cluster::run(&args, session),
             Command::Evaluate(args) => evaluate::run(&args, session),
             Command::Objective(args) => objective::run(&args, session),
+            Command::Report(args) => report::run(&args, session),
             Command::Reproduce(args) => reproduce::run(&args, session),
         }
     }

@@ -10,6 +10,7 @@ mod download;
 mod exit;
 mod judged;
 mod new_nodes;
+mod picture;
 mod progress;
 mod search;
 mod session;

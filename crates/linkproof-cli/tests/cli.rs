@@ -23,6 +23,8 @@ mod inspect;
 mod lab;
 #[path = "cli/objective.rs"]
 mod objective;
+#[path = "cli/report.rs"]
+mod report;
 #[path = "cli/reproduce.rs"]
 mod reproduce;
 #[path = "cli/select.rs"]

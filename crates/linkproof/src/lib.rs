@@ -22,8 +22,8 @@
 //! [`graph`], [`features`], [`params`]; [`dataset`] and [`io`]; [`score`];
 //! [`pairs`], [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`];
 //! [`inspect`], [`folds`]; [`audit`], [`select`](mod@select); [`refine`],
-//! [`smooth`]; [`experiment`]; and [`measure`], [`layout`](mod@layout) and
-//! [`drawing`] beside them.
+//! [`smooth`], [`report`]; [`experiment`]; and [`measure`], [`layout`](mod@layout)
+//! and [`drawing`] beside them.
 
 pub mod audit;
 pub mod buffer;
@@ -47,6 +47,7 @@ pub mod params;
 mod processor;
 pub mod real;
 pub mod refine;
+pub mod report;
 pub mod score;
 pub mod select;
 pub mod smooth;

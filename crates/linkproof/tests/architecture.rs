@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 27] = [
+const LAYERS: [(&str, u32); 28] = [
     ("error", 0),
     ("buffer", 0),
     ("processor", 0),
@@ -36,6 +36,7 @@ const LAYERS: [(&str, u32); 27] = [
     ("select", 10),
     ("refine", 11),
     ("smooth", 11),
+    ("report", 11),
     ("experiment", 12),
 ];
 

@@ -12,8 +12,10 @@ use linkproof::{CheckedParams, Dataset, Error, Fitted};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Format, quoted};
+use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
+use crate::picture::{OnLayout, Pictured, classes};
 use crate::progress::Progress;
 use crate::search::{self, SearchArgs};
 use crate::session::{Session, counted, peak_memory_bytes};
@@ -47,6 +49,22 @@ pub struct FitArgs {
     /// Further formats of the embeddings; may be repeated [default: npy alone]
     #[arg(long, value_name = "FORMAT", value_enum, help_heading = "Output")]
     format: Vec<Format>,
+    /// Write the model as a page too, report.html in the folder, as 'linkproof
+    /// report' does
+    #[arg(long, help_heading = "Output")]
+    report: bool,
+    /// Picture of the nodes to write too, .svg or .png
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    plot: Option<PathBuf>,
+    /// How more than two dimensions become two in --report and --plot
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        default_value = "auto",
+        help_heading = "Output"
+    )]
+    layout: OnLayout,
     /// Choose score, exponent and ridge without labels first, as 'linkproof
     /// select' does; those that are given here are kept
     #[arg(long, help_heading = "Without labels")]
@@ -107,13 +125,43 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         progress.step(record, most);
         !Session::is_stopped()
     })?;
-    progress.end();
-    fitted.save(&data.user_graph()?, &folder, record(args, &findings)?)?;
+    let links = data.user_graph()?;
+    let record = record(args, &findings)?;
+    fitted.save(&links, &folder, record.clone())?;
     write_more(args, &fitted, labels.as_ref(), &findings, &folder)?;
+    if args.report || args.plot.is_some() {
+        let classes = labels.as_ref().map(|known| classes(&known.labels, &fitted));
+        let pictured = Pictured {
+            model: &fitted,
+            links: &links,
+            classes,
+        };
+        write_pictures(args, &pictured, &record, &folder, &mut progress)?;
+    }
+    progress.end();
     folder.commit()?;
     let peak = peak_memory_bytes();
     let words = summary(args, &params, &fitted, labels.as_ref(), &findings, peak);
     session.finish(&as_json(args, &fitted, &findings, peak), &words)
+}
+
+/// The page and the plot.
+fn write_pictures(
+    args: &FitArgs,
+    pictured: &Pictured<'_>,
+    record: &Map<String, Value>,
+    folder: &OutputFolder,
+    progress: &mut Progress,
+) -> Result<(), Error> {
+    let layout = pictured.layout(args.layout, progress)?;
+    if args.report {
+        let page = folder.file("report.html");
+        pictured.write_page(&page, &title(&args.out), record, &layout)?;
+    }
+    match &args.plot {
+        Some(path) => pictured.write_plot(path, &layout),
+        None => Ok(()),
+    }
 }
 
 /// The links to fit without.
@@ -366,7 +414,7 @@ fn summary(
     text.push_str(&left_out(fitted, labels));
     let _ = write!(
         text,
-        "\nWritten to {out}. Next:\n  linkproof neighbors --model {out} --node {} --out neighbors.csv\n  \
+        "\nWritten to {out}. Next:\n  linkproof report {out}\n  linkproof neighbors --model {out} --node {} --out neighbors.csv\n  \
          linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv\n  \
          linkproof audit --model {out} {} --out audit.csv",
         quoted(&fitted.ids().name(0)),

@@ -10,6 +10,7 @@ pub mod fit;
 pub mod inspect;
 pub mod neighbors;
 pub mod objective;
+pub mod report;
 pub mod reproduce;
 pub mod score;
 pub mod select;

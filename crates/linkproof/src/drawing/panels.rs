@@ -21,6 +21,21 @@ const MARGIN: f32 = 14.0;
 const CAPTION: f32 = 26.0;
 const CAPTION_SIZE: f32 = 14.0;
 const RADIUS: f32 = 3.0;
+/// The side of a picture of its own.
+const LARGE_SIDE: f32 = 900.0;
+
+/// One panel as a picture of its own.
+pub fn picture(title: &str, panel: &Panel<'_>) -> Drawing {
+    let mut drawing = Drawing::new(LARGE_SIDE, LARGE_SIDE + CAPTION, title);
+    let caption = words::cut(&panel.title, CAPTION_SIZE, LARGE_SIDE);
+    let place = (LARGE_SIDE / 2.0, 18.0);
+    let caption = Form::text(caption, place, CAPTION_SIZE, Anchor::Middle);
+    drawing.add(caption, Style::filled(BLACK));
+    // Many nodes are drawn small.
+    let radius = (120.0 / (panel.clusters.len().max(1) as f32).sqrt()).clamp(0.7, 4.0);
+    draw(&mut drawing, panel, (0.0, CAPTION), (LARGE_SIDE, radius));
+    drawing
+}
 
 /// Panels in rows of `columns`. Links to nodes without a point are left out.
 pub fn panels(title: &str, columns: usize, panels: &[Panel<'_>]) -> Drawing {
@@ -41,13 +56,13 @@ pub fn panels(title: &str, columns: usize, panels: &[Panel<'_>]) -> Drawing {
             ),
             Style::filled(BLACK),
         );
-        draw(&mut drawing, panel, (x, y + CAPTION));
+        draw(&mut drawing, panel, (x, y + CAPTION), (SIDE, RADIUS));
     }
     drawing
 }
 
-fn draw(drawing: &mut Drawing, panel: &Panel<'_>, corner: Point) {
-    let points = place(panel.points, corner);
+fn draw(drawing: &mut Drawing, panel: &Panel<'_>, corner: Point, (side, radius): (f32, f32)) {
+    let points = place(panel.points, corner, side);
     for marked in [false, true] {
         let style = match marked {
             true => Style::stroked(RED, 1.0).faint(0.5),
@@ -61,13 +76,12 @@ fn draw(drawing: &mut Drawing, panel: &Panel<'_>, corner: Point) {
     }
     for (&centre, &cluster) in points.iter().zip(panel.clusters) {
         let colour = COLOURS[cluster as usize % COLOURS.len()];
-        let radius = RADIUS;
         drawing.add(Form::Circle { centre, radius }, Style::filled(colour));
     }
 }
 
 /// Scales points into the panel, with the same unit in both directions.
-fn place(points: &[f32], corner: Point) -> Vec<Point> {
+fn place(points: &[f32], corner: Point, side: f32) -> Vec<Point> {
     let (points, _) = points.as_chunks::<2>();
     let range = |axis: usize| {
         let values = points.iter().map(|point| point[axis]);
@@ -77,8 +91,8 @@ fn place(points: &[f32], corner: Point) -> Vec<Point> {
     };
     let (x, y) = (range(0), range(1));
     let extent = (x.1 - x.0).max(y.1 - y.0).max(f32::MIN_POSITIVE);
-    let unit = (SIDE - 2.0 * MARGIN) / extent;
-    let offset = |range: (f32, f32)| (SIDE - (range.1 - range.0) * unit) / 2.0;
+    let unit = (side - 2.0 * MARGIN) / extent;
+    let offset = |range: (f32, f32)| (side - (range.1 - range.0) * unit) / 2.0;
     let (left, top) = (corner.0 + offset(x), corner.1 + offset(y));
     points
         .iter()

@@ -6,14 +6,17 @@ use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
-use super::files::{Described, DescribedView, EMBEDDINGS, FIT, MODEL, NODES, VERSION, damaged};
+use super::files::{
+    Described, DescribedView, EMBEDDINGS, FIT, LINKS, MODEL, NODES, VERSION, damaged,
+};
 use super::{FitReport, Fitted, FittedView, Neighborhood};
+use crate::dataset::Dataset;
 use crate::encoder::{Network, Statistics};
 use crate::error::{Error, Result};
 use crate::features::{Matrix, Values};
 use crate::graph::{Graph, Link, LinkRules};
 use crate::ids::Ids;
-use crate::io::{read_nodes, read_npy};
+use crate::io::{read_links, read_nodes, read_npy};
 use crate::pairs::ViewMatrix;
 use crate::params::EncoderKind;
 
@@ -73,6 +76,18 @@ impl Fitted {
             neighborhood,
             report,
         })
+    }
+}
+
+impl Fitted {
+    /// The links of the fit, between the model's rows, from its folder.
+    pub fn load_links(&self, folder: impl AsRef<Path>) -> Result<Graph> {
+        let path = folder.as_ref().join(LINKS);
+        // A build without Parquet writes links.csv.
+        let other = folder.as_ref().join("links.csv");
+        let path = if path.exists() { path } else { other };
+        let links = read_links(&path, &Default::default())?;
+        Dataset::with_nodes(links, self.ids.clone())?.user_graph()
     }
 }
 

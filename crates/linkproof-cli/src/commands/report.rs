@@ -1,0 +1,105 @@
+//! `linkproof report`: a model folder as one page.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use linkproof::{Error, Fitted};
+use serde_json::{Map, Value, json};
+
+use crate::picture::{OnLayout, Pictured, read_classes};
+use crate::progress::Progress;
+use crate::session::{Session, counted};
+
+/// Show a model as one page that works without a network
+///
+/// Writes one HTML file with everything in it: the nodes as points to zoom into, to
+/// search and to colour, links and suspects, the training curve, the choice of
+/// settings, degrees and weights beside those that the fit expects, the least
+/// trusted links, and how to make the model again. Open it by a double-click.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLE\n  \
+    linkproof report model\n  \
+    linkproof report model --labels labels.csv --layout pca --out model.html\n  \
+    linkproof report model --plot embedding.svg")]
+pub struct ReportArgs {
+    /// Model folder
+    #[arg(value_name = "DIR")]
+    model: PathBuf,
+    /// Labels node,label to colour by [default: those that fit was given]
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// How more than two dimensions become two
+    #[arg(long, value_name = "HOW", value_enum, default_value = "auto")]
+    layout: OnLayout,
+    /// File to write [default: report.html in the model folder]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Picture of the nodes to write too, .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
+    let mut progress = Progress::start(session, "reading");
+    let model = Fitted::load(&args.model)?;
+    let links = model.load_links(&args.model)?;
+    let kept = args.model.join("labels.csv");
+    let classes = match &args.labels {
+        Some(path) => Some(read_classes(path, &model)?),
+        None if kept.exists() => Some(read_classes(&kept, &model)?),
+        None => None,
+    };
+    let record = record(&args.model)?;
+    Session::stop_on_interrupt()?;
+    let pictured = Pictured {
+        model: &model,
+        links: &links,
+        classes,
+    };
+    let layout = pictured.layout(args.layout, &mut progress)?;
+    progress.say("writing");
+    let out = args
+        .out
+        .clone()
+        .unwrap_or_else(|| args.model.join("report.html"));
+    let title = title(&args.model);
+    pictured.write_page(&out, &title, &record, &layout)?;
+    if let Some(path) = &args.plot {
+        pictured.write_plot(path, &layout)?;
+    }
+    progress.end();
+    let plot = args.plot.as_ref().map(|path| path.display().to_string());
+    let bytes = std::fs::metadata(&out)
+        .map(|found| found.len())
+        .unwrap_or_default();
+    let json = json!({ "out": out.display().to_string(), "plot": plot, "bytes": bytes,
+        "nodes": model.n_nodes(), "links": links.n_links(), "layout": layout.method.to_string() });
+    let more = plot.map_or_else(String::new, |plot| format!(", the picture to {plot}"));
+    let words = format!(
+        "{} and {}, drawn by {}\nWritten to {} ({:.1} MB){more}. Open it in a browser.",
+        counted(model.n_nodes(), "node"),
+        counted(links.n_links(), "link"),
+        layout.method,
+        out.display(),
+        bytes as f64 / 1e6,
+    );
+    session.finish(&json, &words)
+}
+
+/// What `fit.json` holds.
+fn record(folder: &std::path::Path) -> Result<Map<String, Value>, Error> {
+    let path = folder.join("fit.json");
+    let text = std::fs::read(&path).map_err(|source| Error::read(&path, source))?;
+    serde_json::from_slice(&text)
+        .map_err(|error| Error::input(&path, error.line() as u64, error.to_string(), "a report"))
+}
+
+/// A model is called what its folder is.
+pub fn title(folder: &std::path::Path) -> String {
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let name = absolute
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned());
+    name.unwrap_or_else(|| "model".to_owned())
+}

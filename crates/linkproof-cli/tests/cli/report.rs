@@ -1,0 +1,120 @@
+//! `report`, and `fit --report` and `--plot`.
+
+use serde_json::Value;
+
+use crate::lab::Lab;
+
+/// The data inside a page.
+fn data(page: &str) -> Value {
+    let start = "<script type=\"application/json\" id=\"data\">";
+    let (_, rest) = page.split_once(start).expect("the page has data");
+    let (json, _) = rest.split_once("</script>").expect("which end");
+    serde_json::from_str(json).expect("and are JSON")
+}
+
+/// How many numbers an array of a page has.
+fn length(array: &Value) -> usize {
+    let (kind, text) = array.as_object().unwrap().iter().next().unwrap();
+    let text = text.as_str().unwrap();
+    let bytes = text.len() / 4 * 3 - text.chars().rev().take_while(|&c| c == '=').count();
+    bytes / if kind == "u8" { 1 } else { 4 }
+}
+
+#[test]
+fn a_page_holds_everything_and_asks_for_nothing() {
+    let lab = Lab::with_graph();
+    lab.ok("fit --links links.csv --features x.csv --labels labels.csv --dim 8 --quiet --out m");
+    let said = lab.json("report m");
+    assert!(said["out"].as_str().unwrap().ends_with("report.html"));
+    let page = lab.read("m/report.html");
+    assert_eq!(said["bytes"], page.len());
+    for outside in ["src=\"http", "href=\"http", "@import", "url(http", "{{"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let data = data(&page);
+    assert_eq!(data["title"], "m");
+    assert_eq!(data["nodes"]["n"], 60);
+    assert_eq!(data["nodes"]["ids"][7], "n7");
+    assert_eq!(data["nodes"]["labels"].as_array().unwrap().len(), 3);
+    for array in ["x", "y", "degree", "label", "cluster"] {
+        assert_eq!(length(&data["nodes"][array]), 60, "{array}");
+    }
+    let links = data["links"]["n"].as_u64().unwrap() as usize;
+    for array in ["src", "dst", "weight", "mu", "trust", "chance", "suspect"] {
+        assert_eq!(length(&data["links"][array]), links, "{array}");
+    }
+    let command = data["command_line"].as_str().unwrap();
+    assert!(command.contains("fit --links links.csv"), "{command}");
+    assert_eq!(data["inputs"][0][0], "links.csv");
+    assert_eq!(data["inputs"][0][1].as_str().unwrap().len(), 64);
+    assert!(data["history"]["value"].as_array().unwrap().len() > 1);
+    assert!(data["selection"].is_null());
+    let sum = |name: &str| -> f64 {
+        let bins = data["degrees"][name].as_array().unwrap();
+        bins.iter().map(|bin| bin.as_f64().unwrap()).sum()
+    };
+    assert_eq!(sum("observed"), 60.0);
+    assert!((sum("expected") - 60.0).abs() < 0.5, "{}", sum("expected"));
+}
+
+#[test]
+fn a_fit_writes_page_and_picture_at_once() {
+    let lab = Lab::with_graph();
+    let line = "fit --links links.csv --features x.csv --dim 3 --select --ridges 1,10 --folds 2 \
+                --report --plot nodes.svg --layout pca --quiet --out m";
+    lab.ok(line);
+    let data = data(&lab.read("m/report.html"));
+    assert!(data["layout"].as_str().unwrap().contains("PCA"));
+    let candidates = data["selection"]["candidates"].as_array().unwrap();
+    let chosen = candidates
+        .iter()
+        .filter(|one| one["chosen"] == true)
+        .count();
+    assert_eq!(chosen, 1);
+    assert!(lab.read("nodes.svg").contains("<circle"));
+    lab.ok("report m --plot nodes.png --out other.html --quiet");
+    assert!(lab.bytes("nodes.png").starts_with(b"\x89PNG"));
+    assert!(lab.path("other.html").exists());
+}
+
+#[test]
+fn pages_have_the_same_bytes_at_any_number_of_threads() {
+    let lab = Lab::with_graph();
+    lab.ok("fit --links links.csv --features x.csv --dim 8 --quiet --out m");
+    lab.ok("report m --threads 1 --quiet --out one.html");
+    lab.ok("report m --threads 2 --quiet --out two.html");
+    assert!(lab.bytes("one.html") == lab.bytes("two.html"));
+}
+
+#[test]
+fn hostile_names_stay_text() {
+    let lab = Lab::new();
+    let hostile = "</script><script>alert(1)</script>";
+    let mut links = String::from("src,dst\n");
+    for node in 0..20 {
+        links.push_str(&format!("\"{hostile}\",{node}\n"));
+    }
+    lab.write("links.csv", links);
+    lab.write(
+        "labels.csv",
+        format!("node,label\n0,<img src=x onerror=alert(1)>\n1,\"{hostile}\"\n"),
+    );
+    lab.ok("fit --links links.csv --labels labels.csv --dim 2 --quiet --report --out <b>m");
+    let page = lab.read("<b>m/report.html");
+    assert!(!page.contains("alert(1)</script>") && !page.contains("<img src=x"));
+    assert!(!page.contains("<b>m"), "the title is escaped");
+    assert_eq!(data(&page)["nodes"]["ids"][0], hostile);
+}
+
+#[test]
+fn what_cannot_be_shown_is_refused() {
+    let lab = Lab::with_graph();
+    lab.refused("report nothing", &["nothing"]);
+    lab.ok("fit --links links.csv --dim 2 --quiet --out m");
+    lab.refused("report m --labels none.csv", &["none.csv"]);
+    lab.refused("report m --layout best", &["--layout", "best"]);
+    lab.write("others.csv", "node,label\nstranger,a\n");
+    lab.refused("report m --labels others.csv", &["others.csv", "stranger"]);
+    lab.write("m/links.parquet", "broken");
+    lab.refused("report m", &["links.parquet"]);
+}

@@ -1,0 +1,355 @@
+//! A model as one page: everything in one file, which works without a network.
+//!
+//! The page itself, its scripts and its style are in `page/`; here it is filled.
+//! Names and labels come from files of the user: in the data they are JSON whose
+//! marks are escaped, and the scripts write them as text only.
+
+mod arrays;
+mod expected;
+
+pub use expected::{Histogram, degrees, weights};
+
+use serde_json::{Map, Value, json};
+
+use crate::audit::{
+    Discovery, Thresholds, Verdict, as_fitted, discover, judged_data, pairs_to_compare,
+};
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::layout::Layout;
+use crate::measure::KMeans;
+use crate::model::Fitted;
+use arrays::{escaped, f32s, i32s, inside_a_page, u8s, u32s};
+
+const PAGE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+const VENDOR: &str = include_str!("page/vendor/twgl.min.js");
+/// In the order in which `page.html` names them.
+const SCRIPTS: [&str; 24] = [
+    include_str!("page/report-data.js"),
+    include_str!("page/elements.js"),
+    include_str!("page/colours.js"),
+    include_str!("page/link-filter.js"),
+    include_str!("page/viewport.js"),
+    include_str!("page/node-grid.js"),
+    include_str!("page/shaders.js"),
+    include_str!("page/picture-layer.js"),
+    include_str!("page/webgl-renderer.js"),
+    include_str!("page/canvas-renderer.js"),
+    include_str!("page/overlay.js"),
+    include_str!("page/scatter.js"),
+    include_str!("page/gestures.js"),
+    include_str!("page/node-card.js"),
+    include_str!("page/search.js"),
+    include_str!("page/map-controls.js"),
+    include_str!("page/chart-axes.js"),
+    include_str!("page/fit-charts.js"),
+    include_str!("page/histograms.js"),
+    include_str!("page/link-table.js"),
+    include_str!("page/provenance.js"),
+    include_str!("page/theme.js"),
+    include_str!("page/printing.js"),
+    include_str!("page/main.js"),
+];
+
+/// So many links are drawn at most: the least trusted, and some of the others.
+const MOST_LINKS: usize = 500_000;
+/// A longer history is thinned out.
+const MOST_STEPS: usize = 2_000;
+/// More nodes are clustered from fewer starts.
+const MANY_NODES: usize = 20_000;
+
+/// Classes of nodes, as the user knows them.
+#[derive(Debug, Clone)]
+pub struct Classes {
+    /// The names of the classes.
+    pub names: Vec<String>,
+    /// The class of each node, in row order, where it has one.
+    pub codes: Vec<Option<u32>>,
+}
+
+/// What a page shows.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// What it is called.
+    pub title: &'a str,
+    /// The model.
+    pub model: &'a Fitted,
+    /// The links of its fit, between its rows.
+    pub links: &'a Graph,
+    /// What `fit.json` holds.
+    pub record: &'a Map<String, Value>,
+    /// The command that made it, as a shell takes it.
+    pub command_line: Option<String>,
+    /// Known classes.
+    pub classes: Option<&'a Classes>,
+    /// Where the nodes are drawn.
+    pub layout: &'a Layout,
+}
+
+impl Report<'_> {
+    /// The page.
+    pub fn page(&self) -> Result<String> {
+        let data = inside_a_page(&self.data()?);
+        let scripts = SCRIPTS.join("\n");
+        let title = escaped(self.title);
+        let parts = [
+            ("{{title}}", title.as_str()),
+            ("{{style}}", STYLE),
+            ("{{vendor}}", VENDOR),
+            ("{{scripts}}", &scripts),
+            ("{{data}}", &data),
+        ];
+        Ok(fill(PAGE, &parts))
+    }
+
+    /// Everything that the page draws.
+    pub fn data(&self) -> Result<Value> {
+        let (verdicts, discovery) = self.judge()?;
+        let history = self.history();
+        Ok(json!({
+            "version": 1,
+            "title": self.title,
+            "made": format!("linkproof {}", env!("CARGO_PKG_VERSION")),
+            "nodes": self.nodes()?,
+            "layout": self.layout_in_words(),
+            "links": self.drawn(&verdicts, &discovery)?,
+            "history": history,
+            "selection": self.selection(),
+            "degrees": degrees(self.model, self.links),
+            "weights": weights(self.model, self.links),
+            "facts": self.facts(&discovery),
+            "notes": self.model.report().notes,
+            "command": self.record.get("command"),
+            "command_line": self.command_line,
+            "inputs": self.inputs(),
+            "parameters": self.model.params(),
+        }))
+    }
+
+    /// The links as the model judges them, least trusted first.
+    fn judge(&self) -> Result<(Vec<Verdict>, Discovery)> {
+        let data = judged_data(self.model, self.links.clone(), Vec::new())?;
+        let random = pairs_to_compare(self.model, &data);
+        let judged = as_fitted(self.model, &data, &random)?;
+        let weights = self.model.params().weights;
+        let discovery = discover(&judged.verdicts, weights, &judged.random);
+        Ok((judged.verdicts, discovery))
+    }
+
+    fn nodes(&self) -> Result<Value> {
+        let (model, n) = (self.model, self.model.n_nodes());
+        let points = &self.layout.points;
+        let rows_are_ids = matches!(model.ids(), crate::ids::Ids::Rows(_));
+        let ids: Option<Vec<_>> =
+            (!rows_are_ids).then(|| (0..n).map(|row| model.ids().name(row)).collect());
+        let several = model.views().len() > 1;
+        let views: Vec<&str> = match several {
+            true => model
+                .views()
+                .iter()
+                .map(|view| view.name.as_str())
+                .collect(),
+            false => Vec::new(),
+        };
+        let view = several.then(|| u8s(model.node_views().iter().map(|&view| view.min(255) as u8)));
+        let (k, clusters) = self.clusters()?;
+        let label = self.classes.map(|classes| {
+            let code = |code: &Option<u32>| code.map_or(-1, |code| code as i32);
+            i32s(classes.codes.iter().map(code))
+        });
+        Ok(json!({
+            "n": n,
+            "x": f32s(points.iter().map(|point| point[0])),
+            "y": f32s(points.iter().map(|point| point[1])),
+            "ids": ids,
+            "views": views,
+            "view": view,
+            "degree": u32s(self.links.degrees()),
+            "labels": self.classes.map_or(&[][..], |classes| classes.names.as_slice()),
+            "label": label,
+            "clusters": k,
+            "cluster": i32s(clusters.into_iter().map(|cluster| cluster as i32)),
+        }))
+    }
+
+    fn layout_in_words(&self) -> String {
+        match self.layout.explained {
+            Some(share) => format!("{}, {} of the variance", self.layout.method, percent(share)),
+            None => self.layout.method.to_string(),
+        }
+    }
+
+    /// Clusters by k-means: as many as classes, or eight.
+    fn clusters(&self) -> Result<(usize, Vec<u32>)> {
+        let n = self.model.n_nodes();
+        let classes = self.classes.map_or(8, |classes| classes.names.len());
+        let k = classes.clamp(2, 20).min(n);
+        let kmeans = KMeans {
+            restarts: if n > MANY_NODES { 1 } else { 10 },
+            max_iterations: if n > MANY_NODES { 50 } else { 300 },
+            ..KMeans::new(k, self.model.params().seed)
+        };
+        let found = kmeans.fit(self.model.embeddings(), n, self.model.dim())?;
+        Ok((k, found.labels))
+    }
+
+    /// The links that are drawn: the least trusted, and every so many of the rest.
+    fn drawn(&self, verdicts: &[Verdict], discovery: &Discovery) -> Result<Value> {
+        let n = verdicts.len();
+        let places: Vec<usize> = if n <= MOST_LINKS {
+            (0..n).collect()
+        } else {
+            let first = MOST_LINKS / 2;
+            let rest = MOST_LINKS - first;
+            let spread = |place: usize| first + place * (n - first) / rest;
+            (0..first).chain((0..rest).map(spread)).collect()
+        };
+        let thresholds = Thresholds::new(None, None)?;
+        let each = || places.iter().map(|&place| &verdicts[place]);
+        let rate = |place: &usize| discovery.rates[*place];
+        let suspect = |place: &usize| u8::from(thresholds.call(&verdicts[*place], rate(place)));
+        let single = |value: f64| value.clamp(0.0, f64::from(f32::MAX)) as f32;
+        Ok(json!({
+            "n": n,
+            "shown": places.len(),
+            "src": u32s(each().map(|verdict| verdict.src)),
+            "dst": u32s(each().map(|verdict| verdict.dst)),
+            "weight": f32s(each().map(|verdict| single(verdict.weight))),
+            "mu": f32s(each().map(|verdict| single(verdict.mu))),
+            "trust": f32s(each().map(|verdict| single(verdict.trust))),
+            "chance": f32s(places.iter().map(|place| single(rate(place)))),
+            "suspect": u8s(places.iter().map(suspect)),
+        }))
+    }
+
+    fn history(&self) -> Value {
+        let report = self.model.report();
+        let step = report.history.len().div_ceil(MOST_STEPS).max(1);
+        let last = report.history.len().saturating_sub(1);
+        let kept = |place: usize| {
+            // What was held out is rare, and the end is what counts.
+            place.is_multiple_of(step)
+                || place == last
+                || report.history[place].held_out.is_some() && step < 50
+        };
+        let records: Vec<_> = (0..report.history.len())
+            .filter(|&place| kept(place))
+            .map(|place| &report.history[place])
+            .collect();
+        json!({
+            "step": records.iter().map(|record| record.step).collect::<Vec<_>>(),
+            "value": records.iter().map(|record| record.value).collect::<Vec<_>>(),
+            "held_out": records.iter().map(|record| record.held_out).collect::<Vec<_>>(),
+            "best_step": report.best_step,
+            "stop_reason": report.stop_reason,
+        })
+    }
+
+    /// The candidates of a search, where one was run before the fit.
+    fn selection(&self) -> Option<Value> {
+        let found = self.record.get("selection")?;
+        let chosen = found.get("chosen")?;
+        let candidates = found.get("candidates")?.as_array()?;
+        let parts = ["score", "beta", "ridge", "dim", "walks"];
+        let is_chosen = |one: &Value| parts.iter().all(|&part| one.get(part) == chosen.get(part));
+        let row = |one: &Value| {
+            let of = |name: &str| one.get(name).cloned().unwrap_or_default();
+            json!({ "score": of("score"), "beta": of("beta"), "ridge": of("ridge"),
+                    "behind": of("behind"), "standard_error": of("standard_error"),
+                    "chosen": is_chosen(one) })
+        };
+        let criterion = found.get("criterion").cloned().unwrap_or_default();
+        let rows: Vec<Value> = candidates.iter().map(row).collect();
+        Some(json!({ "criterion": criterion, "candidates": rows }))
+    }
+
+    fn facts(&self, discovery: &Discovery) -> Vec<(String, String)> {
+        let (model, report) = (self.model, self.model.report());
+        let counts = report.counts;
+        let mut facts = vec![
+            ("nodes", model.n_nodes().to_string()),
+            ("links", self.links.n_links().to_string()),
+            ("dimensions", model.dim().to_string()),
+            ("score", model.params().score.to_string()),
+            ("beta", model.params().beta.to_string()),
+            ("ridge", model.params().ridge.to_string()),
+            ("gamma", self.gamma_in_words()),
+            ("value", format!("{:.6}", report.value)),
+            ("steps", report.steps.to_string()),
+            ("seconds", format!("{:.1}", report.seconds)),
+            (
+                "links that look like random pairs",
+                percent(discovery.random_share),
+            ),
+        ];
+        if let Some((start, best)) = report.held_out {
+            facts.push((
+                "held-out score, a pair",
+                format!("{best:.6} (from {start:.6})"),
+            ));
+        }
+        let more = [
+            ("links held out", counts.held_out_links),
+            ("links set aside", counts.set_aside_links),
+            (
+                "links between views that take no part",
+                counts.ignored_links,
+            ),
+            ("links of weight zero, dropped", counts.read.zero),
+            ("self-links, dropped", counts.read.self_links),
+        ];
+        for (name, count) in more.into_iter().filter(|(_, count)| *count > 0) {
+            facts.push((name, count.to_string()));
+        }
+        let owned = |(name, value): (&str, String)| (name.to_owned(), value);
+        facts.into_iter().map(owned).collect()
+    }
+
+    fn gamma_in_words(&self) -> String {
+        let views = self.model.views();
+        let pairs = self.model.view_pairs().iter();
+        let gammas = pairs.map(|&(d, e)| {
+            let gamma = self.model.gamma().get(d, e);
+            match views.len() {
+                1 => format!("{gamma:.4}"),
+                _ => format!("{gamma:.4} ({}:{})", views[d].name, views[e].name),
+            }
+        });
+        gammas.collect::<Vec<_>>().join(", ")
+    }
+
+    fn inputs(&self) -> Vec<(String, String)> {
+        let inputs = self.record.get("inputs").and_then(Value::as_array);
+        let inputs = inputs.map(Vec::as_slice).unwrap_or_default();
+        let text = |input: &Value, name: &str| {
+            let text = input.get(name).and_then(Value::as_str);
+            text.unwrap_or("unknown").to_owned()
+        };
+        let input = |input: &Value| (text(input, "path"), text(input, "sha256"));
+        inputs.iter().map(input).collect()
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}%", 100.0 * share)
+}
+
+/// A text with its marks replaced, each mark once and in the order of the text, so
+/// that nothing that is put in is taken for a mark.
+fn fill(text: &str, parts: &[(&str, &str)]) -> String {
+    let size: usize = parts.iter().map(|(_, part)| part.len()).sum();
+    let mut filled = String::with_capacity(text.len() + size);
+    let mut rest = text;
+    while let Some((place, mark, part)) = parts
+        .iter()
+        .filter_map(|(mark, part)| Some((rest.find(mark)?, *mark, *part)))
+        .min_by_key(|found| found.0)
+    {
+        filled.push_str(&rest[..place]);
+        filled.push_str(part);
+        rest = &rest[place + mark.len()..];
+    }
+    filled.push_str(rest);
+    filled
+}
