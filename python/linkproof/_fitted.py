@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from linkproof import _core
 from linkproof._features import as_table, frame_library, read_matrix
 from linkproof._handover import core_ids, core_vectors, id_array
-from linkproof._links import compressed_rows
+from linkproof._views import matrix_block
 
 
 class FittedModel:
@@ -133,23 +133,20 @@ class FittedModel:
 
     def _links_to_known(self, links: Any, n_new: int, name: str) -> list[tuple[int, int, float]]:
         """Links from new rows to rows of the fit."""
-        n = self._model.embedding.shape[0]
-        if not sp.issparse(links) or links.shape != (n_new, n):
-            found = f"shape {links.shape}" if sp.issparse(links) else type(links).__name__
+        if not sp.issparse(links):
             raise ValueError(
-                f"{name}: found {found}; expected a sparse matrix of shape ({n_new}, {n}), "
-                "a row for each unseen node and a column for each node of the fit"
+                f"{name}: found {type(links).__name__}; expected a sparse matrix, a row for each "
+                "unseen node and a column for each node of the fit"
             )
-        rows = compressed_rows(links, name).copy()
-        rows.sum_duplicates()
-        entries = rows.tocoo()
-        bad = ~(np.isfinite(entries.data) & (entries.data >= 0))
+        found = matrix_block(links, (n_new, self._model.embedding.shape[0]), name)
+        assert found.weight is not None
+        bad = ~(np.isfinite(found.weight) & (found.weight >= 0))
         if bad.any():
             place = int(np.argmax(bad))
-            ends = f"row {entries.row[place]}, column {entries.col[place]}"
+            ends = f"row {found.src[place]}, column {found.dst[place]}"
             raise ValueError(
-                f"{name}: found weight {entries.data[place]} in {ends}; "
+                f"{name}: found weight {found.weight[place]} in {ends}; "
                 "expected finite weights of zero or more"
             )
-        listed = zip(entries.row.tolist(), entries.col.tolist(), entries.data.tolist())
+        listed = zip(found.src.tolist(), found.dst.tolist(), found.weight.tolist())
         return [(row, node, weight) for row, node, weight in listed if weight != 0]

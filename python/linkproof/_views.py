@@ -161,10 +161,10 @@ def _read_block(
     shape = len(ids[key[0]]), len(ids[key[1]])
     if isinstance(block, np.ndarray) and block.shape == shape and block.dtype.kind in "biuf":
         block = sp.csr_array(block)
-    found = _matrix_block(block, shape, label) if sp.issparse(block) else read_links(block, label)
+    found = matrix_block(block, shape, label) if sp.issparse(block) else read_links(block, label)
     if isinstance(found, MatrixLinks):
         matrix = sp.csr_array((found.data, found.indices, found.indptr), shape=(found.n, found.n))
-        found = _matrix_block(matrix, shape, label)
+        found = matrix_block(matrix, shape, label)
     if found.ids is not None:
         raise ValueError(
             f"{label}: found a graph with nodes of its own; expected a matrix or a list of links "
@@ -179,11 +179,12 @@ def _read_block(
     return found
 
 
-def _matrix_block(matrix: Any, shape: tuple[int, int], label: str) -> ListedLinks:
+def matrix_block(matrix: Any, shape: tuple[int, int], label: str) -> ListedLinks:
+    """The entries of a sparse matrix between two groups of nodes."""
     if tuple(matrix.shape) != shape:
         raise ValueError(
             f"{label}: found a matrix of shape {matrix.shape}; expected {shape}, "
-            "a row for each node of the first view and a column for each of the second"
+            "a row for each node of the first group and a column for each of the second"
         )
     # A copy, since entries that are stored twice are added up in place.
     rows = compressed_rows(matrix, label).copy()

@@ -158,7 +158,7 @@ def test_transform_with_links_of_unseen_nodes(planted: Any) -> None:
     alone = model.transform(planted.X[:4])
     with_links = model.transform(planted.X[:4], links)
     assert not np.allclose(alone, with_links)
-    with pytest.raises(ValueError, match=r"links: found shape \(90, 90\).*\(4, 90\)"):
+    with pytest.raises(ValueError, match=r"links: found a matrix of shape \(90, 90\).*\(4, 90\)"):
         model.transform(planted.X[:4], planted.matrix)
 
 

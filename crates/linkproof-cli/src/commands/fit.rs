@@ -412,9 +412,13 @@ fn summary(
         );
     }
     text.push_str(&left_out(fitted, labels));
+    let look = match args.report {
+        true => format!("open {out}/report.html"),
+        false => format!("linkproof report {out}"),
+    };
     let _ = write!(
         text,
-        "\nWritten to {out}. Next:\n  linkproof report {out}\n  linkproof neighbors --model {out} --node {} --out neighbors.csv\n  \
+        "\nWritten to {out}. Next:\n  {look}\n  linkproof neighbors --model {out} --node {} --out neighbors.csv\n  \
          linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv\n  \
          linkproof audit --model {out} {} --out audit.csv",
         quoted(&fitted.ids().name(0)),

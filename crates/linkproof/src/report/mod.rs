@@ -123,7 +123,7 @@ impl Report<'_> {
             "command": self.record.get("command"),
             "command_line": self.command_line,
             "inputs": self.inputs(),
-            "parameters": self.model.params(),
+            "parameters": self.parameters(),
         }))
     }
 
@@ -244,6 +244,17 @@ impl Report<'_> {
             "best_step": report.best_step,
             "stop_reason": report.stop_reason,
         })
+    }
+
+    /// The parameters as they were given; what was left open was chosen to fit.
+    fn parameters(&self) -> Value {
+        let mut params = json!(self.model.params());
+        if let Some(params) = params.as_object_mut() {
+            for value in params.values_mut().filter(|value| value.is_null()) {
+                *value = json!("chosen to fit");
+            }
+        }
+        params
     }
 
     /// The candidates of a search, where one was run before the fit.
