@@ -117,15 +117,16 @@ class Model:
         links: Sequence[tuple[int, int]] | None,
         threads: int | None,
     ) -> npt.NDArray[np.float32]: ...
-    def page(
+    def write_page(
         self,
+        path: str | PathLike[str],
         title: str,
         labels: Sequence[str | None] | None,
         layout: str | None,
         *,
         threads: int | None,
         show: _Show,
-    ) -> str: ...
+    ) -> None: ...
     def expected_weights(
         self,
         embeddings: npt.NDArray[np.float32],

@@ -474,13 +474,14 @@ class GraphEmbedding(
             if len(names) != n:
                 raise ValueError(f"labels: found {len(names)}; expected {n}, one for each node")
         with Progress("laying nodes out", self.verbose) as progress:
-            page = self._model.page(
-                str(title), names, layout, threads=read_threads(self.n_jobs), show=progress.show
+            self._model.write_page(
+                path,
+                str(title),
+                names,
+                layout,
+                threads=read_threads(self.n_jobs),
+                show=progress.show,
             )
-        # To the side, and then in place: a page appears whole or not at all.
-        side = Path(f"{path}.part")
-        side.write_text(page, encoding="utf-8")
-        side.replace(path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> GraphEmbedding:

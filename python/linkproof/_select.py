@@ -184,16 +184,13 @@ def _selection(base: GraphEmbedding, settings: dict[str, Any], report: dict[str,
 
 def _row(candidate: dict[str, Any]) -> dict[str, Any]:
     """A candidate as a row of a table."""
-    entry = dict(candidate.get("entry", candidate))
-    settings = entry.get("candidate", entry)
-    folds = entry.get("folds") or []
     return {
-        **{name: settings.get(name) for name in ("score", "beta", "ridge", "dim", "walks")},
-        "folds": len(folds),
-        "criterion": float(np.mean(folds)) if folds else None,
+        **{name: candidate.get(name) for name in ("score", "beta", "ridge", "dim", "walks")},
+        "folds": len(candidate.get("folds") or []),
+        "criterion": candidate.get("mean"),
         "behind": candidate.get("behind"),
         "standard_error": candidate.get("standard_error"),
-        "failure": entry.get("failure"),
+        "failure": candidate.get("failure"),
     }
 
 

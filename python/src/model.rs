@@ -1,11 +1,12 @@
 //! A fitted model.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use linkproof::folds::Watcher;
 use linkproof::ids::{Ids, Names};
-use linkproof::io::OutputFolder;
+use linkproof::io::{self, OutputFolder};
 use linkproof::layout::{self, Method};
 use linkproof::model::fit_without;
 use linkproof::refine::{Refinement, find_suspects};
@@ -244,17 +245,22 @@ impl Model {
         rows(py, found, n, self.fitted.dim())
     }
 
-    /// The model as one page. Labels are one for each node, or none.
-    #[pyo3(signature = (title, labels, layout, *, threads, show))]
-    fn page(
+    /// Writes the model as one page. Labels are one for each node, or none.
+    #[pyo3(signature = (path, title, labels, layout, *, threads, show))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "private; Python's method has defaults"
+    )]
+    fn write_page(
         &self,
         py: Python<'_>,
+        path: PathBuf,
         title: &str,
         labels: Option<Vec<Option<String>>>,
         layout: Option<&str>,
         threads: Option<usize>,
         show: Option<Py<PyAny>>,
-    ) -> PyResult<String> {
+    ) -> PyResult<()> {
         let method = match layout {
             None | Some("auto") => None,
             Some("pca") => Some(Method::Principal),
@@ -289,8 +295,10 @@ impl Model {
                 command_line: None,
                 classes: classes.as_ref(),
                 layout: &layout,
+                goes_on: &|| desk.goes_on(),
             };
-            report.page()
+            let page = report.page()?;
+            io::write_file(path, |file| file.write_all(page.as_bytes()))
         })
     }
 

@@ -99,8 +99,9 @@ def test_selections_agree(planted: Any, command: Any, tmp_path: Path) -> None:
     assert ours.params == {
         name: theirs["chosen"][name] for name in ("score", "beta", "ridge", "dim")
     }
-    for column in ("behind", "standard_error"):
-        found = [candidate[column] for candidate in theirs["candidates"]]
+    names = {"behind": "behind", "standard_error": "standard_error", "criterion": "mean"}
+    for column, name in names.items():
+        found = [candidate[name] for candidate in theirs["candidates"]]
         assert np.allclose(ours.candidates[column].astype(float),
                            np.array(found, dtype=float), equal_nan=True)  # fmt: skip
 

@@ -1,10 +1,10 @@
 //! A model as a picture: where its nodes are drawn, the page and the plot.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use linkproof::drawing::{Panel, picture};
+use linkproof::drawing::{NO_CLUSTER, Panel, picture};
 use linkproof::io::{self, Labels};
 use linkproof::layout::{Layout, Method, layout};
 use linkproof::report::{Classes, Report};
@@ -37,14 +37,37 @@ pub struct Pictured<'a> {
     pub classes: Option<Classes>,
 }
 
-/// Classes of nodes from labels.
+/// Classes of nodes from labels: numbers in their order, other names by letter.
 pub fn classes(labels: &Labels, model: &Fitted) -> Classes {
     let names = labels.classes();
+    let name = |place: &u32| names.name(*place as usize);
+    let mut order: Vec<u32> = (0..names.len() as u32).collect();
+    order.sort_by(|a, b| {
+        let number = |place: &u32| name(place).parse::<f64>().unwrap_or(f64::INFINITY);
+        let numbers = number(a).total_cmp(&number(b));
+        numbers.then_with(|| name(a).cmp(name(b)))
+    });
+    let mut rank = vec![0; order.len()];
+    for (place, &class) in order.iter().enumerate() {
+        rank[class as usize] = place as u32;
+    }
+    let codes = labels.of(model.ids());
     Classes {
-        names: (0..names.len())
-            .map(|place| names.name(place).to_owned())
+        names: order.iter().map(|place| name(place).to_owned()).collect(),
+        codes: codes
+            .into_iter()
+            .map(|code| code.map(|code| rank[code as usize]))
             .collect(),
-        codes: labels.of(model.ids()),
+    }
+}
+
+/// A file for a picture, as typed.
+pub fn picture_file(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let ending = path.extension().unwrap_or_default();
+    match ending.eq_ignore_ascii_case("svg") || ending.eq_ignore_ascii_case("png") {
+        true => Ok(path),
+        false => Err("expected a name that ends in .svg or .png".to_owned()),
     }
 }
 
@@ -70,10 +93,14 @@ impl Pictured<'_> {
         progress.say("laying the nodes out");
         let model = self.model;
         let (y, n, dim) = (model.embeddings(), model.n_nodes(), model.dim());
-        layout(y, n, dim, method, model.params().seed, &mut |done, all| {
+        let found = layout(y, n, dim, method, model.params().seed, &mut |done, all| {
             progress.count(done as u64, all as u64, "rounds of the layout");
             !Session::is_stopped()
-        })
+        })?;
+        match Session::is_stopped() {
+            true => Err(Error::Interrupted { step: 0 }),
+            false => Ok(found),
+        }
     }
 
     /// Writes the page.
@@ -92,6 +119,7 @@ impl Pictured<'_> {
             command_line: command_line(record),
             classes: self.classes.as_ref(),
             layout,
+            goes_on: &|| !Session::is_stopped(),
         };
         let page = report.page()?;
         io::write_file(path, |file| file.write_all(page.as_bytes()))
@@ -100,12 +128,12 @@ impl Pictured<'_> {
     /// Writes the nodes as a picture, .svg or .png.
     pub fn write_plot(&self, path: &Path, layout: &Layout) -> Result<(), Error> {
         let n = self.model.n_nodes();
+        // Nodes without a class are grey.
         let colours: Vec<u32> = match &self.classes {
-            Some(classes) => classes
-                .codes
-                .iter()
-                .map(|code| code.map_or(0, |code| code + 1))
-                .collect(),
+            Some(classes) => {
+                let colour = |code: &Option<u32>| code.unwrap_or(NO_CLUSTER);
+                classes.codes.iter().map(colour).collect()
+            }
             None => self.model.node_views().to_vec(),
         };
         let step = self.links.n_links().div_ceil(MOST_DRAWN).max(1);

@@ -15,7 +15,7 @@ use crate::args::{Format, quoted};
 use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
-use crate::picture::{OnLayout, Pictured, classes};
+use crate::picture::{OnLayout, Pictured, classes, picture_file};
 use crate::progress::Progress;
 use crate::search::{self, SearchArgs};
 use crate::session::{Session, counted, peak_memory_bytes};
@@ -54,7 +54,7 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Output")]
     report: bool,
     /// Picture of the nodes to write too, .svg or .png
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_parser = picture_file)]
     plot: Option<PathBuf>,
     /// How more than two dimensions become two in --report and --plot
     #[arg(
@@ -129,39 +129,27 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let record = record(args, &findings)?;
     fitted.save(&links, &folder, record.clone())?;
     write_more(args, &fitted, labels.as_ref(), &findings, &folder)?;
-    if args.report || args.plot.is_some() {
-        let classes = labels.as_ref().map(|known| classes(&known.labels, &fitted));
-        let pictured = Pictured {
-            model: &fitted,
-            links: &links,
-            classes,
-        };
-        write_pictures(args, &pictured, &record, &folder, &mut progress)?;
+    let pictured = Pictured {
+        model: &fitted,
+        links: &links,
+        classes: labels.as_ref().map(|known| classes(&known.labels, &fitted)),
+    };
+    let layout = (args.report || args.plot.is_some())
+        .then(|| pictured.layout(args.layout, &mut progress))
+        .transpose()?;
+    if let Some(layout) = layout.as_ref().filter(|_| args.report) {
+        let page = folder.file("report.html");
+        pictured.write_page(&page, &title(&args.out), &record, layout)?;
     }
     progress.end();
     folder.commit()?;
+    // With the model in place: the picture may be meant for the same folder.
+    if let (Some(path), Some(layout)) = (&args.plot, &layout) {
+        pictured.write_plot(path, layout)?;
+    }
     let peak = peak_memory_bytes();
     let words = summary(args, &params, &fitted, labels.as_ref(), &findings, peak);
     session.finish(&as_json(args, &fitted, &findings, peak), &words)
-}
-
-/// The page and the plot.
-fn write_pictures(
-    args: &FitArgs,
-    pictured: &Pictured<'_>,
-    record: &Map<String, Value>,
-    folder: &OutputFolder,
-    progress: &mut Progress,
-) -> Result<(), Error> {
-    let layout = pictured.layout(args.layout, progress)?;
-    if args.report {
-        let page = folder.file("report.html");
-        pictured.write_page(&page, &title(&args.out), record, &layout)?;
-    }
-    match &args.plot {
-        Some(path) => pictured.write_plot(path, &layout),
-        None => Ok(()),
-    }
 }
 
 /// The links to fit without.

@@ -6,7 +6,8 @@ use clap::Args;
 use linkproof::{Error, Fitted};
 use serde_json::{Map, Value, json};
 
-use crate::picture::{OnLayout, Pictured, read_classes};
+use crate::exit::Usage;
+use crate::picture::{OnLayout, Pictured, picture_file, read_classes};
 use crate::progress::Progress;
 use crate::session::{Session, counted};
 
@@ -35,12 +36,17 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Picture of the nodes to write too, .svg or .png
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = picture_file)]
     plot: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
+    let out = args.out.clone();
+    let out = out.unwrap_or_else(|| args.model.join("report.html"));
+    if args.plot.as_ref() == Some(&out) {
+        return Err(Usage::new("--plot: the page goes to the same file; expected another").into());
+    }
     let mut progress = Progress::start(session, "reading");
     let model = Fitted::load(&args.model)?;
     let links = model.load_links(&args.model)?;
@@ -59,15 +65,11 @@ pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
     };
     let layout = pictured.layout(args.layout, &mut progress)?;
     progress.say("writing");
-    let out = args
-        .out
-        .clone()
-        .unwrap_or_else(|| args.model.join("report.html"));
-    let title = title(&args.model);
-    pictured.write_page(&out, &title, &record, &layout)?;
+    // The smaller one first: where it cannot be written, neither is.
     if let Some(path) = &args.plot {
         pictured.write_plot(path, &layout)?;
     }
+    pictured.write_page(&out, &title(&args.model), &record, &layout)?;
     progress.end();
     let plot = args.plot.as_ref().map(|path| path.display().to_string());
     let bytes = std::fs::metadata(&out)

@@ -32,7 +32,7 @@ mod words;
 
 pub use axis::Axis;
 pub use chart::{Chart, Series};
-pub use panels::{Panel, panels, picture};
+pub use panels::{NO_CLUSTER, Panel, panels, picture};
 
 /// Pixels a unit in the PNG files that are written: text is crisp on dense
 /// screens and in print.

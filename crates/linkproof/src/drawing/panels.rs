@@ -3,6 +3,9 @@
 
 use super::{Anchor, BLACK, COLOURS, Drawing, Form, GREY, Point, RED, Style, words};
 
+/// The cluster of a node that is in none: it is grey.
+pub const NO_CLUSTER: u32 = u32::MAX;
+
 /// One panel.
 #[derive(Debug, Clone)]
 pub struct Panel<'a> {
@@ -75,7 +78,10 @@ fn draw(drawing: &mut Drawing, panel: &Panel<'_>, corner: Point, (side, radius):
         }
     }
     for (&centre, &cluster) in points.iter().zip(panel.clusters) {
-        let colour = COLOURS[cluster as usize % COLOURS.len()];
+        let colour = match cluster {
+            NO_CLUSTER => GREY,
+            cluster => COLOURS[cluster as usize % COLOURS.len()],
+        };
         drawing.add(Form::Circle { centre, radius }, Style::filled(colour));
     }
 }

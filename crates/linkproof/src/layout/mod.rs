@@ -36,7 +36,7 @@ pub enum Method {
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Method::Dimensions => "two dimensions as they are",
+            Method::Dimensions => "its dimensions as they are",
             Method::Principal => "principal components (PCA)",
             Method::Neighbors => "neighbours (a layout in the manner of UMAP, started from PCA)",
         })

@@ -11,6 +11,19 @@ pub fn f32s(values: impl IntoIterator<Item = f32>) -> Value {
     json!({ "f32": STANDARD.encode(bytes) })
 }
 
+/// Numbers in the smaller precision that holds them all.
+pub fn reals(values: &[f64]) -> Value {
+    let fits = |&value: &f64| value == 0.0 || (1e-37..1e38).contains(&value.abs());
+    if values.iter().all(fits) {
+        return f32s(values.iter().map(|&value| value as f32));
+    }
+    let bytes: Vec<u8> = values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    json!({ "f64": STANDARD.encode(bytes) })
+}
+
 /// Whole numbers of zero or more.
 pub fn u32s(values: impl IntoIterator<Item = u32>) -> Value {
     let bytes: Vec<u8> = values.into_iter().flat_map(u32::to_le_bytes).collect();
@@ -72,6 +85,11 @@ mod tests {
         assert_eq!(u32s([1, 258]), json!({ "u32": "AQAAAAIBAAA=" }));
         assert_eq!(f32s([1.0]), json!({ "f32": "AACAPw==" }));
         assert_eq!(i32s([-1]), json!({ "i32": "/////w==" }));
+        assert_eq!(reals(&[1.0, 0.0]), f32s([1.0, 0.0]));
+        assert_eq!(
+            reals(&[1e300])["f64"],
+            STANDARD.encode(1e300f64.to_le_bytes())
+        );
         assert_eq!(u8s([255]), json!({ "u8": "/w==" }));
     }
 

@@ -5,6 +5,8 @@
 //! chances over its pairs, and a link's weight Poisson around `mu` given that it
 //! is not zero.
 
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -25,7 +27,7 @@ pub struct Histogram {
 }
 
 /// The sums over all pairs of so many nodes stand for those of all.
-const MOST_NODES: usize = 4_000;
+pub(super) const MOST_NODES: usize = 4_000;
 
 /// Bins of whole numbers: the first ones alone, then half as many again each
 /// time. The last one holds `largest` and everything above.
@@ -36,7 +38,7 @@ fn bins(first: u64, largest: f64) -> Vec<(u64, u64)> {
         && bins.len() < 64
     {
         let start = end + 1;
-        let width = if start < 4 { 1 } else { (start + 1) / 2 };
+        let width = if start < 4 { 1 } else { start.div_ceil(2) };
         bins.push((start, start + width - 1));
     }
     if let Some(last) = bins.last_mut() {
@@ -78,9 +80,7 @@ pub fn degrees(model: &Fitted, links: &Graph) -> Histogram {
         observed[bin_of(&bins, f64::from(degree))] += 1.0;
     }
     let n = model.n_nodes();
-    // Nodes at equal distances stand for all.
-    let step = n.div_ceil(MOST_NODES).max(1);
-    let some: Vec<usize> = (0..n).step_by(step).collect();
+    let some = sample(n, model.params().seed);
     let means: Vec<f64> = some
         .par_iter()
         .map(|&row| expected_degree(model, row))
@@ -95,6 +95,18 @@ pub fn degrees(model: &Fitted, links: &Graph) -> Histogram {
         expected: expected.collect(),
         observed,
     }
+}
+
+/// Rows drawn at random that stand for all: their order may have a rhythm.
+fn sample(n: usize, seed: u64) -> Vec<usize> {
+    if n <= MOST_NODES {
+        return (0..n).collect();
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(0x6465_6772);
+    let mut rows = rand::seq::index::sample(&mut random, n, MOST_NODES).into_vec();
+    rows.sort_unstable();
+    rows
 }
 
 /// The sum over the pairs of a node of the chance of a link.
@@ -118,6 +130,12 @@ pub fn weights(model: &Fitted, links: &Graph) -> Histogram {
         .collect();
     let largest = seen.iter().copied().fold(1.0, f64::max);
     let bins = bins(1, largest.max(4.0));
+    let whole = seen.iter().all(|weight| weight.fract() == 0.0);
+    let label = |bin: &(u64, u64)| match (whole, bin.1) {
+        (true, _) => label(bin),
+        (false, u64::MAX) => format!("above {}", bin.0 - 1),
+        (false, end) => format!("{} to {end}", bin.0 - 1),
+    };
     let mut observed = vec![0.0; bins.len()];
     for &weight in &seen {
         observed[bin_of(&bins, weight)] += 1.0;

@@ -12,14 +12,15 @@ pub use expected::{Histogram, degrees, weights};
 use serde_json::{Map, Value, json};
 
 use crate::audit::{
-    Discovery, Thresholds, Verdict, as_fitted, discover, judged_data, pairs_to_compare,
+    Discovery, Thresholds, Verdict, as_fitted, discover, judged_data, pairs_to_compare, taking_part,
 };
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::layout::Layout;
 use crate::measure::KMeans;
 use crate::model::Fitted;
-use arrays::{escaped, f32s, i32s, inside_a_page, u8s, u32s};
+use crate::params::{ScoreKind, WeightTransform};
+use arrays::{escaped, f32s, i32s, inside_a_page, reals, u8s, u32s};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -69,7 +70,6 @@ pub struct Classes {
 }
 
 /// What a page shows.
-#[derive(Debug)]
 pub struct Report<'a> {
     /// What it is called.
     pub title: &'a str,
@@ -85,6 +85,16 @@ pub struct Report<'a> {
     pub classes: Option<&'a Classes>,
     /// Where the nodes are drawn.
     pub layout: &'a Layout,
+    /// Asked between the parts of the work; `false` ends it with
+    /// [`Error::Interrupted`].
+    pub goes_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl std::fmt::Debug for Report<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = &mut f.debug_struct("Report");
+        name.field("title", &self.title).finish_non_exhaustive()
+    }
 }
 
 impl Report<'_> {
@@ -105,36 +115,76 @@ impl Report<'_> {
 
     /// Everything that the page draws.
     pub fn data(&self) -> Result<Value> {
-        let (verdicts, discovery) = self.judge()?;
+        let (links, verdicts, discovery) = self.judge()?;
+        self.check_on()?;
+        let nodes = self.nodes()?;
+        self.check_on()?;
+        let (degrees, weights) = (degrees(self.model, &links), weights(self.model, &links));
+        self.check_on()?;
         let history = self.history();
         Ok(json!({
             "version": 1,
             "title": self.title,
             "made": format!("linkproof {}", env!("CARGO_PKG_VERSION")),
-            "nodes": self.nodes()?,
+            "nodes": nodes,
             "layout": self.layout_in_words(),
             "links": self.drawn(&verdicts, &discovery)?,
             "history": history,
             "selection": self.selection(),
-            "degrees": degrees(self.model, self.links),
-            "weights": weights(self.model, self.links),
+            "degrees": degrees,
+            "weights": weights,
             "facts": self.facts(&discovery),
-            "notes": self.model.report().notes,
-            "command": self.record.get("command"),
+            "notes": self.notes(),
+            "command": self.record.get("command").filter(|command| command.is_array()),
             "command_line": self.command_line,
             "inputs": self.inputs(),
             "parameters": self.parameters(),
         }))
     }
 
-    /// The links as the model judges them, least trusted first.
-    fn judge(&self) -> Result<(Vec<Verdict>, Discovery)> {
+    fn check_on(&self) -> Result<()> {
+        match (self.goes_on)() {
+            true => Ok(()),
+            false => Err(Error::Interrupted { step: 0 }),
+        }
+    }
+
+    /// What a reader should know.
+    fn notes(&self) -> Vec<String> {
+        let params = self.model.params();
+        let mut notes = self.model.report().notes.clone();
+        if params.weights != WeightTransform::AsIs {
+            notes.push(format!(
+                "expected weights, and the histogram of weights, are those after the transform \
+                 '{}'; the list has the weights as they were given",
+                params.weights
+            ));
+        }
+        if params.walks > 0 {
+            notes.push(
+                "the fit saw weights averaged over walks; here they are compared as they were given"
+                    .to_owned(),
+            );
+        }
+        if self.model.n_nodes() > expected::MOST_NODES {
+            notes.push(format!(
+                "expected degrees are those of {} nodes drawn at random",
+                expected::MOST_NODES
+            ));
+        }
+        notes
+    }
+
+    /// The links of which the fit tells something, and how the model judges them,
+    /// least trusted first.
+    fn judge(&self) -> Result<(Graph, Vec<Verdict>, Discovery)> {
         let data = judged_data(self.model, self.links.clone(), Vec::new())?;
+        let (data, _) = taking_part(self.model, data)?;
         let random = pairs_to_compare(self.model, &data);
         let judged = as_fitted(self.model, &data, &random)?;
         let weights = self.model.params().weights;
         let discovery = discover(&judged.verdicts, weights, &judged.random);
-        Ok((judged.verdicts, discovery))
+        Ok((data.user_graph()?, judged.verdicts, discovery))
     }
 
     fn nodes(&self) -> Result<Value> {
@@ -152,7 +202,7 @@ impl Report<'_> {
                 .collect(),
             false => Vec::new(),
         };
-        let view = several.then(|| u8s(model.node_views().iter().map(|&view| view.min(255) as u8)));
+        let view = several.then(|| u32s(model.node_views().iter().copied()));
         let (k, clusters) = self.clusters()?;
         let label = self.classes.map(|classes| {
             let code = |code: &Option<u32>| code.map_or(-1, |code| code as i32);
@@ -194,29 +244,29 @@ impl Report<'_> {
         Ok((k, found.labels))
     }
 
-    /// The links that are drawn: the least trusted, and every so many of the rest.
+    /// The links that are drawn.
     fn drawn(&self, verdicts: &[Verdict], discovery: &Discovery) -> Result<Value> {
         let n = verdicts.len();
-        let places: Vec<usize> = if n <= MOST_LINKS {
-            (0..n).collect()
-        } else {
-            let first = MOST_LINKS / 2;
-            let rest = MOST_LINKS - first;
-            let spread = |place: usize| first + place * (n - first) / rest;
-            (0..first).chain((0..rest).map(spread)).collect()
-        };
         let thresholds = Thresholds::new(None, None)?;
+        let call = |place: usize| thresholds.call(&verdicts[place], discovery.rates[place]);
+        let suspects: Vec<bool> = (0..n).map(call).collect();
+        let places = shown(&suspects, MOST_LINKS);
         let each = || places.iter().map(|&place| &verdicts[place]);
         let rate = |place: &usize| discovery.rates[*place];
-        let suspect = |place: &usize| u8::from(thresholds.call(&verdicts[*place], rate(place)));
+        let suspect = |place: &usize| u8::from(suspects[*place]);
+        let numbers = |number: fn(&Verdict) -> f64| {
+            let finite = |verdict| number(verdict).clamp(0.0, f64::MAX);
+            reals(&each().map(finite).collect::<Vec<f64>>())
+        };
         let single = |value: f64| value.clamp(0.0, f64::from(f32::MAX)) as f32;
         Ok(json!({
             "n": n,
             "shown": places.len(),
+            "suspects": suspects.iter().filter(|suspect| **suspect).count(),
             "src": u32s(each().map(|verdict| verdict.src)),
             "dst": u32s(each().map(|verdict| verdict.dst)),
-            "weight": f32s(each().map(|verdict| single(verdict.weight))),
-            "mu": f32s(each().map(|verdict| single(verdict.mu))),
+            "weight": numbers(|verdict| verdict.weight),
+            "mu": numbers(|verdict| verdict.mu),
             "trust": f32s(each().map(|verdict| single(verdict.trust))),
             "chance": f32s(places.iter().map(|place| single(rate(place)))),
             "suspect": u8s(places.iter().map(suspect)),
@@ -250,8 +300,12 @@ impl Report<'_> {
     fn parameters(&self) -> Value {
         let mut params = json!(self.model.params());
         if let Some(params) = params.as_object_mut() {
-            for value in params.values_mut().filter(|value| value.is_null()) {
-                *value = json!("chosen to fit");
+            for (name, value) in params.iter_mut().filter(|(_, value)| value.is_null()) {
+                *value = json!(match name.as_str() {
+                    "clip" | "radius" => "none",
+                    "view-pairs" => "those with a link",
+                    _ => "chosen to fit",
+                });
             }
         }
         params
@@ -262,16 +316,32 @@ impl Report<'_> {
         let found = self.record.get("selection")?;
         let chosen = found.get("chosen")?;
         let candidates = found.get("candidates")?.as_array()?;
-        let parts = ["score", "beta", "ridge", "dim", "walks"];
-        let is_chosen = |one: &Value| parts.iter().all(|&part| one.get(part) == chosen.get(part));
+        // The plot is of score, exponent and ridge; all else as in the choice, and
+        // of several limits of steps the best.
+        let same = |one: &Value, other: &Value, parts: &[&str]| {
+            parts.iter().all(|&part| one.get(part) == other.get(part))
+        };
+        let axes = ["score", "beta", "ridge"];
+        let behind = |one: &Value| one["behind"].as_f64().unwrap_or(f64::INFINITY);
+        let mut drawn: Vec<&Value> = Vec::new();
+        for one in candidates
+            .iter()
+            .filter(|one| same(one, chosen, &["dim", "walks"]))
+        {
+            match drawn.iter_mut().find(|other| same(one, other, &axes)) {
+                Some(other) if behind(one) < behind(other) => *other = one,
+                Some(_) => {}
+                None => drawn.push(one),
+            }
+        }
         let row = |one: &Value| {
             let of = |name: &str| one.get(name).cloned().unwrap_or_default();
             json!({ "score": of("score"), "beta": of("beta"), "ridge": of("ridge"),
                     "behind": of("behind"), "standard_error": of("standard_error"),
-                    "chosen": is_chosen(one) })
+                    "chosen": same(one, chosen, &axes) })
         };
         let criterion = found.get("criterion").cloned().unwrap_or_default();
-        let rows: Vec<Value> = candidates.iter().map(row).collect();
+        let rows: Vec<Value> = drawn.into_iter().map(row).collect();
         Some(json!({ "criterion": criterion, "candidates": rows }))
     }
 
@@ -294,6 +364,9 @@ impl Report<'_> {
                 percent(discovery.random_share),
             ),
         ];
+        if model.params().score != ScoreKind::Likelihood {
+            facts.insert(4, ("beta", model.params().beta.to_string()));
+        }
         if let Some((start, best)) = report.held_out {
             facts.push((
                 "held-out score, a pair",
@@ -319,7 +392,14 @@ impl Report<'_> {
 
     fn gamma_in_words(&self) -> String {
         let views = self.model.views();
-        let pairs = self.model.view_pairs().iter();
+        let pairs = self.model.view_pairs();
+        if pairs.len() > 3 {
+            let gammas = pairs.iter().map(|&(d, e)| self.model.gamma().get(d, e));
+            let least = gammas.clone().fold(f64::INFINITY, f64::min);
+            let most = gammas.fold(f64::NEG_INFINITY, f64::max);
+            return format!("{least:.4} to {most:.4} ({} pairs of views)", pairs.len());
+        }
+        let pairs = pairs.iter();
         let gammas = pairs.map(|&(d, e)| {
             let gamma = self.model.gamma().get(d, e);
             match views.len() {
@@ -340,6 +420,23 @@ impl Report<'_> {
         let input = |input: &Value| (text(input, "path"), text(input, "sha256"));
         inputs.iter().map(input).collect()
     }
+}
+
+/// Places of links to show, at most so many: a tenth of them the least trusted,
+/// then the suspects, then others at equal distances.
+fn shown(suspects: &[bool], most: usize) -> Vec<usize> {
+    let n = suspects.len();
+    if n <= most {
+        return (0..n).collect();
+    }
+    let first = most / 10;
+    let called = (first..n).filter(|&place| suspects[place]);
+    let mut places: Vec<usize> = (0..first).chain(called).take(most - most / 10).collect();
+    let others: Vec<usize> = (first..n).filter(|&place| !suspects[place]).collect();
+    let room = (most - places.len()).min(others.len());
+    places.extend((0..room).map(|place| others[place * others.len() / room]));
+    places.sort_unstable();
+    places
 }
 
 fn percent(share: f64) -> String {
@@ -363,4 +460,32 @@ fn fill(text: &str, parts: &[(&str, &str)]) -> String {
     }
     filled.push_str(rest);
     filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_links_are_all_shown_and_of_many_every_suspect() {
+        assert_eq!(shown(&[false, true, false], 3), [0, 1, 2]);
+        let suspects: Vec<bool> = (0..1000).map(|place| place % 10 == 7).collect();
+        let places = shown(&suspects, 200);
+        assert_eq!(places.len(), 200);
+        assert!(places.is_sorted_by(|a, b| a < b));
+        assert!((0..20).all(|place| places.contains(&place)));
+        assert_eq!(places.iter().filter(|&&place| suspects[place]).count(), 100);
+        // Too many suspects leave room for others.
+        let places = shown(&vec![true; 1000], 200);
+        assert!(places.len() <= 200);
+    }
+
+    #[test]
+    fn marks_in_what_is_put_in_stay() {
+        let parts = [("{{a}}", "{{b}} {{a}}"), ("{{b}}", "<{{a}}>")];
+        assert_eq!(
+            fill("{{a}}-{{b}}-{{a}}", &parts),
+            "{{b}} {{a}}-<{{a}}>-{{b}} {{a}}"
+        );
+    }
 }

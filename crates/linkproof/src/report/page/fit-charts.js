@@ -33,7 +33,7 @@ function trainingPanel(panel, history, width, offset, height, last) {
   const { step, best_step: best } = history;
   const [low, high] = rangeOf(panel.values);
   const ticks = written(roundTicks(low, high, 4));
-  const [left, right, top, bottom] = [70, width - 12, offset + 26, offset + height - 6];
+  const [left, right, top, bottom] = [70, width - 26, offset + 26, offset + height - 6];
   const x = linearScale(step[0], step[step.length - 1], left, right);
   const y = linearScale(low, high, bottom, top);
   const group = svg("g", {}, valueAxis(ticks, y, left, right, panel.name, offset + 12));

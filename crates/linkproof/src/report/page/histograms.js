@@ -25,7 +25,7 @@ function histogramCaption(noun, data, useLog) {
   const gaps = data.observed.map((one, i) => Math.abs(one - data.expected[i]));
   const gap = gaps.indexOf(Math.max(...gaps));
   const scale = useLog ? " Heights grow with the logarithm of the count." : "";
-  return `The ${noun} seen most often is ${data.labels[most]} (${count(data.observed[most])} times). Observed and expected differ most at ${data.labels[gap]}: ${figure(data.observed[gap])} observed, ${figure(data.expected[gap])} expected.${scale}`;
+  return `The ${noun} seen most often is ${data.labels[most]} (${counted(data.observed[most], "time")}). Observed and expected differ most at ${data.labels[gap]}: ${figure(data.observed[gap])} observed, ${figure(data.expected[gap])} expected.${scale}`;
 }
 
 function drawHistogram(data, noun, high, useLog, width) {

@@ -28,7 +28,7 @@ class LinkTable {
 
   lead() {
     const { n, shown } = this.report.links;
-    const part = shown < n ? ` The page holds the ${count(shown)} least trusted of ${counted(n, "link")}.` : "";
+    const part = shown < n ? ` Of ${counted(n, "link")} the page holds ${count(shown)}: the least trusted, suspects, and some of the others.` : "";
     return `How far the model believes each link. Trust is 1 for a weight that is no larger than expected and falls towards 0 the less the weight can be explained; chance is the chance that the link is sound. A row shows its link on the map.${part}`;
   }
 

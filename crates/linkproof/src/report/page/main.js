@@ -79,17 +79,23 @@ function start() {
   exposeCounters(report, scatter);
   requestAnimationFrame(() =>
     setTimeout(() => {
-      fillFigures(report);
-      fillProvenance(report);
-      new LinkTable(scatter);
+      // What fails leaves the other parts as they are.
+      for (const part of [() => fillFigures(report), () => fillProvenance(report), () => new LinkTable(scatter)]) {
+        attempt(part);
+      }
       document.documentElement.dataset.ready = "";
     }),
   );
 }
 
-try {
-  start();
-} catch (error) {
-  showProblem(`The report could not be drawn: ${error.message}`);
-  console.error(error);
+/** Does a part, or says why it cannot be done. */
+function attempt(part) {
+  try {
+    part();
+  } catch (error) {
+    showProblem(`A part of the report could not be drawn: ${error.message}`);
+    console.error(error);
+  }
 }
+
+attempt(start);

@@ -45,13 +45,14 @@ function attachColours(scatter) {
 /** What is seen, in words. */
 function mapCaption(scatter, by) {
   const { nodes, links, layout } = scatter.report;
-  const suspects = scatter.filter.groups.suspect.n;
-  const largest = scatter.colours.entries.slice().sort((a, b) => b.count - a.count)[0];
+  const suspects = links.suspects ?? scatter.filter.groups.suspect.n;
+  const named = scatter.colours.entries.filter((entry) => entry.kind !== "other" && entry.kind !== "none");
+  const largest = named.sort((a, b) => b.count - a.count)[0];
   const share = largest ? Math.round((100 * largest.count) / Math.max(1, nodes.n)) : 0;
-  const colours = by === "none" ? "" : ` Coloured by ${by}: the largest group is ${largest?.name} (${share}%).`;
+  const colours = by === "none" || !largest ? "" : ` Coloured by ${by}: the largest group is ${largest?.name} (${share}%).`;
   const outside = countOutside(nodes, scatter.extent);
   const far = outside ? ` ${counted(outside, "node")} lie${outside === 1 ? "s" : ""} outside the first view; zoom out to see ${outside === 1 ? "it" : "them"}.` : "";
-  return `${counted(nodes.n, "node")} placed by ${layout}; nodes that the model holds alike lie close together. Faint lines are links; ${suspects ? `the ${counted(suspects, "link")} under suspicion ${suspects === 1 ? "is" : "are"} drawn in orange` : "no link is under suspicion"}.${colours}${far}${links.shown < links.n ? ` Of ${count(links.n)} links the ${count(links.shown)} least trusted are here.` : ""}`;
+  return `${counted(nodes.n, "node")} placed by ${layout}; nodes that the model holds alike lie close together. Faint lines are links; ${suspects ? `${counted(suspects, "link")} under suspicion ${suspects === 1 ? "is" : "are"} drawn in orange` : "no link is under suspicion"}.${colours}${far}${links.shown < links.n ? ` Of ${count(links.n)} links ${count(links.shown)} are here: the least trusted, suspects, and some of the others.` : ""}`;
 }
 
 function attachLinkControls(scatter) {

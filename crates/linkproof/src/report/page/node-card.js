@@ -74,9 +74,9 @@ class NodeCard {
       const marks = suspect[link] ? [element("span", { class: "suspect" }, "suspect")] : [];
       return element("li", {}, to, element("span", { class: "trust" }, `trust ${figure(trust[link])}`), ...marks);
     });
-    if (links.length > most) {
-      items.push(element("li", { class: "hint" }, `and ${count(links.length - most)} more`));
-    }
+    // Of very many links the page does not hold all.
+    const more = Math.max(links.length, this.report.nodes.degree[node]) - items.length;
+    if (more > 0) items.push(element("li", { class: "hint" }, `and ${count(more)} more`));
     return element("ul", {}, ...items);
   }
 

@@ -2,7 +2,7 @@
 // Reads the report's data: JSON in which long arrays are base64 of
 // little-endian typed arrays, written {"f32": "..."}.
 
-const ARRAY_TYPES = { f32: Float32Array, u32: Uint32Array, i32: Int32Array, u8: Uint8Array };
+const ARRAY_TYPES = { f32: Float32Array, f64: Float64Array, u32: Uint32Array, i32: Int32Array, u8: Uint8Array };
 
 /** The bytes of a base64 text; the browser's own decoder where there is one. */
 function bytesOfBase64(text) {
