@@ -64,7 +64,9 @@ def main() -> None:
         same = np.array_equal(np.load(folder / "m" / "embeddings.npy"), model.embedding_)
     print(f"{args.nodes} nodes, {links.nnz // 2} links, {model.n_iter_} steps; same bits: {same}")
     for name, seconds in times.items():
-        print(f"  {name:<10} {np.median(seconds):7.3f} s  ({min(seconds):.3f} to {max(seconds):.3f})")
+        print(
+            f"  {name:<10} {np.median(seconds):7.3f} s  ({min(seconds):.3f} to {max(seconds):.3f})"
+        )
     ratios = np.array(times["python"]) / np.array(times["fit alone"])
     print(f"  python / fit alone: {np.median(ratios):.3f} (median of {args.repeats})")
     ratios = np.array(times["python"]) / np.array(times["program"])

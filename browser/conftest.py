@@ -31,9 +31,7 @@ NO_WEBGL = ["--disable-3d-apis"]
 def chromium():
     """Where there is no browser, tests are skipped and say so."""
     reason = "no playwright: pip install -r browser/requirements.txt"
-    sync_playwright = pytest.importorskip(
-        "playwright.sync_api", reason=reason
-    ).sync_playwright
+    sync_playwright = pytest.importorskip("playwright.sync_api", reason=reason).sync_playwright
     if not Path(CHROMIUM).exists():
         pytest.skip(f"no Chromium at {CHROMIUM}; set LINKPROOF_CHROMIUM")
     with sync_playwright() as playwright:
@@ -141,7 +139,5 @@ def opened(browser, small):
     yield page
     assert page.errors == []
     assert page.dialogs == []
-    assert [
-        url for url in page.requests if not url.startswith(("file:", "data:", "blob:"))
-    ] == []
+    assert [url for url in page.requests if not url.startswith(("file:", "data:", "blob:"))] == []
     context.close()

@@ -36,9 +36,7 @@ def packed(kind: str, values) -> dict:
     return {kind: base64.b64encode(numbers.tobytes()).decode("ascii")}
 
 
-def sample(
-    n: int, links: int, clusters: int, seed: int = 1, hostile: bool = False
-) -> dict:
+def sample(n: int, links: int, clusters: int, seed: int = 1, hostile: bool = False) -> dict:
     """Clusters in a plane, links mostly within them, a few suspects across."""
     random_ = random.Random(seed)
     normal = random_.gauss
@@ -54,9 +52,7 @@ def sample(
     x = [centres[c][0] + normal(0, spread) for c in cluster]
     y = [centres[c][1] + normal(0, spread) for c in cluster]
     x[-1], y[-1] = 2.4, -0.3  # one far outside
-    label = [
-        c if random_.random() < 0.9 else random_.randrange(clusters) for c in cluster
-    ]
+    label = [c if random_.random() < 0.9 else random_.randrange(clusters) for c in cluster]
     for i in range(0, n, 25):
         label[i] = -1
     members = [[i for i in range(n) if cluster[i] == c] for c in range(clusters)]
@@ -71,22 +67,12 @@ def sample(
         degree[src] += 1
         degree[dst] += 1
         crossing = cluster[src] != cluster[dst]
-        mu = (
-            random_.lognormvariate(-4, 1)
-            if crossing
-            else random_.lognormvariate(0, 0.5)
-        )
+        mu = random_.lognormvariate(-4, 1) if crossing else random_.lognormvariate(0, 0.5)
         weight = 1 + (random_.random() < 0.1) * random_.randrange(9)
-        log_trust = (
-            weight * (math.log(mu) - math.log(weight)) + weight - mu
-            if weight > mu
-            else 0.0
-        )
+        log_trust = weight * (math.log(mu) - math.log(weight)) + weight - mu if weight > mu else 0.0
         trust = math.exp(log_trust)
         chance = trust / (trust + 0.02)
-        rows.append(
-            (trust, src, dst, weight, mu, chance, int(crossing and chance < 0.85))
-        )
+        rows.append((trust, src, dst, weight, mu, chance, int(crossing and chance < 0.85)))
     rows.sort()
     trust, src, dst, weight, mu, chance, suspect = zip(*rows)
     ids = [f"node-{i:05d}" for i in range(n)]
@@ -97,8 +83,7 @@ def sample(
     steps = list(range(0, 301, 5))
     values = [1.1 + 2.3 * math.exp(-s / 40) + 0.015 * normal(0, 1) for s in steps]
     held_out = [
-        None if s % 10 else 0.42 + 0.3 * math.exp(-s / 30) + 0.0002 * max(0, s - 150)
-        for s in steps
+        None if s % 10 else 0.42 + 0.3 * math.exp(-s / 30) + 0.0002 * max(0, s - 150) for s in steps
     ]
     known = [(h, s) for h, s in zip(held_out, steps) if h is not None]
     tops = ["0", "1", "2-3", "4-7", "8-15", "16-31", "32-63", "64+"]
@@ -110,9 +95,7 @@ def sample(
             "score": score,
             "beta": beta,
             "ridge": ridge,
-            "behind": 0.01
-            + 0.02 * i
-            + 0.03 * abs(math.log10(ridge + 0.1) - 0.4) ** 1.5,
+            "behind": 0.01 + 0.02 * i + 0.03 * abs(math.log10(ridge + 0.1) - 0.4) ** 1.5,
             "standard_error": 0.004 + 0.002 * i,
             "chosen": score == "probability" and beta == 0.5 and ridge == 3,
         }
@@ -212,9 +195,7 @@ def script_names(page: str) -> list[str]:
 def json_for_script(data: dict) -> str:
     """JSON that cannot end the script element that holds it."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return re.sub(
-        "[<>&\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", text
-    )
+    return re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", text)
 
 
 def fill(data: dict) -> str:
@@ -244,6 +225,4 @@ def large() -> dict:
 
 if __name__ == "__main__":
     kind, path = sys.argv[1:]
-    Path(path).write_text(
-        fill({"small": small, "large": large}[kind]()), encoding="utf-8"
-    )
+    Path(path).write_text(fill({"small": small, "large": large}[kind]()), encoding="utf-8")

@@ -25,9 +25,7 @@ def test_the_sources_cannot_end_their_elements():
         text = (sample.PAGE / name).read_text(encoding="utf-8")
         assert len(text.splitlines()) < 300, name
         assert "innerHTML" not in text and "insertAdjacentHTML" not in text, name
-    assert (
-        "</style" not in (sample.PAGE / "page.css").read_text(encoding="utf-8").lower()
-    )
+    assert "</style" not in (sample.PAGE / "page.css").read_text(encoding="utf-8").lower()
 
 
 def test_it_loads_by_itself(opened):
@@ -114,16 +112,12 @@ def test_colours_and_legend(opened):
     # One entry kept, the others dimmed.
     page.select_option("#colour-by", "cluster")
     opened.settle()
-    before = [
-        opened.colours(*opened.read(f"nodePlace({node})")) for node in range(20, 40)
-    ]
+    before = [opened.colours(*opened.read(f"nodePlace({node})")) for node in range(20, 40)]
     first = legend.locator("button").first
     first.click()
     opened.settle()
     assert legend.locator("button").first.get_attribute("aria-pressed") == "true"
-    after = [
-        opened.colours(*opened.read(f"nodePlace({node})")) for node in range(20, 40)
-    ]
+    after = [opened.colours(*opened.read(f"nodePlace({node})")) for node in range(20, 40)]
     assert before != after
     opened.shot("dimmed")
 
@@ -135,9 +129,7 @@ def test_trust_and_checkboxes_choose_links(opened):
     assert everything == 1200 and 0 < suspects < 200
     slider = page.locator("#trust")
     slider.focus()
-    slider.evaluate(
-        "(one) => { one.value = 300; one.dispatchEvent(new Event('input')); }"
-    )
+    slider.evaluate("(one) => { one.value = 300; one.dispatchEvent(new Event('input')); }")
     upto = opened.read("drawnLinks")
     assert 300 <= upto < everything
     opened.settle()
@@ -145,9 +137,7 @@ def test_trust_and_checkboxes_choose_links(opened):
     page.select_option("#trust-side", "from")
     above = opened.read("drawnLinks")
     assert 0 < above < everything and upto + above >= everything
-    slider.evaluate(
-        "(one) => { one.value = 0; one.dispatchEvent(new Event('input')); }"
-    )
+    slider.evaluate("(one) => { one.value = 0; one.dispatchEvent(new Event('input')); }")
     assert opened.read("drawnLinks") == everything
     page.uncheck("#show-links")
     assert opened.read("drawnLinks") == suspects

@@ -15,16 +15,10 @@ HOSTILE = "</script><script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    built = (
-        Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-        / "release"
-        / "linkproof"
-    )
+    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "linkproof"
     found = Path(os.environ.get("LINKPROOF_PROGRAM", built))
     if not found.exists():
-        pytest.skip(
-            f"no program at {found}: cargo build --release, or set LINKPROOF_PROGRAM"
-        )
+        pytest.skip(f"no program at {found}: cargo build --release, or set LINKPROOF_PROGRAM")
     return found
 
 
@@ -41,10 +35,7 @@ def fitted(program, tmp_path_factory) -> Path:
             if draw.random() < (0.2 if i % 3 == j % 3 else 0.01):
                 rows.append(f'"{names[i]}","{names[j]}",{draw.randint(1, 4)}')
     (folder / "links.csv").write_text("\n".join(rows))
-    labels = [
-        f'"{name}",{"<b>" if node % 3 else "group & co"}'
-        for node, name in enumerate(names)
-    ]
+    labels = [f'"{name}",{"<b>" if node % 3 else "group & co"}' for node, name in enumerate(names)]
     (folder / "labels.csv").write_text("\n".join(["node,label", *labels]))
     line = [program, "fit", "--links", "links.csv", "--labels", "labels.csv", "--dim", "8",
             "--select", "--ridges", "1,10", "--folds", "2", "--report", "--quiet", "--out", "m"]  # fmt: skip
@@ -57,11 +48,7 @@ def test_a_page_of_a_fit(browser, fitted):
     opened = Opened(context.new_page(), fitted)
     assert opened.errors == []
     assert opened.dialogs == []
-    assert [
-        url
-        for url in opened.requests
-        if not url.startswith(("file:", "data:", "blob:"))
-    ] == []
+    assert [url for url in opened.requests if not url.startswith(("file:", "data:", "blob:"))] == []
     assert opened.read("drawnLinks") > 100
     names = [opened.read(f"nodeName({node})") for node in range(120)]
     assert HOSTILE in names
