@@ -35,6 +35,8 @@ pub struct Pictured<'a> {
     pub model: &'a Fitted,
     pub links: &'a Graph,
     pub classes: Option<Classes>,
+    /// The seed of the layout.
+    pub seed: u64,
 }
 
 /// Classes of nodes from labels: numbers in their order, other names by letter.
@@ -93,7 +95,7 @@ impl Pictured<'_> {
         progress.say("laying the nodes out");
         let model = self.model;
         let (y, n, dim) = (model.embeddings(), model.n_nodes(), model.dim());
-        let found = layout(y, n, dim, method, model.params().seed, &mut |done, all| {
+        let found = layout(y, n, dim, method, self.seed, &mut |done, all| {
             progress.count(done as u64, all as u64, "rounds of the layout");
             !Session::is_stopped()
         })?;

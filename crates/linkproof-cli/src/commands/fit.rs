@@ -133,6 +133,7 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         model: &fitted,
         links: &links,
         classes: labels.as_ref().map(|known| classes(&known.labels, &fitted)),
+        seed: params.seed,
     };
     let layout = (args.report || args.plot.is_some())
         .then(|| pictured.layout(args.layout, &mut progress))

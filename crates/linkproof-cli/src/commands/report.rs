@@ -62,6 +62,7 @@ pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
         model: &model,
         links: &links,
         classes,
+        seed: session.seed().unwrap_or(model.params().seed),
     };
     let layout = pictured.layout(args.layout, &mut progress)?;
     progress.say("writing");

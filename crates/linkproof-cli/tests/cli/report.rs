@@ -86,6 +86,8 @@ fn pages_have_the_same_bytes_at_any_number_of_threads() {
     lab.ok("report m --threads 1 --quiet --out one.html");
     lab.ok("report m --threads 2 --quiet --out two.html");
     assert!(lab.bytes("one.html") == lab.bytes("two.html"));
+    lab.ok("report m --seed 5 --quiet --out other.html");
+    assert!(lab.bytes("one.html") != lab.bytes("other.html"));
 }
 
 #[test]

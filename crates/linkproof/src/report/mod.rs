@@ -349,15 +349,15 @@ impl Report<'_> {
         let (model, report) = (self.model, self.model.report());
         let counts = report.counts;
         let mut facts = vec![
-            ("nodes", model.n_nodes().to_string()),
-            ("links", self.links.n_links().to_string()),
+            ("nodes", separated(model.n_nodes())),
+            ("links", separated(self.links.n_links())),
             ("dimensions", model.dim().to_string()),
             ("score", model.params().score.to_string()),
             ("beta", model.params().beta.to_string()),
             ("ridge", model.params().ridge.to_string()),
             ("gamma", self.gamma_in_words()),
             ("value", format!("{:.6}", report.value)),
-            ("steps", report.steps.to_string()),
+            ("steps", separated(report.steps)),
             ("seconds", format!("{:.1}", report.seconds)),
             (
                 "links that look like random pairs",
@@ -384,7 +384,7 @@ impl Report<'_> {
             ("self-links, dropped", counts.read.self_links),
         ];
         for (name, count) in more.into_iter().filter(|(_, count)| *count > 0) {
-            facts.push((name, count.to_string()));
+            facts.push((name, separated(count)));
         }
         let owned = |(name, value): (&str, String)| (name.to_owned(), value);
         facts.into_iter().map(owned).collect()
@@ -439,6 +439,19 @@ fn shown(suspects: &[bool], most: usize) -> Vec<usize> {
     places
 }
 
+/// A count with a comma before every three digits.
+fn separated(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
@@ -478,6 +491,12 @@ mod tests {
         // Too many suspects leave room for others.
         let places = shown(&vec![true; 1000], 200);
         assert!(places.len() <= 200);
+    }
+
+    #[test]
+    fn counts_are_readable() {
+        let counts = [0, 999, 1000, 1_234_567];
+        assert_eq!(counts.map(separated), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]
