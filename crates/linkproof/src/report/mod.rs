@@ -6,6 +6,7 @@
 
 mod arrays;
 mod expected;
+mod words;
 
 pub use expected::{Histogram, degrees, weights};
 
@@ -19,7 +20,6 @@ use crate::graph::Graph;
 use crate::layout::Layout;
 use crate::measure::KMeans;
 use crate::model::Fitted;
-use crate::params::{ScoreKind, WeightTransform};
 use arrays::{escaped, f32s, i32s, inside_a_page, reals, u8s, u32s};
 
 const PAGE: &str = include_str!("page/page.html");
@@ -149,32 +149,6 @@ impl Report<'_> {
         }
     }
 
-    /// What a reader should know.
-    fn notes(&self) -> Vec<String> {
-        let params = self.model.params();
-        let mut notes = self.model.report().notes.clone();
-        if params.weights != WeightTransform::AsIs {
-            notes.push(format!(
-                "expected weights, and the histogram of weights, are those after the transform \
-                 '{}'; the list has the weights as they were given",
-                params.weights
-            ));
-        }
-        if params.walks > 0 {
-            notes.push(
-                "the fit saw weights averaged over walks; here they are compared as they were given"
-                    .to_owned(),
-            );
-        }
-        if self.model.n_nodes() > expected::MOST_NODES {
-            notes.push(format!(
-                "expected degrees are those of {} nodes drawn at random",
-                expected::MOST_NODES
-            ));
-        }
-        notes
-    }
-
     /// The links of which the fit tells something, and how the model judges them,
     /// least trusted first.
     fn judge(&self) -> Result<(Graph, Vec<Verdict>, Discovery)> {
@@ -295,131 +269,6 @@ impl Report<'_> {
             "stop_reason": report.stop_reason,
         })
     }
-
-    /// The parameters as they were given; what was left open was chosen to fit.
-    fn parameters(&self) -> Value {
-        let mut params = json!(self.model.params());
-        if let Some(params) = params.as_object_mut() {
-            for (name, value) in params.iter_mut().filter(|(_, value)| value.is_null()) {
-                *value = json!(match name.as_str() {
-                    "clip" | "radius" => "none",
-                    "view-pairs" => "those with a link",
-                    _ => "chosen to fit",
-                });
-            }
-        }
-        params
-    }
-
-    /// The candidates of a search, where one was run before the fit.
-    fn selection(&self) -> Option<Value> {
-        let found = self.record.get("selection")?;
-        let chosen = found.get("chosen")?;
-        let candidates = found.get("candidates")?.as_array()?;
-        // The plot is of score, exponent and ridge; all else as in the choice, and
-        // of several limits of steps the best.
-        let same = |one: &Value, other: &Value, parts: &[&str]| {
-            parts.iter().all(|&part| one.get(part) == other.get(part))
-        };
-        let axes = ["score", "beta", "ridge"];
-        let behind = |one: &Value| one["behind"].as_f64().unwrap_or(f64::INFINITY);
-        let mut drawn: Vec<&Value> = Vec::new();
-        for one in candidates
-            .iter()
-            .filter(|one| same(one, chosen, &["dim", "walks"]))
-        {
-            match drawn.iter_mut().find(|other| same(one, other, &axes)) {
-                Some(other) if behind(one) < behind(other) => *other = one,
-                Some(_) => {}
-                None => drawn.push(one),
-            }
-        }
-        let row = |one: &Value| {
-            let of = |name: &str| one.get(name).cloned().unwrap_or_default();
-            json!({ "score": of("score"), "beta": of("beta"), "ridge": of("ridge"),
-                    "behind": of("behind"), "standard_error": of("standard_error"),
-                    "chosen": same(one, chosen, &axes) })
-        };
-        let criterion = found.get("criterion").cloned().unwrap_or_default();
-        let rows: Vec<Value> = drawn.into_iter().map(row).collect();
-        Some(json!({ "criterion": criterion, "candidates": rows }))
-    }
-
-    fn facts(&self, discovery: &Discovery) -> Vec<(String, String)> {
-        let (model, report) = (self.model, self.model.report());
-        let counts = report.counts;
-        let mut facts = vec![
-            ("nodes", separated(model.n_nodes())),
-            ("links", separated(self.links.n_links())),
-            ("dimensions", model.dim().to_string()),
-            ("score", model.params().score.to_string()),
-            ("beta", model.params().beta.to_string()),
-            ("ridge", model.params().ridge.to_string()),
-            ("gamma", self.gamma_in_words()),
-            ("value", format!("{:.6}", report.value)),
-            ("steps", separated(report.steps)),
-            ("seconds", format!("{:.1}", report.seconds)),
-            (
-                "links that look like random pairs",
-                percent(discovery.random_share),
-            ),
-        ];
-        if model.params().score != ScoreKind::Likelihood {
-            facts.insert(4, ("beta", model.params().beta.to_string()));
-        }
-        if let Some((start, best)) = report.held_out {
-            facts.push((
-                "held-out score, a pair",
-                format!("{best:.6} (from {start:.6})"),
-            ));
-        }
-        let more = [
-            ("links held out", counts.held_out_links),
-            ("links set aside", counts.set_aside_links),
-            (
-                "links between views that take no part",
-                counts.ignored_links,
-            ),
-            ("links of weight zero, dropped", counts.read.zero),
-            ("self-links, dropped", counts.read.self_links),
-        ];
-        for (name, count) in more.into_iter().filter(|(_, count)| *count > 0) {
-            facts.push((name, separated(count)));
-        }
-        let owned = |(name, value): (&str, String)| (name.to_owned(), value);
-        facts.into_iter().map(owned).collect()
-    }
-
-    fn gamma_in_words(&self) -> String {
-        let views = self.model.views();
-        let pairs = self.model.view_pairs();
-        if pairs.len() > 3 {
-            let gammas = pairs.iter().map(|&(d, e)| self.model.gamma().get(d, e));
-            let least = gammas.clone().fold(f64::INFINITY, f64::min);
-            let most = gammas.fold(f64::NEG_INFINITY, f64::max);
-            return format!("{least:.4} to {most:.4} ({} pairs of views)", pairs.len());
-        }
-        let pairs = pairs.iter();
-        let gammas = pairs.map(|&(d, e)| {
-            let gamma = self.model.gamma().get(d, e);
-            match views.len() {
-                1 => format!("{gamma:.4}"),
-                _ => format!("{gamma:.4} ({}:{})", views[d].name, views[e].name),
-            }
-        });
-        gammas.collect::<Vec<_>>().join(", ")
-    }
-
-    fn inputs(&self) -> Vec<(String, String)> {
-        let inputs = self.record.get("inputs").and_then(Value::as_array);
-        let inputs = inputs.map(Vec::as_slice).unwrap_or_default();
-        let text = |input: &Value, name: &str| {
-            let text = input.get(name).and_then(Value::as_str);
-            text.unwrap_or("unknown").to_owned()
-        };
-        let input = |input: &Value| (text(input, "path"), text(input, "sha256"));
-        inputs.iter().map(input).collect()
-    }
 }
 
 /// Places of links to show, at most so many: a tenth of them the least trusted,
@@ -437,19 +286,6 @@ fn shown(suspects: &[bool], most: usize) -> Vec<usize> {
     places.extend((0..room).map(|place| others[place * others.len() / room]));
     places.sort_unstable();
     places
-}
-
-/// A count with a comma before every three digits.
-fn separated(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn percent(share: f64) -> String {
@@ -491,12 +327,6 @@ mod tests {
         // Too many suspects leave room for others.
         let places = shown(&vec![true; 1000], 200);
         assert!(places.len() <= 200);
-    }
-
-    #[test]
-    fn counts_are_readable() {
-        let counts = [0, 999, 1000, 1_234_567];
-        assert_eq!(counts.map(separated), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]
