@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-import platform
 import warnings
 from collections.abc import Mapping, Sequence
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,22 +19,19 @@ from linkproof._output import as_configured, chosen_output
 from linkproof._pairs import PairScoring
 from linkproof._progress import Progress
 from linkproof._settings import (
-    from_core,
     read_flag,
     read_rules,
     read_seed,
     read_threads,
     to_core,
 )
-from linkproof.measures import is_unlabelled
-
-# Parameters that a model folder does not hold by itself.
-_KEPT = ("refine", "duplicates", "self_links")
+from linkproof._storing import Storing
 
 
 class GraphEmbedding(
     PairScoring,
     Judging,
+    Storing,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -406,108 +399,6 @@ class GraphEmbedding(
         threads = read_threads(self.n_jobs)
         found = self._model.embed(place, vectors, known, threads)
         return as_configured(self, found, row_ids(X))
-
-    def save(self, path: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the model as a folder, as the command line's ``fit`` does.
-
-        Parameters
-        ----------
-        path : str or path
-            The folder, which appears whole or not at all.
-        overwrite : bool, default=False
-            Replace what the folder holds, if that is a model.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from linkproof import GraphEmbedding
-        >>> model = GraphEmbedding(dim=2).fit(None, [("ada", "charles"), ("ada", "mary")])
-        >>> folder = pathlib.Path(tempfile.mkdtemp()) / "model"
-        >>> model.save(folder)
-        >>> list(GraphEmbedding.load(folder).nodes_)
-        ['ada', 'charles', 'mary']
-        """
-        check_is_fitted(self)
-        folder = Path(path)
-        is_filled = folder.is_dir() and any(folder.iterdir())
-        is_model = (folder / "model.safetensors").exists()
-        if read_flag("overwrite", overwrite) and is_filled and not is_model:
-            raise FileExistsError(f"{folder}: holds files that are no model; remove them first")
-        names = getattr(self, "feature_names_in_", None)
-        known = {
-            "python": platform.python_version(),
-            "feature_names": None if names is None else list(names),
-            **{name: getattr(self, name) for name in _KEPT},
-        }
-        self._model.save(folder, overwrite, json.dumps({"python": known}))
-
-    def report(
-        self,
-        path: str | PathLike[str],
-        *,
-        labels: Any = None,
-        layout: str = "auto",
-        title: str = "model",
-    ) -> None:
-        """Write the model as one HTML page, which works without a network.
-
-        A map of the nodes to zoom, search and colour, the links with suspects, the
-        training curve, and degrees and weights beside those that the fit expects.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, such as ``"report.html"``.
-        labels : sequence of shape (n_nodes,), optional
-            A class for each of ``nodes_`` to colour by; None or NaN for none.
-        layout : {"auto", "pca", "neighbors"}, default="auto"
-            How more than two dimensions become two; "auto": neighbours, in the
-            manner of UMAP, up to 20,000 nodes.
-        title : str, default="model"
-            What the page is called.
-        """
-        check_is_fitted(self)
-        names = None
-        if labels is not None:
-            names = [None if is_unlabelled(label) else str(label) for label in labels]
-            n = len(self.embedding_)
-            if len(names) != n:
-                raise ValueError(f"labels: found {len(names)}; expected {n}, one for each node")
-        with Progress("laying nodes out", self.verbose) as progress:
-            self._model.write_page(
-                path,
-                str(title),
-                names,
-                layout,
-                threads=read_threads(self.n_jobs),
-                show=progress.show,
-            )
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> GraphEmbedding:
-        """Read a model folder that Python or the command line wrote.
-
-        Parameters
-        ----------
-        path : str or path
-            The folder.
-
-        Returns
-        -------
-        model : GraphEmbedding
-            Fitted. Ids are text, or row numbers where they were 0, 1, ...
-        """
-        model = _core.Model.load(path)
-        report = json.loads(model.report)
-        known = report.get("python")
-        known = known if isinstance(known, dict) else {}
-        params = from_core(report["params"])
-        params.update({name: known[name] for name in _KEPT if name in known})
-        loaded = cls(**params)
-        loaded._keep(model, None if model.ids is None else list(model.ids))
-        if known.get("feature_names"):
-            loaded.feature_names_in_ = np.array(known["feature_names"], dtype=object)
-        return loaded
 
     def set_output(self, *, transform: str | None = None) -> GraphEmbedding:
         """Choose the container of embeddings.

@@ -25,6 +25,7 @@ class FittedModel:
     # None: the ids are the row numbers.
     _ids: list[Hashable] | None
     n_features_in_: int
+    feature_names_in_: npt.NDArray[Any]
     n_jobs: int | None
     verbose: bool
 

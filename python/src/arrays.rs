@@ -38,7 +38,7 @@ fn lend<E: Element, T: Sync + 'static>(
     array: &Bound<'_, PyArrayDyn<E>>,
     name: &str,
 ) -> PyResult<Buffer<T>> {
-    assert_eq!(size_of::<E>(), size_of::<T>());
+    const { assert!(size_of::<E>() == size_of::<T>()) };
     let entries = array.data().cast::<T>().cast_const();
     if !array.is_c_contiguous() || !entries.is_aligned() {
         let message = format!("{name}: expected an aligned, C-contiguous array");
