@@ -85,7 +85,11 @@ impl Fitted {
         let path = folder.as_ref().join(LINKS);
         // A build without Parquet writes links.csv.
         let other = folder.as_ref().join("links.csv");
-        let path = if other.exists() && !path.exists() { other } else { path };
+        let path = if other.exists() && !path.exists() {
+            other
+        } else {
+            path
+        };
         let links = read_links(&path, &Default::default())?;
         Dataset::with_nodes(links, self.ids.clone())?.user_graph()
     }
