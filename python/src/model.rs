@@ -67,7 +67,8 @@ impl Model {
             })?;
             let links = data.user_graph()?;
             let versions = json!({ "linkproof": env!("CARGO_PKG_VERSION"),
-                "system": std::env::consts::OS, "processor": std::env::consts::ARCH });
+                "system": std::env::consts::OS, "processor": std::env::consts::ARCH,
+                "instructions": linkproof::instructions()? });
             extra.insert("versions".into(), versions);
             Ok(Model {
                 fitted,

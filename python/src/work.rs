@@ -103,6 +103,7 @@ pub fn run<T: Send>(
     audience: &Audience,
     work: impl FnOnce(&Desk) -> Result<T> + Send,
 ) -> PyResult<T> {
+    linkproof::instructions().map_err(exception)?;
     let (sender, messages) = channel();
     let wants_steps = audience.every_step.is_some();
     let desk = Desk {

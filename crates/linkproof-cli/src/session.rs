@@ -20,8 +20,10 @@ pub struct Session {
 }
 
 impl Session {
-    /// Sets the number of threads.
+    /// Sets the number of threads, and sees that the machine has the
+    /// instructions that were asked for.
     pub fn start(shared: &SharedArgs) -> anyhow::Result<Session> {
+        linkproof::instructions()?;
         if let Some(threads) = shared.threads {
             rayon::ThreadPoolBuilder::new()
                 .num_threads(usize::from(threads))

@@ -108,6 +108,17 @@ pub enum Error {
         /// The value given.
         given: String,
     },
+    /// The environment asks for instructions that the machine does not have.
+    #[error(
+        "LINKPROOF_INSTRUCTIONS={given}: this machine does not have it; \
+         expected one of {here}, or the variable unset"
+    )]
+    Instructions {
+        /// What was asked for.
+        given: String,
+        /// What there is, separated by commas.
+        here: String,
+    },
     /// The optimisation left the range of numbers.
     #[error(
         "the fit diverged at step {step}: {detail}; nothing was written. Try a smaller --learning-rate, a larger --ridge or --clip 1"

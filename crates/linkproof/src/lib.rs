@@ -25,6 +25,9 @@
 //! [`smooth`], [`report`]; [`experiment`]; and [`measure`], [`layout`](mod@layout)
 //! and [`drawing`] beside them.
 
+// Tests compare with the system's functions.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 pub mod audit;
 pub mod buffer;
 pub mod dataset;
@@ -39,6 +42,7 @@ pub mod ids;
 pub mod inspect;
 pub mod io;
 pub mod layout;
+mod math;
 pub mod measure;
 pub mod model;
 pub mod objective;
@@ -60,6 +64,7 @@ pub use features::{Features, Matrix};
 pub use graph::Graph;
 pub use model::{Fitted, fit, fit_observed};
 pub use params::{CheckedParams, Params};
+pub use processor::instructions;
 pub use select::select;
 
 /// The README's Rust example is a test.

@@ -1,38 +1,115 @@
 //! One binary for every machine of an architecture: loops that gain from wide
 //! registers are compiled several times, and the version to run is chosen at
 //! run time.
+//!
+//! Every version that has the fused multiply-add gives the same bits: sums run
+//! in one order, whatever the width of the registers, and each step rounds
+//! once. Formulas outside those loops take their functions from
+//! [`math`](crate::math) and not from the system's library.
+
+use std::sync::OnceLock;
+
+use crate::error::{Error, Result};
+
+/// The variable that chooses among the instruction sets.
+const VARIABLE: &str = "LINKPROOF_INSTRUCTIONS";
 
 /// The instruction sets that loops are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Processor {
-    /// What every processor of the architecture has.
-    Portable,
+    /// No fused multiply-add: x86-64 processors from before 2013. The only one
+    /// whose results differ, in their last bits.
+    Separate,
+    /// The fused multiply-add, and no registers chosen by hand.
+    Plain,
     /// x86-64 with AVX2 and FMA.
     Avx2,
     /// x86-64 with AVX-512.
     Avx512,
-    /// 64-bit ARM.
-    Neon,
 }
 
 impl Processor {
-    /// The best that this machine has.
-    #[inline]
-    pub fn here() -> Processor {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") {
-                return Processor::Avx512;
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                return Processor::Avx2;
-            }
+    /// As it is written.
+    fn name(self) -> &'static str {
+        match self {
+            // Where the operation is missing, plain code does without.
+            Processor::Separate | Processor::Plain => "plain",
+            Processor::Avx2 => "avx2",
+            Processor::Avx512 => "avx512",
         }
-        if cfg!(target_arch = "aarch64") {
-            return Processor::Neon;
-        }
-        Processor::Portable
     }
+
+    /// What this machine has, the best last.
+    pub(crate) fn all_here() -> impl Iterator<Item = Processor> {
+        let plain = match Processor::Plain.is_here() {
+            true => Processor::Plain,
+            false => Processor::Separate,
+        };
+        let wide = [Processor::Avx2, Processor::Avx512];
+        let wide = wide.into_iter().filter(|wide| wide.is_here());
+        std::iter::once(plain).chain(wide)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn is_here(self) -> bool {
+        match self {
+            Processor::Separate => true,
+            Processor::Plain => is_x86_feature_detected!("fma"),
+            Processor::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
+            Processor::Avx512 => {
+                Processor::Avx2.is_here()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512dq")
+            }
+        }
+    }
+
+    /// Other architectures have the operation or a library's version of it.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn is_here(self) -> bool {
+        matches!(self, Processor::Separate | Processor::Plain)
+    }
+
+    /// The one that loops run on: the best that this machine has, unless the
+    /// variable names another.
+    #[inline]
+    pub(crate) fn here() -> Processor {
+        #[cfg(test)]
+        if let Some(processor) = tests::OVERRIDE.get() {
+            return processor;
+        }
+        static HERE: OnceLock<Processor> = OnceLock::new();
+        *HERE.get_or_init(|| asked_for().unwrap_or_else(|_| best()))
+    }
+}
+
+fn best() -> Processor {
+    Processor::all_here().last().unwrap_or(Processor::Separate)
+}
+
+fn asked_for() -> Result<Processor> {
+    match std::env::var_os(VARIABLE) {
+        None => Ok(best()),
+        Some(asked) => choose(&asked.to_string_lossy()),
+    }
+}
+
+fn choose(asked: &str) -> Result<Processor> {
+    let found = Processor::all_here().find(|processor| processor.name() == asked);
+    found.ok_or_else(|| {
+        let here: Vec<_> = Processor::all_here().map(Processor::name).collect();
+        Error::Instructions {
+            given: asked.to_owned(),
+            here: here.join(", "),
+        }
+    })
+}
+
+/// The instruction set that fits run on, by its name in
+/// `LINKPROOF_INSTRUCTIONS` (`plain`, `avx2` or `avx512`); an error where that
+/// variable asks for one that the machine lacks. Results do not depend on it.
+pub fn instructions() -> Result<&'static str> {
+    asked_for().map(Processor::name)
 }
 
 /// Wraps `body::<T, FMA>(arguments)`, an `#[inline(always)]` function, into a
@@ -43,6 +120,12 @@ macro_rules! vectorised {
         #[allow(clippy::too_many_arguments)]
         $vis fn $name<T: $crate::real::Real>($($arg: $type),*) -> $out {
             use $crate::processor::Processor;
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "fma")]
+            #[allow(clippy::too_many_arguments)]
+            fn plain<T: $crate::real::Real>($($arg: $type),*) -> $out {
+                $body::<T, true>($($arg),*)
+            }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma")]
             #[allow(clippy::too_many_arguments)]
@@ -55,17 +138,71 @@ macro_rules! vectorised {
             fn avx512<T: $crate::real::Real>($($arg: $type),*) -> $out {
                 $body::<T, true>($($arg),*)
             }
+            #[cfg(target_arch = "x86_64")]
             match Processor::here() {
-                #[cfg(target_arch = "x86_64")]
                 // SAFETY: chosen only where the processor was found to have it.
-                Processor::Avx2 => unsafe { avx2($($arg),*) },
-                #[cfg(target_arch = "x86_64")]
-                // SAFETY: as above.
                 Processor::Avx512 => unsafe { avx512($($arg),*) },
-                Processor::Neon => $body::<T, true>($($arg),*),
-                _ => $body::<T, false>($($arg),*),
+                // SAFETY: as above.
+                Processor::Avx2 => unsafe { avx2($($arg),*) },
+                // SAFETY: as above.
+                Processor::Plain => unsafe { plain($($arg),*) },
+                Processor::Separate => $body::<T, false>($($arg),*),
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            match Processor::here() {
+                Processor::Separate => $body::<T, false>($($arg),*),
+                _ => $body::<T, true>($($arg),*),
             }
         }
     };
 }
 pub(crate) use vectorised;
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::cell::Cell;
+    use std::fmt::Debug;
+
+    use super::*;
+
+    thread_local! {
+        /// What a test asks for, on its thread.
+        pub(super) static OVERRIDE: Cell<Option<Processor>> = const { Cell::new(None) };
+    }
+
+    /// What work on this thread gives, which must be the same on every
+    /// instruction set that the machine has.
+    pub(crate) fn on_every_path<R: PartialEq + Debug>(work: impl Fn() -> R) -> R {
+        let mut results = Processor::all_here().map(|processor| {
+            OVERRIDE.set(Some(processor));
+            let result = work();
+            OVERRIDE.set(None);
+            (processor, result)
+        });
+        let (first, expected) = results.next().expect("every machine has one");
+        for (processor, found) in results {
+            assert_eq!(found, expected, "{processor:?} against {first:?}");
+        }
+        expected
+    }
+
+    #[test]
+    fn the_best_is_taken_and_others_can_be_asked_for() {
+        let here: Vec<_> = Processor::all_here().collect();
+        assert_eq!(best(), here[here.len() - 1]);
+        assert_eq!(
+            here.contains(&Processor::Separate),
+            !Processor::Plain.is_here()
+        );
+        for &processor in &here {
+            assert_eq!(choose(processor.name()).unwrap(), processor);
+        }
+        for unknown in ["", "AVX2", "sse2", "avx1024"] {
+            let error = choose(unknown).unwrap_err();
+            assert!(error.is_bad_input());
+            let message = error.to_string();
+            assert!(message.contains("LINKPROOF_INSTRUCTIONS"), "{message}");
+            assert!(message.contains("plain"), "{message}");
+        }
+    }
+}

@@ -68,8 +68,6 @@ pub trait Real:
     fn to_f64(self) -> f64;
     /// The square root.
     fn sqrt(self) -> Self;
-    /// The hyperbolic tangent.
-    fn tanh(self) -> Self;
     /// The absolute value.
     fn abs(self) -> Self;
     /// Whether it is neither infinite nor NaN.
@@ -127,10 +125,6 @@ macro_rules! real {
                 self.sqrt()
             }
             #[inline(always)]
-            fn tanh(self) -> Self {
-                self.tanh()
-            }
-            #[inline(always)]
             fn abs(self) -> Self {
                 self.abs()
             }
@@ -181,14 +175,19 @@ macro_rules! real {
                 poly * power
             }
             fn with_registers<K: Task<Self>>(task: K) -> K::Output {
-                match Processor::here() {
-                    #[cfg(target_arch = "x86_64")]
-                    // SAFETY: chosen only where the processor was found to have it.
-                    Processor::Avx512 => unsafe { register::x86::$avx512(task) },
-                    #[cfg(target_arch = "x86_64")]
-                    // SAFETY: as above.
-                    Processor::Avx2 => unsafe { register::x86::$avx2(task) },
-                    _ => register::portable(task),
+                // SAFETY: each is chosen only where the processor was found to have it.
+                unsafe {
+                    match Processor::here() {
+                        #[cfg(target_arch = "x86_64")]
+                        Processor::Avx512 => register::x86::$avx512(task),
+                        #[cfg(target_arch = "x86_64")]
+                        Processor::Avx2 => register::x86::$avx2(task),
+                        #[cfg(target_arch = "x86_64")]
+                        Processor::Plain => register::x86::plain(task),
+                        Processor::Separate => register::plain::<$float, K, false>(task),
+                        #[cfg(not(target_arch = "x86_64"))]
+                        _ => register::plain::<$float, K, true>(task),
+                    }
                 }
             }
         }

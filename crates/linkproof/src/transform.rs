@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::features::{Matrix, Values};
 use crate::graph::{Adjacency, Graph, Link, LinkRules};
+use crate::math;
 use crate::params::{Normalize, WeightTransform};
 
 /// The largest number of links that walks may give a node.
@@ -24,7 +25,7 @@ pub fn transform_weight(weight: f64, transform: WeightTransform) -> f64 {
     match transform {
         WeightTransform::AsIs => weight,
         WeightTransform::Binary => 1.0,
-        WeightTransform::Log1p => weight.ln_1p(),
+        WeightTransform::Log1p => math::ln_1p(weight),
     }
 }
 

@@ -28,6 +28,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Verdict;
 use crate::dataset::Dataset;
+use crate::math;
 use crate::params::WeightTransform;
 use crate::score::log_tail;
 use crate::transform::transform_weight;
@@ -172,7 +173,7 @@ fn weight_rates(verdicts: &[Verdict], weights: WeightTransform) -> Vec<f64> {
             if w <= 1.0 || w <= mean {
                 return 1.0;
             }
-            (log_tail(w, mean) - log_tail(1.0, mean)).exp()
+            math::exp(log_tail(w, mean) - log_tail(1.0, mean))
         })
         .collect();
     let m = chances.len() as f64;

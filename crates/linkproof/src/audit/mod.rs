@@ -18,6 +18,7 @@ pub use judged::{
 pub use missing::{Missing, missing};
 
 use crate::graph::Link;
+use crate::math;
 use crate::model::Fitted;
 use crate::params::{Params, ScoreKind};
 use crate::score::log_tail;
@@ -47,7 +48,7 @@ pub struct Verdict {
 /// that is weaker than expected is no suspect.
 pub fn log_trust(w: f64, mu: f64) -> f64 {
     if w > mu {
-        w * (mu.ln() - w.ln()) + w - mu
+        w * (math::ln(mu) - math::ln(w)) + w - mu
     } else {
         0.0
     }
@@ -58,8 +59,8 @@ pub fn log_trust(w: f64, mu: f64) -> f64 {
 /// likelihood.
 pub fn influence(score: ScoreKind, beta: f64, log_trust: f64, mu: f64) -> f64 {
     match score {
-        ScoreKind::Probability => (beta * log_trust).exp(),
-        ScoreKind::Moment => mu.powf(beta).min(1.0),
+        ScoreKind::Probability => math::exp(beta * log_trust),
+        ScoreKind::Moment => math::pow(mu, beta).min(1.0),
         ScoreKind::Likelihood => 1.0,
     }
 }
@@ -75,7 +76,7 @@ impl Verdict {
             dst: link.dst,
             weight: link.weight,
             mu,
-            trust: log_trust.exp(),
+            trust: math::exp(log_trust),
             influence: influence(params.score, params.beta, log_trust, mu),
             surprise: -log_tail(seen, mu) / std::f64::consts::LN_10,
             log_trust,

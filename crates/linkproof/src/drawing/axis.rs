@@ -1,5 +1,7 @@
 //! Axes: where values stand and which of them are named.
 
+use crate::math;
+
 /// The level axis of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
@@ -77,7 +79,7 @@ fn with_margins((low, high): (f64, f64)) -> (f64, f64) {
 /// fill the range.
 pub(super) fn step((low, high): (f64, f64)) -> f64 {
     let least = (high - low) / 8.0;
-    let power = 10f64.powf(least.log10().floor());
+    let power = math::pow(10.0, math::log10(least).floor());
     let steps = [1.0, 2.0, 5.0].map(|factor| factor * power);
     let fitting = steps.into_iter().find(|step| *step >= least);
     fitting.unwrap_or(10.0 * power)
@@ -100,9 +102,9 @@ pub(super) fn ticks((low, high): (f64, f64), step: f64) -> Vec<(f64, String)> {
 fn name(value: f64, step: f64, largest: f64) -> String {
     // Zero comes without a sign.
     let value = if value == 0.0 { 0.0 } else { value };
-    let smallest_digit = (step * (1.0 + 1e-9)).log10().floor();
+    let smallest_digit = math::log10(step * (1.0 + 1e-9)).floor();
     if smallest_digit < -5.0 || largest >= 1e6 {
-        let digits = largest.log10().floor() - smallest_digit;
+        let digits = math::log10(largest).floor() - smallest_digit;
         return format!("{value:.*e}", digits.max(0.0) as usize);
     }
     format!("{value:.*}", (-smallest_digit).max(0.0) as usize)

@@ -4,6 +4,7 @@
 use std::f32::consts::PI;
 
 use super::{COLOURS, Colour, Form, Point, Style, WHITE};
+use crate::math;
 
 /// The palette without its yellow, which hardly shows on white, in an order
 /// that keeps like colours apart.
@@ -67,10 +68,10 @@ pub(super) fn marker(series: usize, centre: Point) -> (Form, Style) {
             Some(dent) if step % 2 == 1 => dent * radius,
             _ => radius,
         };
-        let angle = PI * (outline.turn + 2.0 * step as f32 / n_steps as f32);
+        let angle = f64::from(PI * (outline.turn + 2.0 * step as f32 / n_steps as f32));
         (
-            centre.0 + radius * angle.sin(),
-            centre.1 - radius * angle.cos(),
+            centre.0 + radius * math::sin(angle) as f32,
+            centre.1 - radius * math::cos(angle) as f32,
         )
     };
     (Form::Polygon((0..n_steps).map(corner).collect()), style)

@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::features::{Features, Matrix};
 use crate::graph::Graph;
 use crate::ids::Ids;
+use crate::math;
 use crate::model::Fitted;
 
 /// A stream of random numbers.
@@ -75,7 +76,7 @@ impl BlockModel {
         let t: Vec<f64> = random
             .normals(n)
             .iter()
-            .map(|z| (0.8 * z - 0.32).exp())
+            .map(|z| math::exp(0.8 * z - 0.32))
             .collect();
         let inside = INSIDE / self.size as f64;
         let outside = OUTSIDE / (n - self.size).max(1) as f64;
@@ -154,7 +155,7 @@ impl TwoViews {
             for j in 0..known {
                 let pairs = place(i).iter().zip(place(j));
                 let distance: f64 = pairs.map(|(a, b)| (a - b).powi(2)).sum();
-                let weight = random.count(3.0 * (-0.5 * distance).exp());
+                let weight = random.count(3.0 * math::exp(-0.5 * distance));
                 if weight > 0.0 {
                     links.push((i as u32, (known + j) as u32, weight));
                 }

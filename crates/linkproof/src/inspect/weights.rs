@@ -33,6 +33,7 @@ use serde::Serialize;
 use super::quantile;
 use crate::dataset::Dataset;
 use crate::graph::{Adjacency, Graph, Link};
+use crate::math;
 use crate::score::log_tail;
 
 /// How many of the heaviest links are named.
@@ -209,18 +210,18 @@ fn tail(n: usize, impossible: usize, unlikely: usize, too_light: usize) -> Tail 
 
 fn is_impossible(weight: f64, mu: f64, chance: f64) -> bool {
     // Four standard deviations are always possible, and spare the series.
-    weight > mu + 4.0 * mu.sqrt() && log_tail(weight, mu) < chance.ln()
+    weight > mu + 4.0 * mu.sqrt() && log_tail(weight, mu) < math::ln(chance)
 }
 
 /// By Chernoff's bound, `P(X <= w) <= e^{w - mu} (mu/w)^w` for `w < mu`.
 fn is_too_light(weight: f64, mu: f64, chance: f64) -> bool {
-    weight < mu && weight - mu - weight * (weight / mu).ln() < chance.ln()
+    weight < mu && weight - mu - weight * math::ln(weight / mu) < math::ln(chance)
 }
 
 /// The smallest weight, among whole numbers where the mean is 1 or more, that
 /// has a smaller chance.
 fn weight_of_chance(mu: f64, chance: f64) -> f64 {
-    let is_beyond = |weight: f64| log_tail(weight, mu) < chance.ln();
+    let is_beyond = |weight: f64| log_tail(weight, mu) < math::ln(chance);
     // A step that moves the largest of numbers, too.
     let (mut low, mut high) = (mu, mu + mu.sqrt().max(1.0).max(1e-12 * mu));
     while !is_beyond(high) {

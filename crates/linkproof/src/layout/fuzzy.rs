@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::nearest::Neighbors;
+use crate::math;
 
 /// The least width, as a share of the mean distance.
 const LEAST_WIDTH: f64 = 1e-3;
@@ -90,7 +91,7 @@ fn own_weights(neighbors: &Neighbors) -> Vec<(u32, f64)> {
 
 fn membership(beyond: f64, sigma: f64) -> f64 {
     match beyond > 0.0 && sigma > 0.0 {
-        true => (-beyond / sigma).exp(),
+        true => math::exp(-beyond / sigma),
         false => 1.0,
     }
 }
@@ -98,7 +99,7 @@ fn membership(beyond: f64, sigma: f64) -> f64 {
 /// The `sigma` at which weights add up to `log2` of their number, by bisection;
 /// near 0 where they always exceed it.
 fn width(beyond: &[f64]) -> f64 {
-    let target = (beyond.len() as f64).log2();
+    let target = math::log2(beyond.len() as f64);
     let farthest = beyond.iter().copied().fold(0.0, f64::max);
     let sum = |sigma: f64| -> f64 { beyond.iter().map(|&d| membership(d, sigma)).sum() };
     // At this width each of k weights is exp(-1/k) or more, and k exp(-1/k) is

@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::math;
 
 use super::fuzzy::Edges;
 
@@ -107,11 +108,11 @@ struct Adam {
 
 impl Adam {
     fn new(epoch: usize, rate: f32) -> Adam {
-        let steps = epoch.min(10_000) as i32 + 1;
+        let steps = epoch.min(10_000) as f32 + 1.0;
         Adam {
             rate,
-            first: 1.0 / (1.0 - FIRST_DECAY.powi(steps)),
-            second: 1.0 / (1.0 - SECOND_DECAY.powi(steps)),
+            first: 1.0 / (1.0 - math::pow_single(FIRST_DECAY, steps)),
+            second: 1.0 / (1.0 - math::pow_single(SECOND_DECAY, steps)),
         }
     }
 }
@@ -142,7 +143,7 @@ fn force(edges: &Edges, at: &[[f32; 2]], i: usize, random: &mut ChaCha8Rng) -> [
         total += weight;
         if square > 0.0 {
             // -2 A B d^{2B-2} / (1 + A d^{2B})
-            let power = square.powf(B);
+            let power = math::pow_single(square, B);
             let slope = -2.0 * A * B * power / (square * (1.0 + A * power));
             add_clipped(&mut sum, apart, slope, 2.0 * weight);
         }
@@ -153,7 +154,7 @@ fn force(edges: &Edges, at: &[[f32; 2]], i: usize, random: &mut ChaCha8Rng) -> [
         let apart = difference(here, at[j as usize]);
         let square = apart[0] * apart[0] + apart[1] * apart[1];
         // 2 B / (d^2 (1 + A d^{2B})), bounded at 0, where the point itself is.
-        let slope = 2.0 * B / ((0.001 + square) * (1.0 + A * square.powf(B)));
+        let slope = 2.0 * B / ((0.001 + square) * (1.0 + A * math::pow_single(square, B)));
         add_clipped(&mut sum, apart, slope, weight);
     }
     sum

@@ -2,6 +2,7 @@
 //! Rand index, and accuracy under the best matching.
 
 use crate::error::{Error, Result};
+use crate::math;
 
 use super::matching::best_total;
 
@@ -88,7 +89,7 @@ impl Contingency {
                 let shared = cell.count as f64;
                 let class = self.classes[cell.class] as f64;
                 let cluster = self.clusters[cell.cluster] as f64;
-                shared / n * ((shared / class).ln() + (n / cluster).ln())
+                shared / n * (math::ln(shared / class) + math::ln(n / cluster))
             })
             .sum();
         if information <= f64::EPSILON {
@@ -139,7 +140,7 @@ fn entropy(sizes: &[u64], n: f64) -> f64 {
         .iter()
         .map(|&size| {
             let share = size as f64 / n;
-            -share * share.ln()
+            -share * math::ln(share)
         })
         .sum()
 }

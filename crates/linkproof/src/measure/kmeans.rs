@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
+use crate::math;
 
 use super::points::{Points, dot, nearest, squared_distance};
 
@@ -111,7 +112,7 @@ pub struct Clustering {
 /// times over, and the draw that lowers the sum of those distances most is kept.
 fn seeds(points: &Points, k: usize, rng: &mut ChaCha8Rng) -> Vec<usize> {
     let n = points.len();
-    let trials = 2 + (k as f64).ln() as usize;
+    let trials = 2 + math::ln(k as f64) as usize;
     let first = rng.random_range(0..n);
     let mut chosen = vec![first];
     let (mut closest, mut total) = distances_with(points, first, &vec![f32::INFINITY; n]);

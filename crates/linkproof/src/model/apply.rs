@@ -5,6 +5,7 @@ use crate::encoder::Input;
 use crate::error::{Error, Result};
 use crate::features::{Features, Matrix, Values};
 use crate::graph::Graph;
+use crate::math;
 use crate::params::Precision;
 use crate::real::Real;
 use crate::transform::{normalize, propagate, propagate_new};
@@ -165,7 +166,7 @@ impl Fitted {
             .zip(z)
             .map(|(a, b)| f64::from(*a) * f64::from(*b))
             .sum();
-        self.report.k * (product - self.gamma.get(d, e)).exp()
+        self.report.k * math::exp(product - self.gamma.get(d, e))
     }
 
     /// The expected weight of two training nodes.

@@ -10,6 +10,7 @@ use crate::graph::Graph;
 use crate::objective::{Prepared, Problem};
 use crate::pairs::Split;
 use crate::params::{CheckedParams, Precision};
+use crate::processor::instructions;
 use crate::real::Real;
 use crate::score::Score;
 use crate::solve::{Observer, Plan, Solution, solve};
@@ -57,6 +58,7 @@ pub fn fit_seeing(
     aside: Option<&Graph>,
     observer: &mut Observer<'_>,
 ) -> Result<Fitted> {
+    instructions()?;
     match params.precision {
         Precision::F32 => fit_in::<f32>(params, data, (split, aside), observer),
         Precision::F64 => fit_in::<f64>(params, data, (split, aside), observer),

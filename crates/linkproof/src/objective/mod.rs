@@ -25,6 +25,7 @@ use std::ops::Range;
 use crate::encoder::{Dropout, Input, Network, NetworkSpec, Pass, Statistics};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
+use crate::math;
 use crate::pairs::{
     AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Sums, Tiled, ViewMatrix,
     listed_pairs,
@@ -229,7 +230,7 @@ impl<'a, T: Real> Problem<'a, T> {
             // Half a link where there is none, as for a pair of views that
             // the user named.
             let mean = sums.get(d, e).max(0.5 * median.min(1.0)) / pairs;
-            theta.push(T::of(-mean.ln()));
+            theta.push(T::of(-math::ln(mean)));
         }
         theta
     }

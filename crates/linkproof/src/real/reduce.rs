@@ -1,13 +1,18 @@
-//! Sums and ranges of many numbers, in several registers at once; the order of
-//! operations depends on the length alone.
+//! Sums and ranges of many numbers, in several registers at once. The order of
+//! operations depends on the length alone, not on the width of the registers.
 
 use super::Real;
 use super::register::{Register, Task};
 
-/// Registers that take turns, so that none waits for its last result.
+/// The bytes of the widest register; numbers that fill them are a group.
+const GROUP_BYTES: usize = 64;
+/// Groups that take turns, so that no register waits for its last result.
 const TURNS: usize = 4;
+/// Registers that hold all turns' sums, where they are narrowest.
+const MAX_REGISTERS: usize = TURNS * MAX_LANES / 4;
 
-/// The sum.
+/// The sum: a partial sum for each place in four groups, then the groups, then
+/// the places by halves; numbers that fill no four groups first.
 pub fn sum<T: Real>(numbers: &[T]) -> T {
     T::with_registers(Sum(numbers))
 }
@@ -24,25 +29,37 @@ impl<T: Real> Task<T> for Sum<'_, T> {
 
     #[inline(always)]
     unsafe fn run<V: Register<T>, const ROWS: usize>(self) -> T {
-        let chunks = self.0.chunks_exact(TURNS * V::LANES);
+        let group = GROUP_BYTES / size_of::<T>();
+        let chunks = self.0.chunks_exact(TURNS * group);
         let mut total = T::ZERO;
         for &number in chunks.remainder() {
             total += number;
         }
+        let mut places = [T::ZERO; MAX_LANES];
         // SAFETY: each chunk holds as many numbers as are loaded.
         unsafe {
-            let mut sums = [V::splat(T::ZERO); TURNS];
+            let mut sums = [V::splat(T::ZERO); MAX_REGISTERS];
+            let sums = &mut sums[..TURNS * group / V::LANES];
             for chunk in chunks {
-                for (turn, sum) in sums.iter_mut().enumerate() {
-                    *sum = V::load(chunk.as_ptr().add(turn * V::LANES)).add(*sum);
+                for (place, sum) in sums.iter_mut().enumerate() {
+                    *sum = V::load(chunk.as_ptr().add(place * V::LANES)).add(*sum);
                 }
             }
-            let sum = sums[0].add(sums[1]).add(sums[2].add(sums[3]));
-            for &number in spilled(sum, &mut [T::ZERO; MAX_LANES]) {
-                total += number;
+            let in_group = group / V::LANES;
+            for place in 0..in_group {
+                let turn = |turn: usize| sums[turn * in_group + place];
+                let sum = turn(0).add(turn(1)).add(turn(2).add(turn(3)));
+                sum.store(places.as_mut_ptr().add(place * V::LANES));
             }
         }
-        total
+        let mut half = group / 2;
+        while half > 0 {
+            for place in 0..half {
+                places[place] += places[place + half];
+            }
+            half /= 2;
+        }
+        total + places[0]
     }
 }
 
@@ -96,6 +113,23 @@ unsafe fn spilled<T: Real, V: Register<T>>(register: V, memory: &mut [T; MAX_LAN
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::processor::tests::on_every_path;
+
+    #[test]
+    fn sums_have_the_same_bits_on_every_path() {
+        for n in (0..300).chain([1000, 4096]) {
+            let numbers: Vec<f64> = (0..n).map(|i| (f64::from(i) * 0.7).sin()).collect();
+            let singles: Vec<f32> = numbers.iter().map(|&x| x as f32).collect();
+            on_every_path(|| {
+                (
+                    sum(&numbers),
+                    sum(&singles),
+                    range(&numbers),
+                    range(&singles),
+                )
+            });
+        }
+    }
 
     #[test]
     fn sums_and_ranges_are_those_of_plain_loops() {

@@ -44,72 +44,75 @@ pub fn lanes<T: Real>() -> usize {
     match Processor::here() {
         Processor::Avx512 => 64 / size_of::<T>(),
         Processor::Avx2 => 32 / size_of::<T>(),
-        Processor::Neon | Processor::Portable => PORTABLE_LANES,
+        Processor::Plain | Processor::Separate => PLAIN_LANES,
     }
 }
 
 /// Numbers that the compiler is asked to treat as one register.
-const PORTABLE_LANES: usize = 4;
+const PLAIN_LANES: usize = 4;
 
 /// A task in plain code.
-pub fn portable<T: Real, K: Task<T>>(task: K) -> K::Output {
+///
+/// # Safety
+/// With `FMA` the machine must have the operation.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+#[inline(always)]
+pub unsafe fn plain<T: Real, K: Task<T>, const FMA: bool>(task: K) -> K::Output {
     // SAFETY: arrays exist on every machine.
-    unsafe { task.run::<[T; PORTABLE_LANES], 4>() }
+    unsafe { task.run::<Lanes<T, FMA>, 4>() }
 }
 
+/// Numbers side by side, as plain code; multiply-adds are fused or not.
+#[derive(Debug, Clone, Copy)]
+pub struct Lanes<T, const FMA: bool>([T; PLAIN_LANES]);
+
 #[allow(clippy::undocumented_unsafe_blocks)] // the trait's contract
-impl<T: Real> Register<T> for [T; PORTABLE_LANES] {
-    const LANES: usize = PORTABLE_LANES;
+impl<T: Real, const FMA: bool> Register<T> for Lanes<T, FMA> {
+    const LANES: usize = PLAIN_LANES;
 
     #[inline(always)]
     unsafe fn splat(value: T) -> Self {
-        [value; PORTABLE_LANES]
+        Lanes([value; PLAIN_LANES])
     }
 
     #[inline(always)]
     unsafe fn load(from: *const T) -> Self {
-        unsafe { from.cast::<Self>().read_unaligned() }
+        Lanes(unsafe { from.cast::<[T; PLAIN_LANES]>().read_unaligned() })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut T) {
-        unsafe { to.cast::<Self>().write_unaligned(self) }
+        unsafe { to.cast::<[T; PLAIN_LANES]>().write_unaligned(self.0) }
     }
 
     #[inline(always)]
     unsafe fn add(self, other: Self) -> Self {
-        std::array::from_fn(|lane| self[lane] + other[lane])
+        Lanes(std::array::from_fn(|lane| self.0[lane] + other.0[lane]))
     }
 
     #[inline(always)]
     unsafe fn min(self, other: Self) -> Self {
-        std::array::from_fn(|lane| self[lane].min(other[lane]))
+        Lanes(std::array::from_fn(|lane| self.0[lane].min(other.0[lane])))
     }
 
     #[inline(always)]
     unsafe fn max(self, other: Self) -> Self {
-        std::array::from_fn(|lane| self[lane].max(other[lane]))
+        Lanes(std::array::from_fn(|lane| self.0[lane].max(other.0[lane])))
     }
 
     #[inline(always)]
     unsafe fn mul_add(self, factor: Self, sum: Self) -> Self {
-        // ARM always has the fused operation; where a machine lacks it,
-        // asking for it would call a library for every number.
-        std::array::from_fn(|lane| {
-            if cfg!(target_arch = "aarch64") {
-                self[lane].fma::<true>(factor[lane], sum[lane])
-            } else {
-                self[lane] * factor[lane] + sum[lane]
-            }
-        })
+        Lanes(std::array::from_fn(|lane| {
+            self.0[lane].fma::<FMA>(factor.0[lane], sum.0[lane])
+        }))
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 pub mod x86 {
-    //! AVX2 and AVX-512.
+    //! AVX2 and AVX-512, and plain code that may use the fused operation.
 
-    use super::{Register, Task};
+    use super::{Real, Register, Task};
     use std::arch::x86_64::*;
 
     macro_rules! register {
@@ -210,6 +213,15 @@ pub mod x86 {
                 unsafe { task.run::<$register, $rows>() }
             }
         };
+    }
+    /// A task in plain code.
+    ///
+    /// # Safety
+    /// The machine must have the fused multiply-add.
+    #[target_feature(enable = "fma")]
+    pub unsafe fn plain<T: Real, K: Task<T>>(task: K) -> K::Output {
+        // SAFETY: the caller's.
+        unsafe { super::plain::<T, K, true>(task) }
     }
     // 16 registers with AVX2, 32 with AVX-512.
     entry!(avx2_f32, f32, __m256, 6, "avx2,fma");

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::graph::Graph;
+use crate::math;
 use crate::model::Fitted;
 use crate::score::log_tail;
 use crate::transform::transform_weight;
@@ -63,7 +64,7 @@ fn bin_of(bins: &[(u64, u64)], value: f64) -> usize {
 
 /// The chance that a Poisson number of this mean falls into a bin.
 fn chance(&(start, end): &(u64, u64), mean: f64) -> f64 {
-    let at_least = |count: u64| log_tail(count as f64, mean).exp();
+    let at_least = |count: u64| math::exp(log_tail(count as f64, mean));
     match end.checked_add(1) {
         Some(next) => (at_least(start) - at_least(next)).max(0.0),
         None => at_least(start),
@@ -117,7 +118,9 @@ fn expected_degree(model: &Fitted, row: usize) -> f64 {
         model.view_pairs().contains(&(d, e))
     };
     let others = (0..model.n_nodes()).filter(|&other| other != row && takes_part(other));
-    others.map(|other| -(-model.mu(row, other)).exp_m1()).sum()
+    others
+        .map(|other| -math::exp_m1(-model.mu(row, other)))
+        .sum()
 }
 
 /// The weights of the links, as the fit sees them.
@@ -143,7 +146,7 @@ pub fn weights(model: &Fitted, links: &Graph) -> Histogram {
     let mut expected = vec![0.0; bins.len()];
     for link in links.links() {
         let mu = model.mu(link.src as usize, link.dst as usize);
-        let linked = -(-mu).exp_m1();
+        let linked = -math::exp_m1(-mu);
         if !(linked > 0.0) {
             // By rounding; the smallest weight is all that can be expected.
             expected[0] += 1.0;

@@ -1,5 +1,7 @@
 //! Polynomials through the Chebyshev nodes of an interval.
 
+use crate::math;
+
 /// The polynomial of degree `N - 1` through `function` at the Chebyshev nodes
 /// of [-1, 1]: its coefficients, lowest first.
 pub struct Fit<const N: usize> {
@@ -13,7 +15,7 @@ impl<const N: usize> Fit<N> {
         let n = N as f64;
         let mut nodes = [0.0; N];
         for (place, node) in nodes.iter_mut().enumerate() {
-            *node = (std::f64::consts::PI * (place as f64 + 0.5) / n).cos();
+            *node = math::cos(std::f64::consts::PI * (place as f64 + 0.5) / n);
         }
         // The monomial coefficients of the Chebyshev polynomials T_0 .. T_{n-1}.
         let mut polynomials = [[0.0; N]; N];
@@ -35,7 +37,7 @@ impl<const N: usize> Fit<N> {
                 for (degree, polynomial) in polynomials.iter().enumerate() {
                     let angle = std::f64::consts::PI * degree as f64 * (place as f64 + 0.5) / n;
                     let norm = if degree == 0 { 1.0 / n } else { 2.0 / n };
-                    *weight += norm * polynomial[power] * angle.cos();
+                    *weight += norm * polynomial[power] * math::cos(angle);
                 }
             }
         }

@@ -27,6 +27,7 @@ pub use tail::log_tail;
 
 use std::sync::Arc;
 
+use crate::math;
 use crate::params::ScoreKind;
 use crate::real::Real;
 
@@ -168,7 +169,7 @@ impl Score {
         match &self.formula {
             Formula::Moment => {
                 let a = 1.0 + self.beta;
-                let slope = (a * s).exp();
+                let slope = math::exp(a * s);
                 Term {
                     value: slope / a,
                     slope,
@@ -186,17 +187,17 @@ impl Score {
                 slope: -w,
             },
             Formula::Moment => Term {
-                value: -w * (beta * s).exp_m1() / beta,
-                slope: -w * (beta * s).exp(),
+                value: -w * math::exp_m1(beta * s) / beta,
+                slope: -w * math::exp(beta * s),
             },
             Formula::Probability(_) => {
                 // log p(w) - log p(0) and log p(0) = -mu
                 let gain = w * s - log_factorial(w);
-                let mu = s.exp();
-                let p_zero = (-beta * mu).exp();
-                let p_link = (beta * (gain - mu)).exp();
+                let mu = math::exp(s);
+                let p_zero = math::exp(-beta * mu);
+                let p_link = math::exp(beta * (gain - mu));
                 let value = if beta * gain < 1.0 {
-                    -p_zero * (beta * gain).exp_m1() / beta
+                    -p_zero * math::exp_m1(beta * gain) / beta
                 } else {
                     -(p_link - p_zero) / beta
                 };

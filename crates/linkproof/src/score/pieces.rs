@@ -10,6 +10,7 @@
 
 use super::Table;
 use super::chebyshev::{Fit, horner};
+use crate::math;
 use crate::real::Real;
 
 /// Below this similarity, where less than 1e-17 is expected, the slow factors
@@ -51,7 +52,7 @@ impl<T: Real> Pieces<T> {
         let exponent = (1.0 + beta).min(2.0);
         let slow = |s: f64| {
             let term = table.evaluate(s);
-            let factor = (-exponent * s).exp();
+            let factor = math::exp(-exponent * s);
             (term.value * factor, term.slope * factor)
         };
         let fit = Fit::<TERMS>::new();

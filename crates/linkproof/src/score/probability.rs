@@ -11,11 +11,12 @@
 //! the trapezoid rule around `mu` (its error is far below rounding) up to 1e6,
 //! the asymptotic expansion above.
 
+use crate::math;
 use std::f64::consts::TAU;
 
 /// Value (less `1/(1+beta)`) and derivative in `s`, accurate to about 1e-13.
 pub fn unlinked(beta: f64, s: f64) -> (f64, f64) {
-    let mu = s.exp();
+    let mu = math::exp(s);
     if mu < 200.0 {
         plain_sum(beta, s, mu)
     } else {
@@ -27,7 +28,7 @@ pub fn unlinked(beta: f64, s: f64) -> (f64, f64) {
         let c = 1.0 + beta;
         let value = decay_integral(beta, mu) - (1.0 - a) / c;
         // Beyond the range of numbers `mu` is infinite, and its product zero.
-        let decay = (-beta * mu).exp();
+        let decay = math::exp(-beta * mu);
         let fall = if decay == 0.0 { 0.0 } else { mu * decay };
         (value, fall + moment)
     }
@@ -38,7 +39,7 @@ fn decay_integral(c: f64, mu: f64) -> f64 {
     if c == 0.0 {
         mu
     } else {
-        -(-c * mu).exp_m1() / c
+        -math::exp_m1(-c * mu) / c
     }
 }
 
@@ -67,7 +68,7 @@ fn plain_sum(beta: f64, s: f64, mu: f64) -> (f64, f64) {
     loop {
         k += 1.0;
         log_p += s - f64::ln(k);
-        let term = (c * log_p).exp();
+        let term = math::exp(c * log_p);
         sum += term;
         moment += term * (k - mu);
         if k > mu && term * (k + mu) <= 1e-18 * sum {
@@ -75,7 +76,7 @@ fn plain_sum(beta: f64, s: f64, mu: f64) -> (f64, f64) {
         }
     }
     let value = decay_difference(beta, mu) + sum / c;
-    let slope = -mu * (-beta * mu).exp() * (-mu).exp_m1() + moment;
+    let slope = -mu * math::exp(-beta * mu) * math::exp_m1(-mu) + moment;
     (value, slope)
 }
 
@@ -86,19 +87,19 @@ fn trapezoid(beta: f64, mu: f64) -> (f64, f64) {
     let step = 0.25 * (mu / c).sqrt();
     let reach = (12.0 * mu.sqrt() / step).ceil() as i32;
     let log_peak = log_poisson(mu, mu);
-    let peak = (beta * log_peak).exp();
+    let peak = math::exp(beta * log_peak);
     let (mut a, mut moment) = (0.0, 0.0);
     for j in -reach..=reach {
         let offset = f64::from(j) * step;
         let log_p = log_poisson(mu + offset, mu);
-        a += (c * log_p).exp();
+        a += math::exp(c * log_p);
         // sum_k p (k - mu) = 0, so a constant may be taken off p^beta; for
         // small beta that saves the digits.
         moment += offset
             * if beta < 0.5 {
-                log_p.exp() * peak * (beta * (log_p - log_peak)).exp_m1()
+                math::exp(log_p) * peak * math::exp_m1(beta * (log_p - log_peak))
             } else {
-                (c * log_p).exp()
+                math::exp(c * log_p)
             };
     }
     (a * step, moment * step)
@@ -108,7 +109,7 @@ fn trapezoid(beta: f64, mu: f64) -> (f64, f64) {
 fn asymptotic(beta: f64, s: f64, mu: f64) -> (f64, f64) {
     let c = 1.0 + beta;
     let correction = beta * (c + 1.0) / (24.0 * c) / mu;
-    let a = (-0.5 * beta * (TAU.ln() + s)).exp() / c.sqrt() * (1.0 + correction);
+    let a = math::exp(-0.5 * beta * (math::ln(TAU) + s)) / c.sqrt() * (1.0 + correction);
     (a, a / c * (-0.5 * beta - correction / (1.0 + correction)))
 }
 
@@ -125,9 +126,9 @@ pub(super) fn log_poisson(x: f64, mu: f64) -> f64 {
         }
         sum
     } else {
-        (1.0 + u) * u.ln_1p() - u
+        (1.0 + u) * math::ln_1p(u) - u
     };
     let r = 1.0 / (x * x);
     let stirling = (1.0 / 12.0 - r * (1.0 / 360.0 - r * (1.0 / 1260.0 - r / 1680.0))) / x;
-    -0.5 * (TAU * x).ln() - stirling - mu * deviance
+    -0.5 * math::ln(TAU * x) - stirling - mu * deviance
 }

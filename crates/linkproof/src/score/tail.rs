@@ -15,6 +15,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 use super::log_factorial;
 use super::probability::log_poisson;
+use crate::math;
 
 /// Above this weight the series would be long; its sum is that of a normal
 /// variable, but for about one part in the square root of the weight.
@@ -42,10 +43,10 @@ pub fn log_tail(w: f64, mu: f64) -> f64 {
     }
     if mu < w + 1.0 {
         // Rounding must not make a chance of more than one.
-        return (log_density(w, mu) + series(w, mu).ln()).min(0.0);
+        return (log_density(w, mu) + math::ln(series(w, mu))).min(0.0);
     }
-    let below = (log_density(w, mu) + w.ln()).exp() * fraction(w, mu);
-    (-below.min(1.0)).ln_1p()
+    let below = math::exp(log_density(w, mu) + math::ln(w)) * fraction(w, mu);
+    math::ln_1p(-below.min(1.0))
 }
 
 /// `log p(w|mu)` for real `w`.
@@ -54,7 +55,7 @@ fn log_density(w: f64, mu: f64) -> f64 {
     if w > 20.0 && mu > 1e-3 * w {
         return log_poisson(w, mu);
     }
-    w * mu.ln() - mu - log_factorial(w)
+    w * math::ln(mu) - mu - log_factorial(w)
 }
 
 /// `1 + mu/(w+1) + mu^2/((w+1)(w+2)) + ..` for `mu < w + 1`.
@@ -100,7 +101,7 @@ fn fraction(w: f64, mu: f64) -> f64 {
 /// The tail of the standard normal distribution beyond `z`, over its density.
 fn mills_ratio(z: f64) -> f64 {
     if z < 20.0 {
-        return (0.5 * PI).sqrt() * (0.5 * z * z).exp() * libm::erfc(z * FRAC_1_SQRT_2);
+        return (0.5 * PI).sqrt() * math::exp(0.5 * z * z) * libm::erfc(z * FRAC_1_SQRT_2);
     }
     let r = 1.0 / (z * z);
     (1.0 - r * (1.0 - 3.0 * r * (1.0 - 5.0 * r))) / z

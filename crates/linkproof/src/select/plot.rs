@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::{Comparison, Selection};
 use crate::drawing::{Axis, Chart, Drawing, Series};
+use crate::math;
 
 /// How far each candidate is behind the best, per link, against its ridge; the
 /// chosen one is ringed. Candidates that failed have no point.
@@ -53,7 +54,7 @@ pub fn plot(selection: &Selection) -> Drawing {
 
 /// A ridge of 0 stands left of all others.
 fn place(ridge: f64) -> f64 {
-    ridge.max(1e-6).log10()
+    math::log10(ridge.max(1e-6))
 }
 
 /// The candidates that differ by their ridge alone.

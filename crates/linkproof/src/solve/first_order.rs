@@ -5,6 +5,7 @@
 use rayon::prelude::*;
 
 use super::plan::Plan;
+use crate::math;
 use crate::objective::Gradient;
 use crate::params::OptimizerKind;
 use crate::processor::vectorised;
@@ -55,7 +56,8 @@ impl<T: Real> FirstOrder<T> {
     /// `delta_t = delta_0 (1 + t/t_0)^-alpha`.
     fn rate(&self) -> f64 {
         let t = f64::from(self.steps - 1);
-        self.plan.learning_rate * (1.0 + t / self.plan.schedule_t0).powf(-self.plan.schedule_alpha)
+        self.plan.learning_rate
+            * math::pow(1.0 + t / self.plan.schedule_t0, -self.plan.schedule_alpha)
     }
 
     /// Moves the parameters along a gradient and returns its norm. Where that
@@ -100,8 +102,8 @@ impl<T: Real> FirstOrder<T> {
     /// The factors of parameters that have moved so often.
     fn factors(&self, moves: i32, clip: f64) -> Factors<T> {
         let (rate, momentum, second_scale) = if self.adam {
-            let first_scale = 1.0 - FIRST_DECAY.powi(moves);
-            let second_scale = 1.0 - SECOND_DECAY.powi(moves);
+            let first_scale = 1.0 - math::pow(FIRST_DECAY, f64::from(moves));
+            let second_scale = 1.0 - math::pow(SECOND_DECAY, f64::from(moves));
             (self.rate() / first_scale, FIRST_DECAY, 1.0 / second_scale)
         } else {
             (self.rate(), self.plan.momentum, 1.0)
