@@ -52,13 +52,7 @@ impl<T: Real> Task<T> for Sum<'_, T> {
                 sum.store(places.as_mut_ptr().add(place * V::LANES));
             }
         }
-        let mut half = group / 2;
-        while half > 0 {
-            for place in 0..half {
-                places[place] += places[place + half];
-            }
-            half /= 2;
-        }
+        by_halves(&mut places, group, |a, b| a + b);
         total + places[0]
     }
 }
@@ -85,30 +79,30 @@ impl<T: Real> Task<T> for Range<'_, T> {
                 low = numbers.min(low);
                 high = numbers.max(high);
             }
-            for &number in spilled(low, &mut [T::ZERO; MAX_LANES]) {
-                least = number.min(least);
-            }
-            for &number in spilled(high, &mut [T::ZERO; MAX_LANES]) {
-                most = number.max(most);
-            }
+            let (mut lows, mut highs) = ([T::ZERO; MAX_LANES], [T::ZERO; MAX_LANES]);
+            low.store(lows.as_mut_ptr());
+            high.store(highs.as_mut_ptr());
+            by_halves(&mut lows, V::LANES, |a, b| a.min(b));
+            by_halves(&mut highs, V::LANES, |a, b| a.max(b));
+            (lows[0], highs[0])
         }
-        (least, most)
+    }
+}
+
+/// Brings the first `count` numbers, a power of two, together in the first.
+#[inline(always)]
+fn by_halves<T: Copy>(numbers: &mut [T; MAX_LANES], count: usize, join: impl Fn(T, T) -> T) {
+    let mut half = count / 2;
+    while half > 0 {
+        for place in 0..half {
+            numbers[place] = join(numbers[place], numbers[place + half]);
+        }
+        half /= 2;
     }
 }
 
 /// The numbers of the widest register.
 const MAX_LANES: usize = 16;
-
-/// The numbers of a register, in memory.
-///
-/// # Safety
-/// The machine must have the register.
-#[inline(always)]
-unsafe fn spilled<T: Real, V: Register<T>>(register: V, memory: &mut [T; MAX_LANES]) -> &[T] {
-    // SAFETY: no register holds more numbers than the memory.
-    unsafe { register.store(memory.as_mut_ptr()) };
-    &memory[..V::LANES]
-}
 
 #[cfg(test)]
 mod tests {

@@ -29,7 +29,7 @@ impl<T: Real> Kernel<T> {
         let form = match &score.formula {
             Formula::Moment => Form::Power(T::of(1.0 + score.beta)),
             Formula::Probability(table) => {
-                Form::Probability(Arc::clone(table), Pieces::new(score.beta, table))
+                Form::Probability(Arc::clone(table), table.pieces().cast())
             }
         };
         Kernel {
@@ -157,11 +157,16 @@ struct Probability<'a, T> {
 impl<T: Real> Pay<T> for Probability<'_, T> {
     #[inline(always)]
     fn pay<const FMA: bool>(&self, s: &mut [T], values: &mut [T]) {
+        // Nearly always one piece serves all, and none is above the cap.
+        if self.by_one_piece::<FMA>(s, values) {
+            return;
+        }
         for (s, values) in s.chunks_mut(CHUNK).zip(values.chunks_mut(CHUNK)) {
-            let (least, most) = range(s);
-            let (least, most) = (least - self.gamma, most - self.gamma);
-            if most <= self.limit {
-                let range = (least.min(self.cap), most.min(self.cap));
+            if self.by_one_piece::<FMA>(s, values) {
+                continue;
+            }
+            let range = self.range(s);
+            if range.1 <= self.limit {
                 self.by_pieces::<FMA>(range, s, values);
             } else {
                 self.by_table(s, values);
@@ -171,6 +176,20 @@ impl<T: Real> Pay<T> for Probability<'_, T> {
 }
 
 impl<T: Real> Probability<'_, T> {
+    /// The least and the largest similarity.
+    #[inline(always)]
+    fn range(&self, s: &[T]) -> (T, T) {
+        let (least, most) = range(s);
+        (least - self.gamma, most - self.gamma)
+    }
+
+    #[inline(always)]
+    fn by_one_piece<const FMA: bool>(&self, s: &mut [T], values: &mut [T]) -> bool {
+        let range = self.range(s);
+        range.1 <= self.limit.min(self.cap)
+            && self.pieces.serve::<FMA>(range, self.gamma, s, values)
+    }
+
     #[inline(always)]
     fn by_pieces<const FMA: bool>(&self, range: (T, T), s: &mut [T], values: &mut [T]) {
         let mut beyond = [T::ZERO; CHUNK];
@@ -179,7 +198,8 @@ impl<T: Real> Probability<'_, T> {
             *s = similarity.min(self.cap);
             *beyond = (similarity - self.cap).max(T::ZERO);
         }
-        self.pieces.evaluate::<FMA>(range, s, values);
+        let range = (range.0.min(self.cap), range.1.min(self.cap));
+        self.pieces.share::<FMA>(range, s, values);
         for ((slope, value), beyond) in s.iter().zip(values).zip(&beyond) {
             *value = beyond.fma::<FMA>(*slope, *value);
         }

@@ -2,10 +2,10 @@
 //! and slope themselves, each within 1e-10 relative, so that a look-up costs
 //! about what an `exp` costs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::chebyshev::{Fit, horner};
-use super::{Term, probability};
+use super::{Pieces, Term, probability};
 
 const LOW: f64 = -40.0;
 const HIGH: f64 = 14.0;
@@ -20,6 +20,8 @@ pub struct Table {
     /// For each cell the coefficients of value and slope, lowest first, in the
     /// coordinate that runs from -1 to 1 over the cell.
     cells: Vec<[[f64; TERMS]; 2]>,
+    /// The same for single precision, made when it is needed.
+    pieces: OnceLock<Pieces<f32>>,
 }
 
 /// So many tables are kept, those built last: a search over settings asks
@@ -63,7 +65,13 @@ impl Table {
             beta,
             cells_per_unit,
             cells,
+            pieces: OnceLock::new(),
         }
+    }
+
+    /// Wide polynomials for single precision.
+    pub fn pieces(&self) -> &Pieces<f32> {
+        self.pieces.get_or_init(|| Pieces::new(self.beta, self))
     }
 
     /// Value and slope anywhere: from the table where it reaches, else from

@@ -1,4 +1,5 @@
 use super::*;
+use crate::processor::tests::on_every_path;
 use proptest::prelude::*;
 
 /// beta, s, `l(s;0) - 1/(1+beta)` and its derivative, to 18 digits, by direct
@@ -137,25 +138,22 @@ fn table_stays_within_its_bound_everywhere() {
 fn pieces_stay_within_their_bound_up_to_their_top() {
     for beta in [1e-8, 0.1, 0.5, 0.99, 1.0, 2.0, 4.0, 10.0] {
         let table = Table::new(beta);
-        let (single, double) = (
-            Pieces::<f32>::new(beta, &table),
-            Pieces::<f64>::new(beta, &table),
-        );
+        let (single, double) = (table.pieces().clone(), Pieces::<f64>::new(beta, &table));
         assert!(single.top() > 0.3, "{beta} {}", single.top());
         let steps = ((single.top() + 40.0) / 0.0058) as u32;
         for step in 0..steps {
             let s = single.top() - f64::from(step) * 0.0058;
             let (value, slope) = probability::unlinked(beta, s);
             let scale = value.abs().max(slope.abs());
-            let (v, d) = at(&double, s);
-            assert!(close(v, value, 1e-7), "{beta} {s} {v} {value}");
-            assert!((d - slope).abs() < 1e-7 * scale, "{beta} {s} {d} {slope}");
+            for (v, d) in at(&double, s) {
+                assert!(close(v, value, 1e-7), "{beta} {s} {v} {value}");
+                assert!((d - slope).abs() < 1e-7 * scale, "{beta} {s} {d} {slope}");
+            }
             // In f32 a similarity s is known to 6e-8 |s|, and so is log mu.
             let rounded = s as f32;
             let (value, slope) = probability::unlinked(beta, f64::from(rounded));
-            let (v, d) = at(&single, rounded);
             let bound = 6e-7 + 1.3e-7 * (1.0 + beta) * s.abs();
-            if slope > 1e-36 {
+            for (v, d) in at(&single, rounded).into_iter().filter(|_| slope > 1e-36) {
                 assert!(close(v.into(), value, bound), "{beta} {s} {v} {value}");
                 assert!(
                     (f64::from(d) - slope).abs() < bound * scale,
@@ -166,15 +164,52 @@ fn pieces_stay_within_their_bound_up_to_their_top() {
     }
 }
 
-/// Value and slope at one similarity, in the company of others that another
-/// piece serves.
-fn at<T: Real>(pieces: &Pieces<T>, s: T) -> (T, T) {
-    let mut similarities = [s; 64];
-    let other = s - T::of(3.0);
-    similarities[5] = other;
-    let mut values = [T::ZERO; 64];
-    pieces.evaluate::<true>((other, s), &mut similarities, &mut values);
-    (values[9], similarities[9])
+/// Value and slope at one similarity, in the company of others that are close,
+/// further and far away, so that pieces of each length serve it, and several
+/// pieces at once.
+fn at<T: Real>(pieces: &Pieces<T>, s: T) -> Vec<(T, T)> {
+    let mut found = Vec::new();
+    for distance in [0.1, 1.5, 3.0, 6.0] {
+        let other = s - T::of(distance);
+        let mut slopes = [s; 64];
+        slopes[5] = other;
+        let mut values = [T::ZERO; 64];
+        if pieces.serve::<true>((other, s), T::ZERO, &mut slopes, &mut values) {
+            found.push((values[9], slopes[9]));
+        }
+        let mut slopes = [s; 64];
+        slopes[5] = other;
+        pieces.share::<true>((other, s), &mut slopes, &mut values);
+        found.push((values[9], slopes[9]));
+    }
+    found
+}
+
+#[test]
+fn kernels_have_the_same_bits_on_every_path() {
+    let mask: Vec<f32> = (0..500)
+        .map(|place| f32::from(u8::from(place % 3 > 0)))
+        .collect();
+    for kind in [
+        ScoreKind::Likelihood,
+        ScoreKind::Moment,
+        ScoreKind::Probability,
+    ] {
+        let kernel = Kernel::<f32>::new(&Score::new(kind, 0.4).capped::<f32>());
+        let double = Kernel::<f64>::new(&Score::new(kind, 0.4).capped::<f64>());
+        for (n, scale) in [(1, 1.0), (63, 0.1), (384, 2.0), (500, 8.0), (130, 60.0)] {
+            let row: Vec<f64> = (0..n).map(|i| (f64::from(i) * 1.7).sin() * scale).collect();
+            for mask in [None, Some(&mask[..n as usize])] {
+                on_every_path(|| {
+                    let mut s: Vec<f32> = row.iter().map(|&x| x as f32).collect();
+                    let term = kernel.apply(&mut s, 5.0, mask);
+                    let mut wide = row.clone();
+                    let of_wide = double.apply(&mut wide, 5.0, None);
+                    (term, s, of_wide, wide)
+                });
+            }
+        }
+    }
 }
 
 #[test]
