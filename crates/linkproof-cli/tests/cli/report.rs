@@ -134,7 +134,7 @@ fn what_cannot_be_shown_is_refused() {
     lab.refused("report m --plot nodes.jpg", &["--plot", ".svg or .png"]);
     lab.refused(
         "report m --out a.svg --plot a.svg",
-        &["--plot", "same file"],
+        &["a.svg", "written twice"],
     );
     lab.refused("report m --layout best", &["--layout", "best"]);
     lab.write("others.csv", "node,label\nstranger,a\n");

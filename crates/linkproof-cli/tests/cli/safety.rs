@@ -25,11 +25,11 @@ fn force_replaces_models_and_nothing_else() {
     let inside = "fit --links data/links.csv --dim 2 --out data --force";
     lab.refused(inside, &["data: holds data/links.csv, which is read"]);
     let line = "fit --links links.csv --dim 2 --out data";
-    let foreign = ["data: holds 'links.csv', which is no part of a model"];
+    let foreign = ["data: holds 'thesis.tex', which is no part of a model"];
     lab.refused(&format!("{line} --force"), &foreign);
     let output = lab.run(line);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("already holds 'links.csv'"), "{said}");
+    assert!(said.contains("already holds 'thesis.tex'"), "{said}");
     assert!(!said.contains("--force"), "{said}");
     // Names that a model has too make no model.
     fs::remove_file(lab.path("data/thesis.tex")).unwrap();
@@ -48,7 +48,7 @@ fn force_replaces_models_and_nothing_else() {
 fn a_model_with_everything_that_we_write_is_replaced() {
     let lab = Lab::with_graph();
     let line = "fit --links links.csv --features x.csv --labels labels.csv --dim 2 --refine \
-                --folds 2 --report --plot m/nodes.svg --format csv --format parquet \
+                --report --plot m/nodes.svg --format csv --format parquet \
                 --format word2vec --quiet --out m";
     lab.ok(line);
     lab.ok("report m --quiet");

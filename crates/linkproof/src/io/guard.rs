@@ -189,6 +189,8 @@ mod tests {
         }
         let new = Files::default().writes([at("new/b"), at("inner/../new/b")]);
         assert!(refused(&new).contains("is written twice"));
+        let back = Files::default().writes([at("b"), at("none/../b")]);
+        assert!(refused(&back).contains("is written twice"));
         let below = Files::default().writes([at("new/b"), at("new/b/c")]);
         assert!(refused(&below).contains("is written twice"));
         let apart = Files::default().reads([at("a"), at("none")]);

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use tempfile::{NamedTempFile, TempDir};
 
@@ -118,8 +118,7 @@ pub(super) fn resolved(path: &Path) -> Result<PathBuf> {
     loop {
         match fs::canonicalize(here) {
             Ok(found) => {
-                let names = missing.iter().rev();
-                return Ok(names.fold(found, |path: PathBuf, name| path.join(name)));
+                return Ok(missing.into_iter().rev().fold(found, joined));
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(cannot(error)),
@@ -131,12 +130,23 @@ pub(super) fn resolved(path: &Path) -> Result<PathBuf> {
             };
             return Err(unusable(path, &found, "expected a place that can be made"));
         }
-        let (Some(parent), Some(name)) = (here.parent(), here.file_name()) else {
+        let (Some(parent), Some(last)) = (here.parent(), here.components().next_back()) else {
             return Ok(full);
         };
-        missing.push(name.to_owned());
+        missing.push(last);
         here = parent;
     }
+}
+
+/// A path and one step further, which may be back.
+fn joined(mut path: PathBuf, step: Component<'_>) -> PathBuf {
+    match step {
+        Component::ParentDir => {
+            path.pop();
+        }
+        step => path.push(step),
+    }
+    path
 }
 
 /// Folders that had to be made for an output, innermost first. Those that are
