@@ -247,7 +247,8 @@ class Judging(FittedModel):
         for view in graph.views:
             if sizes.get(view.name) != view.n:
                 raise ValueError(
-                    f"links: found {view.n} nodes of view {quoted(view.name)}; expected the views of the "
+                    f"links: found {view.n} nodes of view {quoted(view.name)}; expected the "
+                    "views of the "
                     f"model, {sizes}"
                 )
         rows = np.concatenate([members[view.name] for view in graph.views])
@@ -291,4 +292,6 @@ def _share(name: str, value: Any) -> float | None:
     try:
         return None if value is None else float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name}: accepted is a number from 0 to 1; given was {quoted(value)}") from None
+        raise ValueError(
+            f"{name}: accepted is a number from 0 to 1; given was {quoted(value)}"
+        ) from None

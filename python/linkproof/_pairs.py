@@ -66,7 +66,8 @@ class PairScoring(FittedModel):
                 if len(row_of) < len(names):
                     twice = next(name for row, name in enumerate(names) if row_of[name] != row)
                     raise ValueError(
-                        f"X: found the id {quoted(twice)}, which is the id of another row of X or of a "
+                        f"X: found the id {quoted(twice)}, which is the id of another row of "
+                        "X or of a "
                         "node of the fit; expected new ids"
                     )
                 embeddings = np.concatenate([embeddings, unseen])

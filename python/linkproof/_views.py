@@ -83,7 +83,10 @@ def read_hetero(X: Any, data: Any, nodes: Any) -> GraphInput:
         if number is not None and number != view.n:
             raise ValueError(f"X[{quoted(view.name)}]: found {view.n} rows; expected {number}")
     blocks = [
-        ((edge_type[0], edge_type[-1]), read_pyg_edges(data[edge_type], f"links[{quoted(edge_type)}]"))
+        (
+            (edge_type[0], edge_type[-1]),
+            read_pyg_edges(data[edge_type], f"links[{quoted(edge_type)}]"),
+        )
         for edge_type in data.edge_types
     ]
     for edge_type, (ends, block) in zip(data.edge_types, blocks):
@@ -157,7 +160,8 @@ def _read_block(
     label = f"links[{quoted(key)}]"
     if not isinstance(key, tuple) or len(key) != 2 or not all(end in ids for end in key):
         raise ValueError(
-            f"links: found key {quoted(key)}; expected two names of views, of {[v.name for v in views]}"
+            f"links: found key {quoted(key)}; expected two names of views, of "
+            f"{[v.name for v in views]}"
         )
     shape = len(ids[key[0]]), len(ids[key[1]])
     if isinstance(block, np.ndarray) and block.shape == shape and block.dtype.kind in "biuf":
