@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::Args;
-use linkproof::error::quote;
+use linkproof::error::shown;
 use linkproof::io::{self, Field};
 use linkproof::model::Neighbor;
 use linkproof::{Error, Fitted};
@@ -112,8 +112,8 @@ fn training_queries<'a>(
                 let nodes = args.model.join("nodes.csv");
                 let nodes = nodes.display();
                 Usage::new(format!(
-                    "--node: no node {}; expected an id of {nodes}",
-                    quote(id)
+                    "--node {}: no such node; expected an id of {nodes}",
+                    shown(id)
                 ))
             })? as usize;
             Ok(Query {

@@ -66,7 +66,9 @@ impl Files {
             .collect();
         if let Some(folder) = &self.folder {
             let full = resolved(folder)?;
-            if let Some((input, _)) = inputs.iter().find(|(_, at)| at.path.starts_with(&full)) {
+            // A file in the place of the folder is for whoever makes the folder to tell.
+            let inside = |at: &Known| at.path != full && at.path.starts_with(&full);
+            if let Some((input, _)) = inputs.iter().find(|(_, at)| inside(at)) {
                 let found = format!("holds {}, which is read", shown_path(input));
                 return Err(unusable(folder, &found, "expected another folder"));
             }

