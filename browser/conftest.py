@@ -7,6 +7,7 @@ import os
 import time
 from pathlib import Path
 
+import made
 import pytest
 import sample
 
@@ -46,14 +47,22 @@ def browser(chromium):
 
 
 @pytest.fixture(scope="session")
-def small(tmp_path_factory) -> Path:
-    path = tmp_path_factory.mktemp("page") / "small.html"
-    path.write_text(sample.fill(sample.small()), encoding="utf-8")
-    return path
+def program() -> Path:
+    found = made.program()
+    if not found.exists():
+        pytest.skip(f"no program at {found}: cargo build --release, or set LINKPROOF_PROGRAM")
+    return found
+
+
+@pytest.fixture(scope="session")
+def small(program, tmp_path_factory) -> Path:
+    """A page that the program wrote."""
+    return made.page(tmp_path_factory.mktemp("page"))
 
 
 @pytest.fixture(scope="session")
 def large(tmp_path_factory) -> Path:
+    """More than a test has time to fit."""
     path = tmp_path_factory.mktemp("page") / "large.html"
     path.write_text(sample.fill(sample.large()), encoding="utf-8")
     return path
@@ -134,7 +143,8 @@ class Opened:
 
 @pytest.fixture
 def opened(browser, small):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    # High enough for the whole map.
+    context = browser.new_context(viewport={"width": 1280, "height": 1200})
     page = Opened(context.new_page(), small)
     yield page
     assert page.errors == []

@@ -1,7 +1,7 @@
-"""Sample data for the report page, and the page filled with it.
+"""Made-up data for the report page, and the page filled with it: for what the program
+cannot easily be brought to. All else is tested on pages that it writes (made.py).
 
-python browser/sample.py small report.html
-python browser/sample.py large report.html
+python browser/sample.py report.html
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def packed(kind: str, values) -> dict:
     return {kind: base64.b64encode(numbers.tobytes()).decode("ascii")}
 
 
-def sample(n: int, links: int, clusters: int, seed: int = 1, hostile: bool = False) -> dict:
+def sample(n: int, links: int, clusters: int, seed: int = 1) -> dict:
     """Clusters in a plane, links mostly within them, a few suspects across."""
     random_ = random.Random(seed)
     normal = random_.gauss
@@ -77,9 +77,6 @@ def sample(n: int, links: int, clusters: int, seed: int = 1, hostile: bool = Fal
     trust, src, dst, weight, mu, chance, suspect = zip(*rows)
     ids = [f"node-{i:05d}" for i in range(n)]
     labels = [f"class {chr(97 + c)}" for c in range(clusters)]
-    if hostile:
-        ids[: len(HOSTILE)] = HOSTILE
-        labels[0] = HOSTILE[0]
     steps = list(range(0, 301, 5))
     values = [1.1 + 2.3 * math.exp(-s / 40) + 0.015 * normal(0, 1) for s in steps]
     held_out = [
@@ -109,10 +106,9 @@ def sample(n: int, links: int, clusters: int, seed: int = 1, hostile: bool = Fal
         )
         for ridge in [0, 0.1, 0.3, 1, 3, 10, 30]
     ]
-    title = HOSTILE[1] if hostile else "citations"
     return {
         "version": 1,
-        "title": title,
+        "title": "citations",
         "made": "linkproof 0.1.0",
         "nodes": {
             "n": n,
@@ -168,7 +164,7 @@ def sample(n: int, links: int, clusters: int, seed: int = 1, hostile: bool = Fal
         ],
         "notes": [
             "25 nodes have no label.",
-            "Weights were taken as they are." if not hostile else HOSTILE[0],
+            "Weights were taken as they are.",
         ],
         "command": ["linkproof", "fit", "--links", "links.csv"],
         "command_line": "linkproof fit --links links.csv --features x.npy --select --refine"
@@ -213,16 +209,10 @@ def fill(data: dict) -> str:
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found.group(1)], page)
 
 
-def small() -> dict:
-    """Few nodes, some with hostile names."""
-    return sample(300, 1200, 3, hostile=True)
-
-
 def large() -> dict:
     """As much as a report is meant to hold."""
     return sample(100_000, 500_000, 10)
 
 
 if __name__ == "__main__":
-    kind, path = sys.argv[1:]
-    Path(path).write_text(fill({"small": small, "large": large}[kind]()), encoding="utf-8")
+    Path(sys.argv[1]).write_text(fill(large()), encoding="utf-8")

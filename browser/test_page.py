@@ -1,5 +1,5 @@
 """The report page in a browser: what it draws, how it is used, and that it stays
-by itself.
+by itself. The page is one that the program wrote (made.py).
 
     pip install -r browser/requirements.txt
     pytest browser
@@ -10,6 +10,7 @@ folder of LINKPROOF_SCREENSHOTS (default: target/screenshots).
 
 from __future__ import annotations
 
+import made
 import pytest
 import sample
 
@@ -34,6 +35,18 @@ def test_it_loads_by_itself(opened):
     assert len(files) == 1
     opened.shot("small")
     opened.shot("small-full", full=True)
+
+
+def test_facts_are_those_of_the_fit(opened):
+    names = opened.page.locator("#facts dt").all_inner_texts()
+    assert len(set(names)) == len(names), "each once"
+    facts = dict(zip(names, opened.page.locator("#facts dd").all_inner_texts()))
+    assert (facts["nodes"], facts["links"]) == (f"{made.NODES}", f"{made.LINKS:,}")
+    assert facts["score"] in ("likelihood", "probability")
+    assert ("beta" in facts) == (facts["score"] != "likelihood")
+    figures = opened.page.locator("#figures figcaption").all_inner_texts()
+    (choice,) = [text for text in figures if "Chosen, ringed" in text]
+    assert ("beta" in choice.split("Chosen, ringed")[1]) == ("beta" in facts)
 
 
 def test_nodes_are_drawn_where_they_are(opened):
@@ -126,7 +139,7 @@ def test_trust_and_checkboxes_choose_links(opened):
     page = opened.page
     everything = opened.read("drawnLinks")
     suspects = opened.read("drawnSuspects")
-    assert everything == 1200 and 0 < suspects < 200
+    assert everything == made.LINKS and 0 < suspects < 200
     slider = page.locator("#trust")
     slider.focus()
     slider.evaluate("(one) => { one.value = 300; one.dispatchEvent(new Event('input')); }")
@@ -148,8 +161,8 @@ def test_trust_and_checkboxes_choose_links(opened):
 
 def test_hostile_names_stay_text(opened):
     page = opened.page
-    assert page.locator("h1").inner_text() == sample.HOSTILE[1]
-    assert sample.HOSTILE[1] in page.title()
+    assert page.locator("h1").inner_text() == sample.HOSTILE[0]
+    assert sample.HOSTILE[0] in page.title()
     for name in sample.HOSTILE[:4]:
         page.fill("#search", name)
         page.keyboard.press("Enter")

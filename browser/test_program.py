@@ -1,62 +1,37 @@
-"""Pages that the program itself wrote."""
+"""Pages of single fits: what they say of their score."""
 
 from __future__ import annotations
 
-import os
-import random
 import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, Opened
-
-HOSTILE = "</script><script>alert(1)</script>"
+from conftest import Opened
 
 
 @pytest.fixture(scope="module")
-def program() -> Path:
-    built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "linkproof"
-    found = Path(os.environ.get("LINKPROOF_PROGRAM", built))
-    if not found.exists():
-        pytest.skip(f"no program at {found}: cargo build --release, or set LINKPROOF_PROGRAM")
-    return found
+def links(tmp_path_factory) -> Path:
+    """Two rings that meet in one link."""
+    folder = tmp_path_factory.mktemp("fits")
+    rows = [
+        f"{ring}{i},{ring}{(i + step) % 12},1"
+        for ring in "ab"
+        for i in range(12)
+        for step in (1, 2)
+    ]
+    (folder / "links.csv").write_text("\n".join([*rows, "a0,b0,1"]))
+    return folder / "links.csv"
 
 
-@pytest.fixture(scope="module")
-def fitted(program, tmp_path_factory) -> Path:
-    """A page of a graph of three groups, one node of which has a hostile name."""
-    folder = tmp_path_factory.mktemp("fit")
-    draw = random.Random(0)
-    names = [f"node {node}" for node in range(120)]
-    names[5] = HOSTILE
-    rows = ["src,dst,weight"]
-    for i in range(120):
-        for j in range(i):
-            if draw.random() < (0.2 if i % 3 == j % 3 else 0.01):
-                rows.append(f'"{names[i]}","{names[j]}",{draw.randint(1, 4)}')
-    (folder / "links.csv").write_text("\n".join(rows))
-    labels = [f'"{name}",{"<b>" if node % 3 else "group & co"}' for node, name in enumerate(names)]
-    (folder / "labels.csv").write_text("\n".join(["node,label", *labels]))
-    line = [program, "fit", "--links", "links.csv", "--labels", "labels.csv", "--dim", "8",
-            "--select", "--ridges", "1,10", "--folds", "2", "--report", "--quiet", "--out", "m"]  # fmt: skip
-    subprocess.run(line, cwd=folder, check=True)
-    return folder / "m" / "report.html"
-
-
-def test_a_page_of_a_fit(browser, fitted):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    opened = Opened(context.new_page(), fitted)
-    assert opened.errors == []
-    assert opened.dialogs == []
-    assert [url for url in opened.requests if not url.startswith(("file:", "data:", "blob:"))] == []
-    assert opened.read("drawnLinks") > 100
-    names = [opened.read(f"nodeName({node})") for node in range(120)]
-    assert HOSTILE in names
-    text = opened.page.inner_text("body")
-    assert "likelihood" in text
-    assert "fit --links links.csv" in text
-    # The label <b> is text, not an element.
-    assert "<b>" in text
-    assert opened.page.locator("body b").count() == 0
-    opened.shot("program", full=True)
-    context.close()
+@pytest.mark.parametrize("score", ["likelihood", "moment", "probability"])
+def test_beta_is_a_fact_of_robust_scores(browser, program, links, score):
+    line = [program, "fit", "--links", links, "--dim", "2", "--score", score, "--report",
+            "--quiet", "--out", links.with_name(score)]  # fmt: skip
+    subprocess.run(line, check=True)
+    page = Opened(browser.new_page(), links.with_name(score) / "report.html")
+    names = page.page.locator("#facts dt").all_inner_texts()
+    assert names.count("beta") == (score != "likelihood")
+    assert names.count("score") == 1
+    assert "fit --links" in page.page.inner_text("#provenance")
+    assert page.errors == []
+    page.page.close()

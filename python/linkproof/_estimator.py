@@ -26,6 +26,7 @@ from linkproof._settings import (
     to_core,
 )
 from linkproof._storing import Storing
+from linkproof._words import quoted
 
 
 class GraphEmbedding(
@@ -325,7 +326,7 @@ class GraphEmbedding(
         threads, refine = read_threads(self.n_jobs), read_flag("refine", self.refine)
         if self.callback is not None and not callable(self.callback):
             raise ValueError(
-                f"callback: accepted is a function or None; given was {self.callback!r}"
+                f"callback: accepted is a function or None; given was {quoted(self.callback)}"
             )
         graph = read_graph(X, links, nodes)
         if graph.n < 2:

@@ -10,6 +10,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
+from linkproof._words import quoted
+
 Array: TypeAlias = npt.NDArray[Any]
 # A NumPy array, or a SciPy matrix or array in compressed rows (SciPy has no type hints).
 Matrix: TypeAlias = Any
@@ -164,7 +166,7 @@ def _frame_values(frame: Any, name: str) -> Any:
         dtype = column_type(column)
         if not is_numeric_type(dtype):
             raise ValueError(
-                f"{name}: found column {column_name!r} of type {dtype}; expected numbers: "
+                f"{name}: found column {quoted(column_name)} of type {dtype}; expected numbers: "
                 "encode the column as numbers, or leave it out"
             )
     if not columns:

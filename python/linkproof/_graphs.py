@@ -9,6 +9,7 @@ import numpy as np
 
 from linkproof._features import is_of
 from linkproof._link_forms import ListedLinks, listed, plain_array
+from linkproof._words import quoted
 
 
 def is_networkx_graph(value: Any) -> bool:
@@ -35,7 +36,8 @@ def read_networkx(graph: Any, name: str) -> ListedLinks:
     if not all(issubclass(kind, Real) for kind in set(map(type, weights))):
         source, target, weight = next(edge for edge in edges if not isinstance(edge[2], Real))
         raise ValueError(
-            f"{name}: found weight {weight!r} on edge ({source!r}, {target!r}); expected a number"
+            f"{name}: found weight {quoted(weight)} on edge ({quoted(source)}, "
+            f"{quoted(target)}); expected a number"
         )
     src = np.fromiter((row_of[edge[0]] for edge in edges), np.int64, len(edges))
     dst = np.fromiter((row_of[edge[1]] for edge in edges), np.int64, len(edges))

@@ -12,6 +12,7 @@ from linkproof import _core
 from linkproof._features import Array, Matrix
 from linkproof._inputs import GraphInput, View
 from linkproof._links import ListedLinks, MatrixLinks
+from linkproof._words import quoted
 
 
 def core_data(graph: GraphInput, rules: tuple[str, str]) -> _core.Data:
@@ -42,7 +43,7 @@ def core_views(views: Iterable[View]) -> list[tuple[str, int, _core.Vectors | No
 
 
 def _label(view: str) -> str:
-    return f"X[{view!r}]" if view else "X"
+    return f"X[{quoted(view)}]" if view else "X"
 
 
 def core_vectors(matrix: Matrix, name: str = "X") -> _core.Vectors:
@@ -99,7 +100,7 @@ def rows_of(ends: Iterable[Any], row_of: dict[str, int] | None, n: int, name: st
         row = _row_number(end) if row_of is None else row_of.get(str(end), -1)
         if not 0 <= row < n:
             raise ValueError(
-                f"{name}: found {end!r} in row {place}; expected an id of a node (see nodes_)"
+                f"{name}: found {quoted(end)} in row {place}; expected an id of a node (see nodes_)"
             )
         rows[place] = row
     return rows

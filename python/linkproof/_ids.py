@@ -11,6 +11,7 @@ import numpy as np
 
 from linkproof._features import Array
 from linkproof._link_forms import ListedLinks, MatrixLinks, is_missing
+from linkproof._words import quoted
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ def check_same(ids: list[Hashable], frame_ids: list[Hashable] | None, name: str)
         return
     row = next(row for row, pair in enumerate(zip(ids, frame_ids)) if pair[0] != pair[1])
     raise ValueError(
-        f"{name}: found {ids[row]!r} for row {row}, which X's index calls {frame_ids[row]!r}; "
+        f"{name}: found {quoted(ids[row])} for row {row}, which X's index calls "
+        f"{quoted(frame_ids[row])}; "
         f"expected the same ids: leave {name} out, or reset X's index"
     )
 
@@ -52,9 +54,11 @@ def check_ids(ids: list[Hashable], name: str) -> None:
     kinds = set(map(type, ids))
     if "" in unique or (not kinds <= {str, int} and any(map(is_missing, unique))):
         row = next(row for row, node in enumerate(ids) if node == "" or is_missing(node))
-        raise ValueError(f"{name}: found {ids[row]!r} as id of row {row}; expected an id")
+        raise ValueError(f"{name}: found {quoted(ids[row])} as id of row {row}; expected an id")
     if len(unique) < len(ids):
-        raise ValueError(f"{name}: found id {_first_repeat(ids)!r} twice; expected unique ids")
+        raise ValueError(
+            f"{name}: found id {quoted(_first_repeat(ids))} twice; expected unique ids"
+        )
     # Whole numbers that differ, and texts that differ, also differ as text.
     if kinds != {str} and kinds != {int}:
         texts = [str(node) for node in ids]
@@ -62,7 +66,8 @@ def check_ids(ids: list[Hashable], name: str) -> None:
             text = _first_repeat(texts)
             same = [node for node, as_text in zip(ids, texts) if as_text == text]
             raise ValueError(
-                f"{name}: found ids {same[0]!r} and {same[1]!r}, which are the same as text "
+                f"{name}: found ids {quoted(same[0])} and {quoted(same[1])}, which are the "
+                "same as text "
                 "(a saved model holds ids as text); expected unique ids"
             )
 
@@ -99,7 +104,8 @@ def _refuse_doubtful_numbers(ids: list[Hashable]) -> None:
     are_numbers = all(isinstance(node, (int, float)) for node in ids)
     if are_numbers and ids != list(range(len(ids))):
         raise ValueError(
-            f"links: found numbers, and rows whose ids are other numbers ({ids[0]!r}, ...): it is "
+            f"links: found numbers, and rows whose ids are other numbers ({quoted(ids[0])}, "
+            "...): it is "
             "not clear which are meant; expected a table (its columns hold ids) or a sparse "
             "matrix (which counts rows)"
         )
@@ -181,7 +187,7 @@ def look_up(ends: list[Any], row_of: dict[Hashable, int], rows: NamedRows) -> Ar
         return np.fromiter((by_text[str(end)] for end in ends), np.int64, len(ends))
     except KeyError:
         node = next(end for end in ends if str(end) not in by_text)
-    raise ValueError(f"links: names node {node!r}, {rows.lacks} its links")
+    raise ValueError(f"links: names node {quoted(node)}, {rows.lacks} its links")
 
 
 def _counted(ends: list[Any], n: int) -> Array:
@@ -190,7 +196,8 @@ def _counted(ends: list[Any], n: int) -> Array:
         is_number = isinstance(node, (int, float)) and not isinstance(node, bool)
         if not is_number or node != node // 1:
             raise ValueError(
-                f"links: names node {node!r}, but the rows of X have no ids; expected row numbers: "
+                f"links: names node {quoted(node)}, but the rows of X have no ids; expected "
+                "row numbers: "
                 "or pass the ids of the rows as nodes=[...], or X as data frame with them as index"
             )
         if not 0 <= node < n:

@@ -19,6 +19,7 @@ from linkproof._links import ListedLinks, MatrixLinks
 from linkproof._output import as_configured
 from linkproof._progress import Progress
 from linkproof._settings import read_count, read_flag, read_rules, read_threads
+from linkproof._words import quoted
 
 
 class Judging(FittedModel):
@@ -246,7 +247,8 @@ class Judging(FittedModel):
         for view in graph.views:
             if sizes.get(view.name) != view.n:
                 raise ValueError(
-                    f"links: found {view.n} nodes of view {view.name!r}; expected the views of the "
+                    f"links: found {view.n} nodes of view {quoted(view.name)}; expected the "
+                    "views of the "
                     f"model, {sizes}"
                 )
         rows = np.concatenate([members[view.name] for view in graph.views])
@@ -265,7 +267,7 @@ class Judging(FittedModel):
                 continue
             place = self._view_place(name if is_dict(X) else None)
             members = np.flatnonzero(node_views == place)
-            label = f"X[{name!r}]" if is_dict(X) else "X"
+            label = f"X[{quoted(name)}]" if is_dict(X) else "X"
             matrix, ids = read_matrix(values, label), row_ids(values)
             if ids is not None:
                 row_of = {str(node): row for row, node in enumerate(ids)}
@@ -290,4 +292,6 @@ def _share(name: str, value: Any) -> float | None:
     try:
         return None if value is None else float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{name}: accepted is a number from 0 to 1; given was {value!r}") from None
+        raise ValueError(
+            f"{name}: accepted is a number from 0 to 1; given was {quoted(value)}"
+        ) from None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from linkproof._features import Array, is_of, is_tensor, tensor_values
+from linkproof._words import quoted
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def weight_numbers(values: Any, name: str, entry: str) -> Array | None:
             return array.astype(np.float64)
         except (TypeError, ValueError):
             place = next(i for i, value in enumerate(array.tolist()) if not _is_convertible(value))
-            found = f"weight {array[place]!r} in {entry} {place}"
+            found = f"weight {quoted(array[place])} in {entry} {place}"
     else:
         found = f"weights of type {array.dtype}"
     raise ValueError(f"{name}: found {found}; expected a number")

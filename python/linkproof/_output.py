@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn import get_config
 
+from linkproof._words import quoted
+
 OUTPUTS = ("default", "pandas", "polars")
 
 
@@ -16,7 +18,7 @@ def chosen_output(name: Any) -> str:
     """The name of a container."""
     if name in OUTPUTS:
         return str(name)
-    raise ValueError(f"transform: accepted is one of {list(OUTPUTS)}; given was {name!r}")
+    raise ValueError(f"transform: accepted is one of {list(OUTPUTS)}; given was {quoted(name)}")
 
 
 def as_configured(estimator: Any, values: npt.NDArray[np.float32], ids: Any) -> Any:

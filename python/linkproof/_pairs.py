@@ -13,6 +13,7 @@ from linkproof._features import as_table, frame_column, frame_column_names, fram
 from linkproof._fitted import FittedModel
 from linkproof._handover import rows_of
 from linkproof._settings import read_count
+from linkproof._words import quoted
 
 
 class PairScoring(FittedModel):
@@ -65,7 +66,8 @@ class PairScoring(FittedModel):
                 if len(row_of) < len(names):
                     twice = next(name for row, name in enumerate(names) if row_of[name] != row)
                     raise ValueError(
-                        f"X: found the id {twice!r}, which is the id of another row of X or of a "
+                        f"X: found the id {quoted(twice)}, which is the id of another row of "
+                        "X or of a "
                         "node of the fit; expected new ids"
                     )
                 embeddings = np.concatenate([embeddings, unseen])
@@ -158,5 +160,5 @@ def _ends(pairs: Any) -> tuple[Any, Any]:
     listed = pairs.tolist() if hasattr(pairs, "tolist") else list(pairs)
     for row, pair in enumerate(listed):
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise ValueError(f"pairs: found {pair!r} in row {row}; expected two ids")
+            raise ValueError(f"pairs: found {quoted(pair)} in row {row}; expected two ids")
     return [pair[0] for pair in listed], [pair[1] for pair in listed]

@@ -25,6 +25,7 @@ from linkproof._settings import (
     read_threads,
     to_core,
 )
+from linkproof._words import quoted
 
 
 @dataclass(frozen=True)
@@ -196,16 +197,16 @@ def _row(candidate: dict[str, Any]) -> dict[str, Any]:
 
 def _plain(name: str, values: Any) -> list[Any]:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        raise ValueError(f"{name}: accepted is a list; given was {values!r}")
+        raise ValueError(f"{name}: accepted is a list; given was {quoted(values)}")
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     for value in plain:
         is_plain = isinstance(value, (str, int)) and not isinstance(value, bool)
         if not is_plain and not (isinstance(value, float) and math.isfinite(value)):
-            raise ValueError(f"{name}: accepted are numbers or names; given was {value!r}")
+            raise ValueError(f"{name}: accepted are numbers or names; given was {quoted(value)}")
     return plain
 
 
 def _text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    raise ValueError(f"{name}: accepted is text; given was {value!r}")
+    raise ValueError(f"{name}: accepted is text; given was {quoted(value)}")

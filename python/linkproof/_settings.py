@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from linkproof._words import quoted
+
 COUNTS = (
     "dim", "propagate", "steps", "patience", "walks", "link_batch", "pair_batch", "block",
 )  # fmt: skip
@@ -183,4 +185,4 @@ def _or_none(name: str) -> str:
 
 
 def _refused(name: str, accepted: str, given: Any) -> ValueError:
-    return ValueError(f"{name}: accepted is {accepted}; given was {given!r}")
+    return ValueError(f"{name}: accepted is {accepted}; given was {quoted(given)}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import platform
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +34,7 @@ class Storing(FittedModel):
         path : str or path
             The folder, which appears whole or not at all.
         overwrite : bool, default=False
-            Replace what the folder holds, if that is a model.
+            Replace the model that the folder holds, if it holds nothing else.
 
         Examples
         --------
@@ -48,18 +47,13 @@ class Storing(FittedModel):
         ['ada', 'charles', 'mary']
         """
         check_is_fitted(self)
-        folder = Path(path)
-        is_filled = folder.is_dir() and any(folder.iterdir())
-        is_model = (folder / "model.safetensors").exists()
-        if read_flag("overwrite", overwrite) and is_filled and not is_model:
-            raise FileExistsError(f"{folder}: holds files that are no model; remove them first")
         names = getattr(self, "feature_names_in_", None)
         known = {
             "python": platform.python_version(),
             "feature_names": None if names is None else list(names),
             **{name: getattr(self, name) for name in _KEPT},
         }
-        self._model.save(folder, overwrite, json.dumps({"python": known}))
+        self._model.save(path, read_flag("overwrite", overwrite), json.dumps({"python": known}))
 
     def report(
         self,

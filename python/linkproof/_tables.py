@@ -15,6 +15,7 @@ from linkproof._features import (
     is_numeric_type,
 )
 from linkproof._link_forms import ListedLinks, listed_by_id
+from linkproof._words import quoted
 
 _END_COLUMNS = (
     ("src", "dst"),
@@ -49,7 +50,7 @@ def read_table(table: Any, name: str) -> ListedLinks:
             weights = column_values(frame_column(table, weight)).astype(np.float64)
         except (TypeError, ValueError):
             raise ValueError(
-                f"{name}: found values in column {names[weight]!r} that are no numbers; "
+                f"{name}: found values in column {quoted(names[weight])} that are no numbers; "
                 "expected the weights of the links"
             ) from None
     return listed_by_id(src, dst, weights, name, "row")

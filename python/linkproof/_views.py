@@ -22,6 +22,7 @@ from linkproof._ids import (
     rows_by_id,
 )
 from linkproof._links import ListedLinks, MatrixLinks, compressed_rows, read_links
+from linkproof._words import quoted
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def read_hetero(X: Any, data: Any, nodes: Any) -> GraphInput:
     kinds: list[str] = list(data.node_types)
     for kind in given:
         if kind not in kinds:
-            raise ValueError(f"X: found node type {kind!r}; expected one of {kinds}")
+            raise ValueError(f"X: found node type {quoted(kind)}; expected one of {kinds}")
     stacked = {}
     for kind in kinds:
         own = getattr(data[kind], "x", None)
@@ -80,13 +81,16 @@ def read_hetero(X: Any, data: Any, nodes: Any) -> GraphInput:
     for view in views:
         number = getattr(data[view.name], "num_nodes", None)
         if number is not None and number != view.n:
-            raise ValueError(f"X[{view.name!r}]: found {view.n} rows; expected {number}")
+            raise ValueError(f"X[{quoted(view.name)}]: found {view.n} rows; expected {number}")
     blocks = [
-        ((edge_type[0], edge_type[-1]), read_pyg_edges(data[edge_type], f"links[{edge_type!r}]"))
+        (
+            (edge_type[0], edge_type[-1]),
+            read_pyg_edges(data[edge_type], f"links[{quoted(edge_type)}]"),
+        )
         for edge_type in data.edge_types
     ]
     for edge_type, (ends, block) in zip(data.edge_types, blocks):
-        _check_block(block, ends, views, f"links[{edge_type!r}]")
+        _check_block(block, ends, views, f"links[{quoted(edge_type)}]")
     every_id = list(chain.from_iterable(ids.values()))
     return GraphInput(len(every_id), every_id, views, _stack_blocks(blocks, views))
 
@@ -102,7 +106,7 @@ def _stack(X: Mapping[Any, Any], nodes: Any) -> tuple[list[View], dict[str, list
     for view in views:
         frame_ids = row_ids(X[view.name])
         if view.name in given:
-            check_same(given[view.name], frame_ids, f"nodes[{view.name!r}]")
+            check_same(given[view.name], frame_ids, f"nodes[{quoted(view.name)}]")
         counted: list[Hashable] = [f"{view.name}:{row}" for row in range(view.n)]
         own = counted if frame_ids is None else frame_ids
         ids[view.name] = given.get(view.name, own)
@@ -111,9 +115,9 @@ def _stack(X: Mapping[Any, Any], nodes: Any) -> tuple[list[View], dict[str, list
 
 
 def _read_view(name: Any, values: Any) -> View:
-    label = f"X[{name!r}]"
+    label = f"X[{quoted(name)}]"
     if not isinstance(name, str) or not name:
-        raise ValueError(f"X: found {name!r} as name of a view; expected text")
+        raise ValueError(f"X: found {quoted(name)} as name of a view; expected text")
     if isinstance(values, (int, np.integer)) and not isinstance(values, bool):
         if values < 1:
             raise ValueError(f"{label}: found {values} nodes; expected at least one")
@@ -121,7 +125,7 @@ def _read_view(name: Any, values: Any) -> View:
     if values is None:
         raise ValueError(
             f"{label}: found None; expected data vectors, or for nodes without data vectors "
-            f"their number: {{{name!r}: 1000}}"
+            f"their number: {{{quoted(name)}: 1000}}"
         )
     matrix = read_matrix(values, label)
     return View(name, matrix, int(matrix.shape[0]), column_names(values))
@@ -139,12 +143,12 @@ def _ids_by_view(nodes: Any, views: list[View]) -> dict[str, list[Hashable]]:
         return {view.name: ids[end - view.n : end] for view, end in zip(views, ends.tolist())}
     for name in nodes:
         if name not in names:
-            raise ValueError(f"nodes: found view {name!r}; expected one of {names}")
-    given = {name: id_list(ids, f"nodes[{name!r}]") for name, ids in nodes.items()}
+            raise ValueError(f"nodes: found view {quoted(name)}; expected one of {names}")
+    given = {name: id_list(ids, f"nodes[{quoted(name)}]") for name, ids in nodes.items()}
     for view in views:
         if len(given.get(view.name, range(view.n))) != view.n:
             raise ValueError(
-                f"nodes[{view.name!r}]: found {len(given[view.name])} ids; expected {view.n}"
+                f"nodes[{quoted(view.name)}]: found {len(given[view.name])} ids; expected {view.n}"
             )
     return given
 
@@ -153,10 +157,11 @@ def _read_block(
     block: Any, key: Any, views: list[View], ids: dict[str, list[Hashable]]
 ) -> ListedLinks:
     """The links between two views, by row number within each view."""
-    label = f"links[{key!r}]"
+    label = f"links[{quoted(key)}]"
     if not isinstance(key, tuple) or len(key) != 2 or not all(end in ids for end in key):
         raise ValueError(
-            f"links: found key {key!r}; expected two names of views, of {[v.name for v in views]}"
+            f"links: found key {quoted(key)}; expected two names of views, of "
+            f"{[v.name for v in views]}"
         )
     shape = len(ids[key[0]]), len(ids[key[1]])
     if isinstance(block, np.ndarray) and block.shape == shape and block.dtype.kind in "biuf":
@@ -171,7 +176,7 @@ def _read_block(
             "(a whole graph is passed as links=graph)"
         )
     if found.by_id:
-        ends = [NamedRows(ids[end], f"which is no row of view {end!r}: drop") for end in key]
+        ends = [NamedRows(ids[end], f"which is no row of view {quoted(end)}: drop") for end in key]
         src = look_up(found.src.tolist(), rows_by_id(ends[0]), ends[0])
         dst = look_up(found.dst.tolist(), rows_by_id(ends[1]), ends[1])
         found = replace(found, src=src, dst=dst, by_id=False)
@@ -199,12 +204,12 @@ def _check_block(block: ListedLinks, key: tuple[str, str], views: list[View], la
     for end, numbers in zip(key, (block.src, block.dst)):
         if end not in sizes:
             raise ValueError(
-                f"{label}: names node type {end!r}, whose number of nodes is not known; "
-                f"expected data[{end!r}].x or data[{end!r}].num_nodes"
+                f"{label}: names node type {quoted(end)}, whose number of nodes is not known; "
+                f"expected data[{quoted(end)}].x or data[{quoted(end)}].num_nodes"
             )
         if numbers.max(initial=-1) >= sizes[end]:
             raise ValueError(
-                f"{label}: names row {numbers.max()} of view {end!r}; "
+                f"{label}: names row {numbers.max()} of view {quoted(end)}; "
                 f"expected row numbers below {sizes[end]}, the number of its nodes"
             )
 

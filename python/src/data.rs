@@ -1,6 +1,7 @@
 //! Links and data vectors as Python hands them over.
 
 use linkproof::dataset::NodeViews;
+use linkproof::error::quote;
 use linkproof::features::{Matrix, Values};
 use linkproof::graph::{Compressed, Duplicates, Link, LinkRules, SelfLinks};
 use linkproof::ids::{Ids, Names};
@@ -152,7 +153,10 @@ fn node_ids(ids: &Bound<'_, PyAny>) -> PyResult<Ids> {
         let id = id?;
         let id: &str = &id.extract::<std::borrow::Cow<'_, str>>()?;
         if names.insert(id) as usize != row {
-            let message = format!("nodes: found the id '{id}' more than once; expected each once");
+            let message = format!(
+                "nodes: found the id {} more than once; expected each once",
+                quote(id)
+            );
             return Err(PyValueError::new_err(message));
         }
     }

@@ -1,6 +1,7 @@
 //! Errors of the library as Python's exceptions, in words for Python users.
 
 use linkproof::Error;
+use linkproof::error::{TOO_HEAVY, quote, shown, shown_path};
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{
@@ -43,9 +44,10 @@ fn words(error: &Error) -> String {
             found,
             expected,
         } => format!(
-            "{}: found {found}; expected {}",
-            argument(what),
-            in_python(expected)
+            "{}: found {}; expected {}",
+            shown(&argument(what)),
+            shown(found),
+            shown(&in_python(expected))
         ),
         Error::Input {
             path,
@@ -54,29 +56,37 @@ fn words(error: &Error) -> String {
             expected,
         } => {
             let line = line.map_or_else(String::new, |line| format!(", line {line}"));
-            let expected = in_python(expected);
             format!(
-                "{}{line}: found {found}; expected {expected}",
-                path.display()
+                "{}{line}: found {}; expected {}",
+                shown_path(path),
+                shown(found),
+                shown(&in_python(expected))
             )
         }
         Error::Output {
             path,
             found,
             expected,
-        } => format!("{}: {found}; {}", path.display(), in_python(expected)),
+        } => format!(
+            "{}: {}; {}",
+            shown_path(path),
+            shown(found),
+            shown(&in_python(expected))
+        ),
         Error::Param {
             name,
             accepted,
             given,
         } => format!(
-            "{}: accepted is {}; given was {given}",
+            "{}: accepted is {}; given was {}",
             python_name(name),
-            in_python(accepted)
+            in_python(accepted),
+            shown(given)
         ),
         Error::UnknownNode { id } => format!(
-            "links: found node '{id}', which is none of the model's nodes; \
-             expected only ids of its nodes (see nodes_)"
+            "links: found node {}, which is none of the model's nodes; \
+             expected only ids of its nodes (see nodes_)",
+            quote(id)
         ),
         Error::DuplicateLink {
             src,
@@ -84,8 +94,10 @@ fn words(error: &Error) -> String {
             first,
             second,
         } => format!(
-            "links: found the pair '{src}', '{dst}' more than once (weights {first} and {second}); \
-             expected each pair once, or duplicates=\"sum\", \"max\" or \"first\""
+            "links: found the pair {}, {} more than once (weights {first} and {second}); \
+             expected each pair once, or duplicates=\"sum\", \"max\" or \"first\"",
+            quote(src),
+            quote(dst)
         ),
         Error::Asymmetric {
             src,
@@ -93,10 +105,25 @@ fn words(error: &Error) -> String {
             forward,
             backward,
         } => format!(
-            "links: found a matrix that is not symmetric: {forward} from '{src}' to '{dst}' and \
+            "links: found a matrix that is not symmetric: {forward} from {} to {} and \
              {backward} back; expected a symmetric or triangular matrix. Symmetrise it, as in \
              links.maximum(links.T) or links + links.T, or say duplicates=\"max\" or \
-             duplicates=\"sum\""
+             duplicates=\"sum\"",
+            quote(src),
+            quote(dst)
+        ),
+        Error::TooHeavy {
+            src,
+            dst,
+            weight,
+            limit,
+            precision,
+        } => format!(
+            "links: found weight {weight:e} between {} and {}; expected weights that add up to \
+             {limit:e} at most, as a fit in {precision} precision needs: {}",
+            quote(src),
+            quote(dst),
+            in_python(TOO_HEAVY)
         ),
         Error::Diverged { step, detail } => format!(
             "the fit diverged at step {step}: {detail}. Try a smaller learning_rate, a larger \
@@ -128,10 +155,11 @@ fn python_name(name: &str) -> String {
 /// `self_links="drop"`, and `--validation` alone `validation`. For what the library
 /// says itself, not for what users write.
 pub fn in_python(text: &str) -> String {
-    const VALUES: [(&str, &str); 6] = [
+    const VALUES: [(&str, &str); 7] = [
         ("--self-links drop", "self_links=\"drop\""),
         ("--duplicates sum", "duplicates=\"sum\""),
         ("--weights log1p", "weights=\"log1p\""),
+        ("--score probability", "score=\"probability\""),
         ("--solver sgd", "solver=\"sgd\""),
         ("--sampler pairs", "sampler=\"pairs\""),
         ("--force", "overwrite=True"),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use linkproof::folds::Watcher;
 use linkproof::ids::{Ids, Names};
-use linkproof::io::{self, OutputFolder};
+use linkproof::io::{self, Files, FolderKind, OutputFolder};
 use linkproof::layout::{self, Method};
 use linkproof::model::fit_without;
 use linkproof::refine::{Refinement, find_suspects};
@@ -276,6 +276,7 @@ impl Model {
         };
         let every_step = None;
         run(py, threads, &Audience { show, every_step }, |desk| {
+            Files::default().writes([&path]).check()?;
             let fitted = &self.fitted;
             let (y, n, dim) = (fitted.embeddings(), fitted.n_nodes(), fitted.dim());
             let seed = fitted.params().seed;
@@ -377,7 +378,7 @@ impl Model {
         overwrite: bool,
         extra: &Map<String, Value>,
     ) -> linkproof::Result<()> {
-        let folder = OutputFolder::create(folder, overwrite)?;
+        let folder = OutputFolder::create(folder, FolderKind::model(), overwrite)?;
         let mut all = self.extra.clone();
         all.extend(extra.clone());
         self.fitted.save(&self.links, &folder, all)?;

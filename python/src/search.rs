@@ -1,6 +1,7 @@
 //! The choice of settings without labels.
 
 use linkproof::folds::{HoldOut, Watcher};
+use linkproof::model::check_weights;
 use linkproof::params::ScoreKind;
 use linkproof::select::{Grid, Search, select};
 use linkproof::{Error, Params};
@@ -25,7 +26,7 @@ pub fn select_settings(
     show: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let base = unchecked(settings)?;
-    base.clone().check().map_err(exception)?;
+    let checked = base.clone().check().map_err(exception)?;
     let wanted: Map<String, Value> = serde_json::from_str(search)
         .map_err(|error| PyValueError::new_err(format!("search: {error}")))?;
     let search = search_for(&base, &wanted).map_err(exception)?;
@@ -35,7 +36,12 @@ pub fn select_settings(
             after_fit: &|done, all| desk.fits(done, all),
             goes_on: &|| desk.goes_on(),
         };
-        let found = select(&base, &data.dataset, &search, watcher)?;
+        let found = select(&base, &data.dataset, &search, watcher);
+        if let Err(Error::Diverged { .. }) = found {
+            // No rate and no ridge helps against weights that are too large.
+            check_weights(&checked, &data.dataset)?;
+        }
+        let found = found?;
         let mut json = json!(found);
         let in_python = found.warnings.iter().map(|warning| in_python(warning));
         json["warnings"] = in_python.collect::<Vec<_>>().into();

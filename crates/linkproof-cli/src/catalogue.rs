@@ -108,7 +108,7 @@ impl DataSet {
                     path,
                     found: format!("holds {found}, but {} has {}", self.title, file.expected()),
                     expected: "choose another --out, or say --force to fetch again and replace \
-                               the folder as a whole"
+                               the folder, if it holds nothing else"
                         .to_owned(),
                 });
             }

@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::str::FromStr;
 
+use linkproof::error::quote;
+use linkproof::io::read_text;
 use linkproof::{Error, Params};
 use serde::Deserialize;
 use toml::de::DeTable;
@@ -12,13 +14,31 @@ use crate::settings::{EncoderChoice, Lambda, ViewPairs};
 
 /// Reads settings; those that the file does not name are the defaults.
 pub fn read(path: &Path) -> Result<Params, Error> {
-    let bytes = std::fs::read(path).map_err(|source| Error::read(path, source))?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = good.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
-        Error::input(path, line, "a byte that is not UTF-8", "text in UTF-8")
-    })?;
+    let text = read_text(path)?;
     parse(&text).map_err(|wrong| wrong.in_file(path, &text))
+}
+
+/// Says where in a file a setting stands that cannot be.
+pub fn in_file(path: &Path, error: Error) -> Error {
+    let Error::Param {
+        name,
+        accepted,
+        given,
+    } = error
+    else {
+        return error;
+    };
+    // The file has been read once; without a line the message stands.
+    let line = read_text(path).ok().and_then(|text| line_of(&text, name));
+    Error::input(path, line, format!("{name} = {given}"), accepted)
+}
+
+/// The line on which a setting stands.
+fn line_of(text: &str, name: &str) -> Option<u64> {
+    let table = DeTable::parse(text).ok()?;
+    let (key, _) = table.get_ref().get_key_value(name)?;
+    let before = text.get(..key.span().start)?;
+    Some(before.matches('\n').count() as u64 + 1)
 }
 
 /// What is wrong, and where.
@@ -35,7 +55,7 @@ impl Wrong {
         let before = text.get(..span.start).unwrap_or(text);
         let line = before.matches('\n').count();
         let shown = text.lines().nth(line).unwrap_or_default().trim();
-        let found = format!("'{shown}' ({})", self.message);
+        let found = format!("{} ({})", quote(shown), self.message);
         Error::input(path, line as u64 + 1, found, EXPECTED)
     }
 }

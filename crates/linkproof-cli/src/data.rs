@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::dataset::NodeViews;
+use linkproof::error::{TOO_HEAVY, quote};
 use linkproof::ids::Ids;
 use linkproof::io::{self, NodeTable};
 use linkproof::{Dataset, Error, Features, Graph};
-use serde_json::{Value, json};
 
 use crate::args::{FeatureFile, LinkRuleArgs, quoted};
 use crate::exit::Usage;
@@ -63,7 +63,12 @@ impl Nodes {
                     let id = self.table.ids().name(node as usize);
                     known.row(&id).ok_or_else(|| {
                         let expected = format!("a data vector for each node of {here}");
-                        Error::input(path, None, format!("no row for node '{id}'"), expected)
+                        Error::input(
+                            path,
+                            None,
+                            format!("no row for node {}", quote(&id)),
+                            expected,
+                        )
                     })
                 })
                 .collect::<Result<_, _>>()?,
@@ -97,7 +102,7 @@ impl Nodes {
         };
         let members: Vec<u32> = all.filter(|&node| views[node as usize] == view).collect();
         if members.is_empty() {
-            let found = format!("no node of view '{view}'");
+            let found = format!("no node of view {}", quote(view));
             return Err(Error::input(&self.path, None, found, "at least one"));
         }
         Ok(members)
@@ -128,6 +133,13 @@ impl DataArgs {
             ));
         }
         Ok(())
+    }
+
+    /// The files that are read.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let features = self.features.iter().map(|file| file.path.as_path());
+        let links = [self.links.as_path()].into_iter();
+        links.chain(features).chain(self.nodes.as_deref())
     }
 
     /// Reads the files.
@@ -211,6 +223,14 @@ impl DataArgs {
         })?)
     }
 
+    /// Says where in the links a weight stands that a fit found too large.
+    pub fn in_links(&self, error: anyhow::Error) -> anyhow::Error {
+        match error.downcast() {
+            Ok(error) => in_links(&self.links, error).into(),
+            Err(other) => other,
+        }
+    }
+
     /// The same files as options, for a command to run next.
     pub fn typed(&self) -> String {
         let path = |path: &Path| quoted(&path.display().to_string());
@@ -225,30 +245,14 @@ impl DataArgs {
         }
         text + &self.rules.typed()
     }
-
-    /// Path and digest of every input, for the record.
-    pub fn digests<'p>(&'p self, more: impl Iterator<Item = &'p Path>) -> Result<Value, Error> {
-        let features = self.features.iter().map(|file| file.path.as_path());
-        let digests: Result<Vec<Value>, Error> = [self.links.as_path()]
-            .into_iter()
-            .chain(features)
-            .chain(self.nodes.as_deref())
-            .chain(more)
-            .map(|path| {
-                // What is no plain file, such as a pipe, cannot be read again.
-                let digest = path.is_file().then(|| io::digest(path)).transpose()?;
-                Ok(json!({ "path": path.display().to_string(), "sha256": digest }))
-            })
-            .collect();
-        Ok(digests?.into())
-    }
 }
 
 fn nodes_view(file: &FeatureFile) -> String {
     file.view.clone().unwrap_or_default()
 }
 
-/// Says where in a links file a node stands that nobody knows.
+/// Says where in a links file a node stands that nobody knows, or a weight that is
+/// too large.
 pub fn in_links(path: &Path, error: Error) -> Error {
     match error {
         Error::UnknownNode { id } => {
@@ -257,10 +261,29 @@ pub fn in_links(path: &Path, error: Error) -> Error {
             Error::input(
                 path,
                 line,
-                format!("node '{id}', which has no data vector"),
+                format!("node {}, which has no data vector", quote(&id)),
                 "only ids of the features or of --nodes \
                  (is a header line or another id scheme in the links?)",
             )
+        }
+        Error::TooHeavy {
+            src,
+            dst,
+            weight,
+            limit,
+            precision,
+        } => {
+            let line = io::locate_link(path, [&src, &dst]).unwrap_or_default();
+            let found = format!(
+                "weight {weight:e} between {} and {}",
+                quote(&src),
+                quote(&dst)
+            );
+            let expected = format!(
+                "weights that add up to {limit:e} at most, as a fit in {precision} precision needs: \
+                 {TOO_HEAVY}"
+            );
+            Error::input(path, line, found, expected)
         }
         other => other,
     }

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 
+use linkproof::error::plain;
+
 use crate::cli::Cli;
 
 /// The run failed.
@@ -113,6 +115,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// One paragraph on standard error.
 fn say(message: &str) {
     let paragraph: Vec<&str> = message.split_whitespace().collect();
+    let paragraph = paragraph.join(" ");
     // There is nowhere to say that standard error cannot be written.
-    let _ = writeln!(io::stderr(), "error: {}", paragraph.join(" "));
+    let _ = writeln!(io::stderr(), "error: {}", plain(&paragraph));
 }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use linkproof::audit::{self, CrossFit, RandomPair, cross_fit};
+use linkproof::error::quote;
 use linkproof::folds::{Folds, Watcher};
-use linkproof::io;
+use linkproof::io::{self, Files};
 use linkproof::{Dataset, Error, Features, Fitted};
 
 use crate::args::{FeatureFile, LinkRuleArgs};
@@ -45,6 +46,15 @@ pub struct Judged {
 const FOLDS: usize = 5;
 
 impl JudgedArgs {
+    /// The files that are read.
+    pub fn files(&self) -> Files {
+        Files::default()
+            .reads_model(&self.model)
+            .reads([&self.links])
+            .reads(self.features.iter().map(|file| &file.path))
+            .reads(&self.nodes)
+    }
+
     /// Reads the files.
     pub fn read(&self) -> anyhow::Result<Judged> {
         let model = Fitted::load(&self.model)?;
@@ -98,12 +108,20 @@ impl JudgedArgs {
         Ok(features)
     }
 
+    /// Says where in the links a weight stands that a fit found too large.
+    pub fn in_links(&self, error: anyhow::Error) -> anyhow::Error {
+        match error.downcast() {
+            Ok(error) => in_links(&self.links, error).into(),
+            Err(other) => other,
+        }
+    }
+
     /// The library knows views and ids, and we know their files.
     fn in_files(&self, model: &Fitted, error: Error) -> Error {
         match error {
             Error::UnknownNode { id } => {
                 let line = io::locate_id(&self.links, &id).unwrap_or_default();
-                let found = format!("node '{id}', which the model does not know");
+                let found = format!("node {}, which the model does not know", quote(&id));
                 let nodes = self.model.join("nodes.csv");
                 let expected = format!("ids of {}", nodes.display());
                 Error::input(&self.links, line, found, expected)

@@ -8,6 +8,7 @@ mod config;
 mod data;
 mod download;
 mod exit;
+mod inputs;
 mod judged;
 mod new_nodes;
 mod picture;

@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use linkproof::error::quote;
 use linkproof::graph::Link;
 use linkproof::io::{self, LinkOptions};
 use linkproof::smooth::{End, NewLink, Smoother};
@@ -57,6 +58,13 @@ pub struct Smoothed {
 }
 
 impl NewArgs {
+    /// The files that are read.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let features = self.new_features.iter().map(|file| file.path.as_path());
+        let others = [&self.new_nodes, &self.new_links].into_iter().flatten();
+        features.chain(others.map(PathBuf::as_path))
+    }
+
     /// Reads the files, where there are any.
     pub fn read(&self, judged: &Judged, rules: &LinkOptions) -> anyhow::Result<Option<NewNodes>> {
         let Some(file) = &self.new_features else {
@@ -143,6 +151,7 @@ fn read_links(
             end_of(path, &ids[0], model, unseen)?,
             end_of(path, &ids[1], model, unseen)?,
         ];
+        let [a, b] = [quote(&ids[0]), quote(&ids[1])];
         let wrong = |found: String, expected: &str| {
             // The file has been read once; without a line the message stands.
             let line = io::locate_link(path, [&ids[0], &ids[1]]).unwrap_or_default();
@@ -151,7 +160,7 @@ fn read_links(
         let (row, end) = match ends {
             [End::New(row), end] | [end, End::New(row)] => (row, end),
             [End::Known(_), End::Known(_)] => {
-                let found = format!("'{}' and '{}', both training nodes", ids[0], ids[1]);
+                let found = format!("{a} and {b}, both training nodes");
                 return wrong(found, "links that have an unseen node at one end at least");
             }
         };
@@ -162,10 +171,7 @@ fn read_links(
         let (d, e) = (unseen.view.min(other), unseen.view.max(other));
         if !model.view_pairs().contains(&(d, e)) {
             let [d, e] = [d, e].map(|view| model.views()[view].name.as_str());
-            let found = format!(
-                "'{}' and '{}', of the views '{d}' and '{e}'",
-                ids[0], ids[1]
-            );
+            let found = format!("{a} and {b}, of the views {} and {}", quote(d), quote(e));
             return wrong(found, "a pair of views that took part in the fit");
         }
         let weight = link.weight;
@@ -180,11 +186,14 @@ fn end_of(path: &Path, id: &str, model: &Fitted, unseen: &Unseen) -> Result<End,
         (Some(row), None) => return Ok(End::New(row)),
         (None, Some(row)) => return Ok(End::Known(row)),
         (None, None) => (
-            format!("node '{id}'"),
+            format!("node {}", quote(id)),
             "ids of --new-features or of the model",
         ),
         (Some(_), Some(_)) => (
-            format!("node '{id}', which is an unseen node and a training node"),
+            format!(
+                "node {}, which is an unseen node and a training node",
+                quote(id)
+            ),
             "ids that tell them apart: --new-nodes FILE gives the unseen nodes others",
         ),
     };

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use linkproof::drawing::{NO_CLUSTER, Panel, picture};
+use linkproof::error::quote;
 use linkproof::io::{self, Labels};
 use linkproof::layout::{Layout, Method, layout};
 use linkproof::report::{Classes, Report};
@@ -78,7 +79,10 @@ pub fn read_classes(path: &Path, model: &Fitted) -> Result<Classes, Error> {
     let labels = io::read_labels(path)?;
     let found = classes(&labels, model);
     if found.codes.iter().all(Option::is_none) {
-        let found = format!("labels of nodes such as '{}' only", labels.nodes().name(0));
+        let found = format!(
+            "labels of nodes such as {} only",
+            quote(labels.nodes().name(0))
+        );
         return Err(Error::input(path, None, found, "ids of nodes of the model"));
     }
     Ok(found)

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use clap::{Args, ValueEnum};
 use linkproof::folds::{Criterion, HoldOut, Watcher};
+use linkproof::model::check_weights;
 use linkproof::params::ScoreKind;
 use linkproof::select::{Comparison, Grid, Search, Selection, select};
 use linkproof::{Dataset, Error, Params};
@@ -132,7 +133,12 @@ impl SearchArgs {
             after_fit: &|done, all| progress.fits(done, all),
             goes_on: &|| !Session::is_stopped(),
         };
-        select(base, data, &self.search(base, typed), watcher)
+        let found = select(base, data, &self.search(base, typed), watcher);
+        if let Err(Error::Diverged { .. }) = found {
+            // No rate and no ridge helps against weights that are too large.
+            check_weights(&base.clone().check()?, data)?;
+        }
+        found
     }
 }
 

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
+use linkproof::error::shown_line;
 use serde_json::Value;
 
 use crate::cli::SharedArgs;
@@ -69,7 +70,10 @@ impl Session {
         if self.json {
             writeln!(out, "{json}")?;
         } else if !self.quiet {
-            writeln!(out, "{}", words.trim_end())?;
+            // Words quote ids, which may be of any length and hold anything.
+            for line in words.trim_end().split('\n') {
+                writeln!(out, "{}", shown_line(line))?;
+            }
         }
         out.flush()?;
         Ok(())

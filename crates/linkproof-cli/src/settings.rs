@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::Args;
+use linkproof::error::quote;
 use linkproof::params::{
     Activation, EncoderKind, Normalize, OptimizerKind, OutputActivation, Precision, Sampler,
     ScoreKind, SolverKind, WeightTransform,
@@ -182,6 +183,32 @@ impl SettingArgs {
         Ok(params)
     }
 
+    /// Names the file of settings in an error that one of its values made, however
+    /// late that was found.
+    pub fn in_config(&self, error: anyhow::Error) -> anyhow::Error {
+        match error.downcast() {
+            Ok(error) => self.named(error).into(),
+            Err(other) => other,
+        }
+    }
+
+    fn named(&self, error: Error) -> Error {
+        let (Some(path), Error::Param { name, .. }) = (&self.config, &error) else {
+            return error;
+        };
+        let value = |params: &Params| serde_json::json!(params).get(*name).cloned();
+        let Ok(read) = config::read(path) else {
+            return error;
+        };
+        let mut params = read.clone();
+        self.apply(&mut params);
+        let stands = value(&read) != value(&Params::default()) && value(&read) == value(&params);
+        match stands {
+            true => config::in_file(path, error),
+            false => error,
+        }
+    }
+
     /// Overrides `params` with what was typed.
     fn apply(&self, params: &mut Params) {
         let model = &self.model;
@@ -252,7 +279,7 @@ impl FromStr for ViewPairs {
             Some((a, b)) if !a.is_empty() && !b.is_empty() && !b.contains(':') => {
                 Ok((a.to_owned(), b.to_owned()))
             }
-            _ => Err(format!("'{text}' is no pair of views, such as a:b")),
+            _ => Err(format!("{} is no pair of views, such as a:b", quote(text))),
         };
         let pairs: Result<_, String> = text.split(',').map(|text| pair(text.trim())).collect();
         Ok(ViewPairs(pairs?))
@@ -271,7 +298,8 @@ impl FromStr for Lambda {
             return Ok(Lambda(None));
         }
         let number = text.parse();
-        let number = number.map_err(|_| format!("'{text}' is neither 'auto' nor a number"))?;
+        let number =
+            number.map_err(|_| format!("{} is neither 'auto' nor a number", quote(text)))?;
         Ok(Lambda(Some(number)))
     }
 }

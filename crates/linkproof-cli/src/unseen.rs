@@ -1,10 +1,11 @@
 //! Nodes that a model has not seen, with their data vectors.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use linkproof::error::quote;
 use linkproof::ids::Ids;
-use linkproof::io;
+use linkproof::io::{self, Files};
 use linkproof::{Error, Features, Fitted, Graph};
 
 use crate::args::{FeatureFile, LinkRuleArgs};
@@ -51,6 +52,15 @@ pub struct Embedded {
 }
 
 impl UnseenArgs {
+    /// The files that are read: a model, these data vectors, and what is known of
+    /// them.
+    pub fn files(&self, model: &Path, features: &[FeatureFile]) -> Files {
+        Files::default()
+            .reads_model(model)
+            .reads(features.iter().map(|file| &file.path))
+            .reads([&self.nodes, &self.links].into_iter().flatten())
+    }
+
     /// Reads and embeds the unseen nodes of each file.
     pub fn embed(&self, model: &Fitted, files: &[FeatureFile]) -> Result<Vec<Embedded>, Error> {
         let nodes = Nodes::read(self.nodes.as_deref())?;
@@ -84,7 +94,7 @@ impl UnseenArgs {
             (Error::UnknownNode { id }, Some(path)) => {
                 // The file has been read once; without a line the message stands.
                 let line = io::locate_id(path, &id).unwrap_or_default();
-                let found = format!("node '{id}'");
+                let found = format!("node {}", quote(&id));
                 let expected = "links between an unseen node and a training node";
                 Error::input(path, line, found, expected)
             }

@@ -1,6 +1,6 @@
 //! Embeddings in a file, with the ids that stand beside it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use linkproof::Error;
 use linkproof::ids::Ids;
@@ -15,12 +15,8 @@ pub fn read(path: &Path) -> Result<Embeddings, Error> {
     if !matches!(vectors.ids, Ids::Rows(_)) {
         return Ok(vectors);
     }
-    let beside = [
-        path.with_extension("nodes.csv"),
-        path.with_file_name("nodes.csv"),
-    ];
-    if let Some(nodes) = beside.iter().find(|nodes| nodes.is_file()) {
-        let ids = io::read_nodes(nodes)?.into_parts().0;
+    if let Some(nodes) = beside(path) {
+        let ids = io::read_nodes(&nodes)?.into_parts().0;
         if ids.len() != vectors.n {
             let found = format!("{} rows", vectors.n);
             let expected = format!(
@@ -33,6 +29,26 @@ pub fn read(path: &Path) -> Result<Embeddings, Error> {
         vectors.ids = ids;
     }
     Ok(vectors)
+}
+
+/// The file with the ids of a file that has none.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let named = [
+        path.with_extension("nodes.csv"),
+        path.with_file_name("nodes.csv"),
+    ];
+    named.into_iter().find(|nodes| nodes.is_file())
+}
+
+/// The files that [`read`] reads.
+pub fn inputs(path: &Path) -> impl Iterator<Item = PathBuf> {
+    [path.to_owned()].into_iter().chain(beside(path))
+}
+
+/// The files that [`write`] may write.
+pub fn outputs(path: &Path, format: EmbeddingFormat) -> impl Iterator<Item = PathBuf> {
+    let ids = (format == EmbeddingFormat::Npy).then(|| path.with_extension("nodes.csv"));
+    [path.to_owned()].into_iter().chain(ids)
 }
 
 /// The format that the ending of `--out` asks for.

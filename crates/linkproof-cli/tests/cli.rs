@@ -21,12 +21,16 @@ mod fit;
 mod inspect;
 #[path = "cli/lab.rs"]
 mod lab;
+#[path = "cli/messages.rs"]
+mod messages;
 #[path = "cli/objective.rs"]
 mod objective;
 #[path = "cli/report.rs"]
 mod report;
 #[path = "cli/reproduce.rs"]
 mod reproduce;
+#[path = "cli/safety.rs"]
+mod safety;
 #[path = "cli/select.rs"]
 mod select;
 #[path = "cli/server.rs"]

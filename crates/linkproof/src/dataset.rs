@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::features::{Features, Matrix};
 use crate::graph::Graph;
 use crate::ids::Ids;
@@ -261,7 +261,7 @@ fn view_matrix(
                 names.row(&id).ok_or_else(|| {
                     Error::data(
                         format!("features of view '{name}'"),
-                        format!("no row for node '{id}'"),
+                        format!("no row for node {}", quote(&id)),
                         "a data vector for each node of the view",
                     )
                 })

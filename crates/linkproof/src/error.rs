@@ -1,8 +1,12 @@
 //! The one error type of the library. Every variant carries its data, so that
 //! a caller can act on it and a message can name file, line, value and fix.
 
+mod shown;
+
 use std::io;
 use std::path::{Path, PathBuf};
+
+pub use shown::{path as shown_path, plain, quote, shown, shown_line};
 
 /// What `linkproof` functions return.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -12,7 +16,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[non_exhaustive]
 pub enum Error {
     /// An input file could not be opened or read.
-    #[error("{}: cannot be read: {source}", path.display())]
+    #[error("{}: cannot be read: {source}", shown_path(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -20,7 +24,10 @@ pub enum Error {
         source: io::Error,
     },
     /// Writing an output failed midway (disk full, say); the old output is intact.
-    #[error("{}: cannot be written: {source}; what stood there before is untouched", path.display())]
+    #[error(
+        "{}: cannot be written: {source}; what stood there before is untouched",
+        shown_path(path)
+    )]
     Write {
         /// The file.
         path: PathBuf,
@@ -28,7 +35,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The place chosen for an output cannot be used.
-    #[error("{}: {found}; {expected}", path.display())]
+    #[error("{}: {}; {}", shown_path(path), shown(found), shown(expected))]
     Output {
         /// The file or folder.
         path: PathBuf,
@@ -38,7 +45,13 @@ pub enum Error {
         expected: String,
     },
     /// The content of an input file is wrong.
-    #[error("{}{}: found {found}; expected {expected}", path.display(), place(*line))]
+    #[error(
+        "{}{}: found {}; expected {}",
+        shown_path(path),
+        place(*line),
+        shown(found),
+        shown(expected)
+    )]
     Input {
         /// The file.
         path: PathBuf,
@@ -50,7 +63,12 @@ pub enum Error {
         expected: String,
     },
     /// Data handed over in memory is wrong.
-    #[error("{what}: found {found}; expected {expected}")]
+    #[error(
+        "{}: found {}; expected {}",
+        shown(what),
+        shown(found),
+        shown(expected)
+    )]
     Data {
         /// Which argument or object.
         what: String,
@@ -61,8 +79,9 @@ pub enum Error {
     },
     /// A link names a node that has no data vector.
     #[error(
-        "a link names node '{id}', which has no data vector; \
-         expected only ids of the features or of --nodes (is a header line or another id scheme in the links?)"
+        "a link names node {}, which has no data vector; \
+         expected only ids of the features or of --nodes (is a header line or another id scheme in the links?)",
+        quote(id)
     )]
     UnknownNode {
         /// The id, as written.
@@ -70,8 +89,10 @@ pub enum Error {
     },
     /// A pair of nodes is listed more than once.
     #[error(
-        "the pair '{src}', '{dst}' is listed more than once (weights {first} and {second}); \
-         expected each pair once: say --duplicates sum, max or first"
+        "the pair {}, {} is listed more than once (weights {first} and {second}); \
+         expected each pair once: say --duplicates sum, max or first",
+        quote(src),
+        quote(dst)
     )]
     DuplicateLink {
         /// One end, as written.
@@ -85,8 +106,10 @@ pub enum Error {
     },
     /// A matrix of links differs from its mirror image.
     #[error(
-        "a matrix of links that is not symmetric: {forward} from '{src}' to '{dst}' and {backward} back; \
-         expected a symmetric or a triangular matrix (or say --duplicates sum or max)"
+        "a matrix of links that is not symmetric: {forward} from {} to {} and {backward} back; \
+         expected a symmetric or a triangular matrix (or say --duplicates sum or max)",
+        quote(src),
+        quote(dst)
     )]
     Asymmetric {
         /// The row, as written.
@@ -99,7 +122,7 @@ pub enum Error {
         backward: f64,
     },
     /// A parameter is outside its accepted range.
-    #[error("{name}: accepted is {accepted}; given was {given}")]
+    #[error("{name}: accepted is {accepted}; given was {}", shown(given))]
     Param {
         /// The parameter's name, as in the configuration file.
         name: &'static str,
@@ -110,14 +133,34 @@ pub enum Error {
     },
     /// The environment asks for instructions that the machine does not have.
     #[error(
-        "LINKPROOF_INSTRUCTIONS={given}: this machine does not have it; \
-         expected one of {here}, or the variable unset"
+        "LINKPROOF_INSTRUCTIONS={}: this machine does not have it; \
+         expected one of {here}, or the variable unset",
+        quote(given)
     )]
     Instructions {
         /// What was asked for.
         given: String,
         /// What there is, separated by commas.
         here: String,
+    },
+    /// A weight with which the arithmetic of a fit leaves the range of numbers.
+    #[error(
+        "the weight {weight:e} between {} and {} is too large: in {precision} precision the weights \
+         of a fit add up to {limit:e} at most; {TOO_HEAVY}",
+        quote(src),
+        quote(dst)
+    )]
+    TooHeavy {
+        /// One end, as written.
+        src: String,
+        /// The other end.
+        dst: String,
+        /// The largest weight.
+        weight: f64,
+        /// What all weights may add up to.
+        limit: f64,
+        /// The precision of the fit: single or double.
+        precision: &'static str,
     },
     /// The optimisation left the range of numbers.
     #[error(
@@ -136,6 +179,10 @@ pub enum Error {
         step: usize,
     },
 }
+
+/// What to do about weights that are too large.
+pub const TOO_HEAVY: &str = "divide all weights by a constant, say --weights log1p, or take \
+     --score probability, which an absurd weight does not move";
 
 fn place(line: Option<u64>) -> String {
     line.map_or_else(String::new, |line| format!(", line {line}"))

@@ -83,7 +83,14 @@ struct Findings {
 
 /// Runs the command.
 pub fn run(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
+    audit(args, session).map_err(|error| args.judged.in_links(error))
+}
+
+fn audit(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
     let thresholds = Thresholds::new(args.fdr, args.min_trust)?;
+    let missing = (args.missing > 0).then(|| missing_path(args));
+    let files = args.judged.files().writes([&args.out]);
+    files.writes(&args.clean).writes(missing).check()?;
     let progress = Progress::start(session, "reading");
     let judged = args.judged.read()?;
     Session::stop_on_interrupt()?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use linkproof::io::{self, Field};
+use linkproof::io::{self, Field, Files};
 use linkproof::measure::KMeans;
 use serde_json::json;
 
@@ -35,6 +35,8 @@ pub struct ClusterArgs {
 
 /// Runs the command.
 pub fn run(args: &ClusterArgs, session: &Session) -> anyhow::Result<()> {
+    let files = Files::default().reads(vectors::inputs(&args.embeddings));
+    files.writes([&args.out]).check()?;
     let vectors = vectors::read(&args.embeddings)?;
     let kmeans = KMeans {
         restarts: args.restarts,

@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use linkproof::Error;
-use linkproof::io::{self, OutputFolder};
+use linkproof::io::{self, FolderKind, OutputFolder};
 use serde_json::{Value, json};
 
 use crate::args::quoted;
@@ -63,7 +63,7 @@ struct FetchArgs {
     /// mirror (http or https), or a folder on this machine
     #[arg(long, value_name = "URL|DIR", hide_short_help = true)]
     from: Option<String>,
-    /// Fetch again and replace the folder whatever it holds
+    /// Fetch again and replace the folder, if it holds nothing but the data set
     #[arg(long)]
     force: bool,
 }
@@ -120,7 +120,7 @@ fn fetch(set: &DataSet, args: &FetchArgs, session: &Session) -> anyhow::Result<(
         );
         return session.finish(&as_json(set, &out, false, &[]), &words);
     }
-    let folder = OutputFolder::create(&out, args.force)?;
+    let folder = OutputFolder::create(&out, kind(set), args.force)?;
     let mut downloads = None;
     let place = match origin {
         Origin::Folder(place) => place,
@@ -136,6 +136,14 @@ fn fetch(set: &DataSet, args: &FetchArgs, session: &Session) -> anyhow::Result<(
     let notes = downloads.map_or_else(Vec::new, |downloads| downloads.clear(&set.raw));
     let words = summary(set, &out, &notes);
     session.finish(&as_json(set, &out, true, &notes), &words)
+}
+
+/// What the folder of a data set holds. Published files mark it: those that are
+/// made from them may be gone or wrong.
+fn kind(set: &DataSet) -> FolderKind {
+    let raw = set.raw.iter().map(|file| format!("raw/{}", file.name));
+    let made = set.files.iter().map(|file| file.name.to_owned());
+    FolderKind::new("a data set", raw, made.chain(["README.md".to_owned()]))
 }
 
 /// Where the published files come from.

@@ -10,7 +10,7 @@ use linkproof::experiment::demo::{
     DATA_SETS, DemoSetting, SCORES, SETTINGS, params, run_setting, suspects,
 };
 use linkproof::features::Values;
-use linkproof::io::{self, Field, OutputFolder};
+use linkproof::io::{self, Field, FolderKind, OutputFolder};
 use linkproof::params::ScoreKind;
 use linkproof::{Error, Matrix};
 use serde_json::{Map, Value, json};
@@ -20,6 +20,7 @@ use crate::session::Session;
 
 /// The file by which a folder is known to hold a demonstration.
 const MARK: &str = "demo.json";
+const PICTURES: [&str; 2] = ["picture.svg", "picture.png"];
 const SUSPECTS: usize = 5;
 
 /// Show what robust scores do, on generated graphs, in seconds
@@ -31,20 +32,17 @@ const SUSPECTS: usize = 5;
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  linkproof demo --out linkproof-demo")]
 pub struct DemoArgs {
-    /// Folder to write; one that an earlier demo wrote is replaced
+    /// Folder to write; one that an earlier demo wrote, and that holds nothing
+    /// else, is replaced
     #[arg(long, value_name = "DIR", default_value = "linkproof-demo")]
     out: PathBuf,
-    /// Replace the folder whatever it holds
-    #[arg(long)]
-    force: bool,
 }
 
 /// Runs the command.
 pub fn run(args: &DemoArgs, session: &Session) -> anyhow::Result<()> {
     let clock = Instant::now();
     let seed = session.seed().unwrap_or(0);
-    let again = args.out.join(MARK).is_file();
-    let folder = OutputFolder::create(&args.out, args.force || again)?;
+    let folder = OutputFolder::create(&args.out, kind(), true)?;
     let mut progress = Progress::start(session, "fitting");
     let mut settings = Vec::new();
     for (place, setting) in SETTINGS.into_iter().enumerate() {
@@ -67,13 +65,31 @@ pub fn run(args: &DemoArgs, session: &Session) -> anyhow::Result<()> {
     session.finish(&json, &words(&settings, &args.out, seconds))
 }
 
-fn slug(setting: &DemoSetting) -> String {
-    setting.name.replace(' ', "-")
+/// What the folder of a demonstration holds.
+fn kind() -> FolderKind {
+    let names = ["links.csv", "features.npy", "labels.csv", "suspects.csv"];
+    let names = names.into_iter().chain(PICTURES).map(str::to_owned);
+    let names: Vec<String> = names.chain(SCORES.map(embeddings)).collect();
+    let inner = |(name, _): &(&str, _)| {
+        let folder = slug(name);
+        let inner = names.iter().map(|file| format!("{folder}/{file}"));
+        inner.collect::<Vec<_>>()
+    };
+    let files = SETTINGS.iter().flat_map(inner);
+    FolderKind::new("a demonstration", [MARK.to_owned()], files)
+}
+
+fn slug(name: &str) -> String {
+    name.replace(' ', "-")
+}
+
+fn embeddings(score: ScoreKind) -> String {
+    format!("embeddings-{score}.npy")
 }
 
 /// The data, the embeddings by score, the suspects and the picture, as SVG and as PNG.
 fn write_setting(folder: &OutputFolder, setting: &DemoSetting) -> anyhow::Result<()> {
-    let inner = folder.file(&slug(setting));
+    let inner = folder.file(&slug(setting.name));
     std::fs::create_dir(&inner).map_err(|source| Error::write(&inner, source))?;
     let data = &setting.example.data;
     io::write_links(inner.join("links.csv"), data.graph())?;
@@ -113,7 +129,7 @@ fn write_setting(folder: &OutputFolder, setting: &DemoSetting) -> anyhow::Result
         },
     )?;
     for fit in &setting.fits {
-        let path = inner.join(format!("embeddings-{}.npy", fit.score));
+        let path = inner.join(embeddings(fit.score));
         io::write_npy(
             path,
             fit.model.n_nodes(),
@@ -135,7 +151,7 @@ fn write_setting(folder: &OutputFolder, setting: &DemoSetting) -> anyhow::Result
         })
         .collect();
     let picture = panels(&format!("{} (false links red)", setting.name), 3, &fits);
-    for name in ["picture.svg", "picture.png"] {
+    for name in PICTURES {
         io::write_drawing(inner.join(name), &picture)?;
     }
     Ok(())

@@ -39,9 +39,11 @@ pub struct EmbedArgs {
 /// Runs the command.
 pub fn run(args: &EmbedArgs, session: &Session) -> anyhow::Result<()> {
     let format = vectors::format_of(&args.out)?;
+    let features = std::slice::from_ref(&args.features);
+    let files = args.unseen.files(&args.model, features);
+    files.writes(vectors::outputs(&args.out, format)).check()?;
     let model = Fitted::load(&args.model)?;
-    let files = std::slice::from_ref(&args.features);
-    for found in args.unseen.embed(&model, files)? {
+    for found in args.unseen.embed(&model, features)? {
         let (n, dim) = (found.ids.len(), model.dim());
         vectors::write(&args.out, format, &found.ids, dim, &found.values)?;
         let out = args.out.display().to_string();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::Error;
+use linkproof::error::quote;
 use linkproof::ids::Ids;
 use linkproof::io::{self, Labels};
 use linkproof::measure::{Contingency, KMeans};
@@ -139,7 +140,7 @@ fn with_predicted(
             continue;
         };
         let cluster = cluster.ok_or_else(|| {
-            let found = format!("no cluster for node '{}'", ids.name(row));
+            let found = format!("no cluster for node {}", quote(&ids.name(row)));
             Error::input(
                 path,
                 None,

@@ -4,8 +4,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use linkproof::error::quote;
 use linkproof::folds::Watcher;
-use linkproof::io::{self, EmbeddingFormat, Field, Labels, OutputFolder};
+use linkproof::io::{
+    self, EmbeddingFormat, Field, Files, FolderKind, Labels, OutputFolder, model_files,
+};
 use linkproof::refine::{Refinement, Suspects, find_suspects};
 use linkproof::select::Selection;
 use linkproof::{CheckedParams, Dataset, Error, Fitted};
@@ -15,6 +18,7 @@ use crate::args::{Format, quoted};
 use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
+use crate::inputs::Inputs;
 use crate::picture::{OnLayout, Pictured, classes, picture_file};
 use crate::progress::Progress;
 use crate::search::{self, SearchArgs};
@@ -43,7 +47,7 @@ pub struct FitArgs {
     /// Folder to write
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: PathBuf,
-    /// Replace what the folder holds
+    /// Replace the model that the folder holds, if it holds nothing else
     #[arg(long, help_heading = "Output")]
     force: bool,
     /// Further formats of the embeddings; may be repeated [default: npy alone]
@@ -80,21 +84,57 @@ pub struct FitArgs {
 }
 
 /// What was found out before the fit itself.
-#[derive(Default)]
 struct Findings {
+    inputs: Inputs,
     selection: Option<Selection>,
     suspects: Option<Suspects>,
 }
 
+impl Findings {
+    fn new(inputs: Inputs) -> Findings {
+        Findings {
+            inputs,
+            selection: None,
+            suspects: None,
+        }
+    }
+}
+
+impl FitArgs {
+    /// The files that are read.
+    fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let more = self.labels.iter().chain(&self.settings.config);
+        self.data.paths().chain(more.map(PathBuf::as_path))
+    }
+
+    fn files(&self) -> Files {
+        Files::default()
+            .reads(self.inputs())
+            .writes_folder(&self.out)
+            .writes(&self.plot)
+    }
+}
+
 /// Runs the command.
 pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
+    let outcome = fit(args, session);
+    outcome.map_err(|error| args.settings.in_config(args.data.in_links(error)))
+}
+
+fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let mut params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
     if args.search.is_given() && !args.select {
         return Err(Usage::new("candidates and --hold-out are for a search: add --select").into());
     }
-    let folder = OutputFolder::create(&args.out, args.force)?;
+    args.files().check()?;
+    let mut kind = FolderKind::model();
+    if let Some(plot) = &args.plot {
+        kind = kind.and(&args.out, plot)?;
+    }
+    let folder = OutputFolder::create(&args.out, kind, args.force)?;
     let mut progress = Progress::start(session, "reading");
+    let mut inputs = Inputs::before(args.inputs())?;
     let data = args.data.read()?;
     for format in &args.format {
         format.kind().check(data.ids())?;
@@ -103,8 +143,9 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let labels = labels
         .map(|path| KnownLabels::read(path, &data))
         .transpose()?;
+    inputs.after();
     Session::stop_on_interrupt()?;
-    let mut findings = Findings::default();
+    let mut findings = Findings::new(inputs);
     if args.select {
         progress.say("choosing settings");
         let model = &args.settings.model;
@@ -126,7 +167,7 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         !Session::is_stopped()
     })?;
     let links = data.user_graph()?;
-    let record = record(args, &findings)?;
+    let record = record(&findings);
     fitted.save(&links, &folder, record.clone())?;
     write_more(args, &fitted, labels.as_ref(), &findings, &folder)?;
     let pictured = Pictured {
@@ -139,7 +180,7 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         .then(|| pictured.layout(args.layout, &mut progress))
         .transpose()?;
     if let Some(layout) = layout.as_ref().filter(|_| args.report) {
-        let page = folder.file("report.html");
+        let page = folder.file(model_files::REPORT);
         pictured.write_page(&page, &title(&args.out), &record, layout)?;
     }
     progress.end();
@@ -173,14 +214,12 @@ fn suspects(
 }
 
 /// What `fit.json` records beside the fit itself.
-fn record(args: &FitArgs, findings: &Findings) -> Result<Map<String, Value>, Error> {
-    let more = args.labels.iter().chain(&args.settings.config);
-    let inputs = args.data.digests(more.map(PathBuf::as_path))?;
+fn record(findings: &Findings) -> Map<String, Value> {
     let command: Vec<String> = std::env::args_os()
         .map(|arg| arg.to_string_lossy().into_owned())
         .collect();
     let mut record = Map::from_iter([
-        ("inputs".to_owned(), inputs),
+        ("inputs".to_owned(), findings.inputs.json()),
         (
             "versions".to_owned(),
             json!({ "linkproof": env!("CARGO_PKG_VERSION"),
@@ -197,7 +236,7 @@ fn record(args: &FitArgs, findings: &Findings) -> Result<Map<String, Value>, Err
     if let Some(suspects) = &findings.suspects {
         record.insert("refine".to_owned(), refine_json(suspects));
     }
-    Ok(record)
+    record
 }
 
 fn refine_json(suspects: &Suspects) -> Value {
@@ -218,7 +257,7 @@ impl KnownLabels {
         let is_known = |row: &usize| data.ids().row(names.name(*row)).is_some();
         let n_known = (0..names.len()).filter(is_known).count();
         if n_known == 0 {
-            let found = format!("labels of nodes such as '{}' only", names.name(0));
+            let found = format!("labels of nodes such as {} only", quote(names.name(0)));
             return Err(Error::input(path, None, found, "ids of nodes of the graph"));
         }
         Ok(KnownLabels {
@@ -250,10 +289,10 @@ fn write_more(
     folder: &OutputFolder,
 ) -> Result<(), Error> {
     if let Some(suspects) = &findings.suspects {
-        write_suspects(&folder.file("suspects.csv"), fitted, suspects)?;
+        write_suspects(&folder.file(model_files::SUSPECTS), fitted, suspects)?;
     }
     if let Some(labels) = labels {
-        labels.write(&folder.file("labels.csv"), fitted)?;
+        labels.write(&folder.file(model_files::LABELS), fitted)?;
     }
     for format in &args.format {
         if format.kind() == EmbeddingFormat::Npy {
@@ -393,6 +432,13 @@ fn summary(
     }
     for note in &report.notes {
         let _ = write!(text, "\n  note      {note}");
+    }
+    for path in findings.inputs.changed() {
+        let path = path.display();
+        let _ = write!(
+            text,
+            "\n  warning   {path} was changed while it was read: fit again"
+        );
     }
     if report.k != 1.0 {
         let _ = write!(

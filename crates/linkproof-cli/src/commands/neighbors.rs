@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::Args;
+use linkproof::error::shown;
 use linkproof::io::{self, Field};
 use linkproof::model::Neighbor;
 use linkproof::{Error, Fitted};
@@ -57,6 +58,8 @@ struct Query<'a> {
 
 /// Runs the command.
 pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
+    let files = args.unseen.files(&args.model, &args.features);
+    files.writes([&args.out]).check()?;
     let model = Fitted::load(&args.model)?;
     let within = args.within.as_deref();
     let within = within.map(|name| model.view(Some(name))).transpose()?;
@@ -109,7 +112,8 @@ fn training_queries<'a>(
                 let nodes = args.model.join("nodes.csv");
                 let nodes = nodes.display();
                 Usage::new(format!(
-                    "--node {id}: no such node; expected an id of {nodes}"
+                    "--node {}: no such node; expected an id of {nodes}",
+                    shown(id)
                 ))
             })? as usize;
             Ok(Query {

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use anyhow::bail;
 use clap::Args;
+use linkproof::error::quote;
 use linkproof::features::{Matrix, Values};
 use linkproof::ids::Ids;
-use linkproof::io::{self, NpyNumber};
+use linkproof::io::{self, Files, NpyNumber};
 use linkproof::objective::evaluate;
 use linkproof::params::{Precision, ScoreKind};
 use linkproof::real::Real;
@@ -69,6 +70,8 @@ pub fn run(args: &ObjectiveArgs, session: &Session) -> anyhow::Result<()> {
         }
         .into());
     }
+    let files = Files::default().reads([&args.embeddings, &args.links]);
+    files.writes(&args.gradient).check()?;
     let y = io::read_npy(&args.embeddings)?;
     let (n, dim) = (y.n_rows(), y.n_columns());
     if n < 2 || dim == 0 {
@@ -91,7 +94,7 @@ fn read_graph(args: &ObjectiveArgs, n: usize) -> Result<Graph, Error> {
             // The file has been read once; without a line the message stands.
             let line = io::locate_id(&args.links, &id).unwrap_or_default();
             let expected = format!("row numbers, 0 to {}", n - 1);
-            Error::input(&args.links, line, format!("node '{id}'"), expected)
+            Error::input(&args.links, line, format!("node {}", quote(&id)), expected)
         }
         other => other,
     })?;

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use linkproof::io::Files;
 use linkproof::{Error, Fitted};
 use serde_json::{Map, Value, json};
 
-use crate::exit::Usage;
 use crate::picture::{OnLayout, Pictured, picture_file, read_classes};
 use crate::progress::Progress;
 use crate::session::{Session, counted};
@@ -44,9 +44,10 @@ pub struct ReportArgs {
 pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
     let out = args.out.clone();
     let out = out.unwrap_or_else(|| args.model.join("report.html"));
-    if args.plot.as_ref() == Some(&out) {
-        return Err(Usage::new("--plot: the page goes to the same file; expected another").into());
-    }
+    let files = Files::default()
+        .reads_model(&args.model)
+        .reads(&args.labels);
+    files.writes([&out]).writes(&args.plot).check()?;
     let mut progress = Progress::start(session, "reading");
     let model = Fitted::load(&args.model)?;
     let links = model.load_links(&args.model)?;

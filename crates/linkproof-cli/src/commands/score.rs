@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use linkproof::error::quote;
 use linkproof::ids::Ids;
 use linkproof::io::{self, Field, ListedPair, PairList};
 use linkproof::{Error, Fitted};
@@ -41,6 +42,8 @@ pub struct ScoreArgs {
 
 /// Runs the command.
 pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
+    let files = args.unseen.files(&args.model, &args.features);
+    files.reads([&args.pairs]).writes([&args.out]).check()?;
     let model = Fitted::load(&args.model)?;
     let list = io::read_pairs(&args.pairs)?;
     let unseen = args.unseen.embed(&model, &args.features)?;
@@ -107,7 +110,7 @@ fn expected_weight(
 ) -> Result<f64, Error> {
     let node = |row: u32| {
         nodes[row as usize].ok_or_else(|| {
-            let found = format!("node '{}'", list.names().name(row as usize));
+            let found = format!("node {}", quote(list.names().name(row as usize)));
             let expected = "nodes of the model or of --features";
             Error::input(&args.pairs, pair.line, found, expected)
         })

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use linkproof::io::{self, Field};
+use linkproof::io::{self, Field, Files};
 use linkproof::select::{Selection, plot};
 use linkproof::{Error, Params};
 
@@ -52,9 +52,19 @@ pub struct SelectArgs {
 
 /// Runs the command.
 pub fn run(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
+    let outcome = choose(args, session);
+    outcome.map_err(|error| args.settings.in_config(args.data.in_links(error)))
+}
+
+fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let base = args.settings.params(session.seed())?;
     base.clone().check()?;
     args.data.check()?;
+    Files::default()
+        .reads(args.data.paths())
+        .reads(&args.settings.config)
+        .writes([&args.out, &args.table, &args.plot].into_iter().flatten())
+        .check()?;
     let progress = Progress::start(session, "reading");
     let data = args.data.read()?;
     progress.say("fitting candidates");

@@ -68,7 +68,13 @@ struct Links {
 
 /// Runs the command.
 pub fn run(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
+    smooth(args, session).map_err(|error| args.judged.in_links(error))
+}
+
+fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
     let format = vectors::format_of(&args.out)?;
+    let files = args.judged.files().reads(args.new.paths());
+    files.writes(vectors::outputs(&args.out, format)).check()?;
     let progress = Progress::start(session, "reading");
     let (judged, ignored) = args.judged.taking_part(args.judged.read()?)?;
     if !args.as_fitted && !judged.can_fit() {

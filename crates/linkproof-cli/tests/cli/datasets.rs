@@ -73,7 +73,7 @@ fn a_folder_that_holds_something_else() {
     let lab = Lab::new();
     fs::create_dir(lab.path("cora")).unwrap();
     lab.write("cora/mine.txt", "mine");
-    lab.refused("datasets fetch cora", &["cora", "mine.txt", "--force"]);
+    lab.refused("datasets fetch cora", &["cora", "mine.txt"]);
     for file in FILES {
         lab.write(&format!("cora/{file}"), "mine");
     }

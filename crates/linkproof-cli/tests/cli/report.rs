@@ -57,6 +57,21 @@ fn a_page_holds_everything_and_asks_for_nothing() {
     assert!((sum("expected") - 60.0).abs() < 0.5, "{}", sum("expected"));
 }
 
+/// Robust scores have one exponent, and the likelihood has none.
+#[test]
+fn facts_name_beta_once_or_not_at_all() {
+    let lab = Lab::with_graph();
+    for (score, times) in [("likelihood", 0), ("moment", 1), ("probability", 1)] {
+        lab.ok(&format!(
+            "fit --links links.csv --dim 2 --score {score} --report --layout pca --quiet --out {score}"
+        ));
+        let data = data(&lab.read(&format!("{score}/report.html")));
+        let facts = data["facts"].as_array().unwrap();
+        let betas = facts.iter().filter(|fact| fact[0] == "beta").count();
+        assert_eq!(betas, times, "{score}");
+    }
+}
+
 #[test]
 fn a_fit_writes_page_and_picture_at_once() {
     let lab = Lab::with_graph();
@@ -119,7 +134,7 @@ fn what_cannot_be_shown_is_refused() {
     lab.refused("report m --plot nodes.jpg", &["--plot", ".svg or .png"]);
     lab.refused(
         "report m --out a.svg --plot a.svg",
-        &["--plot", "same file"],
+        &["a.svg", "written twice"],
     );
     lab.refused("report m --layout best", &["--layout", "best"]);
     lab.write("others.csv", "node,label\nstranger,a\n");

@@ -10,7 +10,7 @@ pub use matrix::Compressed;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::ids::Ids;
 
 /// One link as listed, from row `src` to row `dst`.
@@ -250,7 +250,12 @@ fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
         let (src, dst) = names();
         return Err(Error::data(
             "links",
-            format!("weight {} between '{src}' and '{dst}'", link.weight),
+            format!(
+                "weight {} between {} and {}",
+                link.weight,
+                quote(&src),
+                quote(&dst)
+            ),
             "a finite weight of zero or more",
         ));
     }
@@ -258,7 +263,7 @@ fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
         let (src, _) = names();
         return Err(Error::data(
             "links",
-            format!("a link from '{src}' to itself"),
+            format!("a link from {} to itself", quote(&src)),
             "two different nodes (or say --self-links drop)",
         ));
     }

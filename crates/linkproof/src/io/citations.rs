@@ -10,7 +10,7 @@ use super::output::write_file;
 use super::table::{Field, write_table};
 use super::text::{BLOCK, Blocks};
 use super::write::write_links;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::graph::{Duplicates, Graph, Link, LinkRules};
 use crate::ids::{Ids, Names};
 
@@ -110,7 +110,12 @@ pub fn read_citations(content: impl AsRef<Path>, cites: impl AsRef<Path>) -> Res
                 "0" => {}
                 "1" => present.push(word),
                 other => {
-                    let found = format!("'{other}' for word {} of paper '{paper}'", word + 1);
+                    let found = format!(
+                        "{} for word {} of paper {}",
+                        quote(other),
+                        word + 1,
+                        quote(paper)
+                    );
                     return Err(wrong(found, "0 or 1".to_owned()));
                 }
             }
@@ -147,12 +152,12 @@ fn read_cites(path: &Path, content: &Path, papers: &Names) -> Result<Graph> {
         let row = |paper: &str| {
             papers.row(paper).ok_or_else(|| {
                 let expected = format!("a paper of {}", content.display());
-                wrong(format!("paper '{paper}'"), &expected)
+                wrong(format!("paper {}", quote(paper)), &expected)
             })
         };
         let (src, dst) = (row(cited)?, row(citing)?);
         if src == dst {
-            let found = format!("paper '{cited}', which cites itself");
+            let found = format!("paper {}, which cites itself", quote(cited));
             return Err(wrong(found, "two papers"));
         }
         let weight = 1.0;

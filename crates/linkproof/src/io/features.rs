@@ -6,7 +6,7 @@ use super::record::{Block, Records};
 use super::source::extensions;
 use super::text::{BLOCK, Blocks, number};
 use super::{columns, in_file, mtx, npy};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::features::{Features, Matrix, Values};
 use crate::ids::{Ids, Names};
 
@@ -177,14 +177,19 @@ fn is_header(first: &[String]) -> bool {
 fn bad_number(path: &Path, line: u64, column: usize, field: &str) -> Error {
     let found = match field {
         "" => format!("nothing in column {}", column + 1),
-        _ => format!("'{field}' in column {}", column + 1),
+        _ => format!("{} in column {}", quote(field), column + 1),
     };
     Error::input(path, line, found, "a finite number")
 }
 
 /// An id that a file lists twice.
 pub(super) fn repeated_id(path: &Path, line: impl Into<Option<u64>>, id: &str) -> Error {
-    Error::input(path, line, format!("node '{id}' again"), "each node once")
+    Error::input(
+        path,
+        line,
+        format!("node {} again", quote(id)),
+        "each node once",
+    )
 }
 
 #[cfg(test)]

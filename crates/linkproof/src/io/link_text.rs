@@ -7,7 +7,7 @@ use super::columns;
 use super::intern::{BlockLinks, Interner};
 use super::record::{Block, Delimiter, Records};
 use super::text::{Blocks, number};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::graph::{Link, SelfLinks};
 use crate::ids::Ids;
 
@@ -207,8 +207,8 @@ fn layout(path: &Path, line: u64, first: &[String]) -> Result<(Layout, bool)> {
             path,
             line,
             format!(
-                "a header '{}' of which not every name is known",
-                first.join(",")
+                "a header {} of which not every name is known",
+                quote(&first.join(","))
             ),
             "src, dst and weight in any order, or any names in that order",
         ));
@@ -228,7 +228,7 @@ pub(super) fn bad_weight(path: &Path, line: u64, text: &str) -> Error {
     Error::input(
         path,
         line,
-        format!("weight '{text}'"),
+        format!("weight {}", quote(text)),
         "a finite number of zero or more",
     )
 }
@@ -238,7 +238,7 @@ pub(super) fn self_link(path: &Path, line: u64, id: &str) -> Error {
     Error::input(
         path,
         line,
-        format!("a link from '{id}' to itself"),
+        format!("a link from {} to itself", quote(id)),
         "two different nodes (or say --self-links drop)",
     )
 }

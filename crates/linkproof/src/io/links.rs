@@ -6,7 +6,7 @@ use super::link_text;
 use super::source::extensions;
 use super::text::BLOCK;
 use super::{in_file, mtx};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::graph::{Graph, Link, LinkRules};
 
 /// How links are read.
@@ -144,7 +144,11 @@ fn duplicate(path: &Path, [a, b]: [&str; 2], weights: [f64; 2], size: usize) -> 
     Error::input(
         path,
         line,
-        format!("the pair '{a}', '{b}' again, with weight {second}, after weight {first}{earlier}"),
+        format!(
+            "the pair {}, {} again, with weight {second}, after weight {first}{earlier}",
+            quote(a),
+            quote(b)
+        ),
         "each pair once (or say --duplicates sum|max|first)",
     )
 }

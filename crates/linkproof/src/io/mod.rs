@@ -1,8 +1,13 @@
 //! Files: links, data vectors, node tables and labels in; embeddings and links
 //! out. Whatever is wrong with an input names its file and line.
 
+#[cfg(feature = "parquet")]
+mod caught;
 mod citations;
+mod encoding;
 mod features;
+mod folder;
+mod guard;
 mod intern;
 mod labels;
 mod link_text;
@@ -25,12 +30,15 @@ use std::path::Path;
 use crate::error::Error;
 
 pub use citations::{Citations, read_citations};
+pub use encoding::read_text;
 pub use features::{Embeddings, read_embeddings, read_features};
+pub use folder::{FolderKind, OutputFolder, model_files};
+pub use guard::Files;
 pub use labels::{Labels, read_labels};
 pub use links::{LinkOptions, locate_id, locate_link, read_links};
 pub use nodes::{NodeTable, read_nodes};
 pub use npy::{NpyNumber, read_npy, write_npy};
-pub use output::{OutputFolder, write_file};
+pub use output::write_file;
 pub use pairs::{ListedPair, PairList, read_pairs};
 pub use source::digest;
 pub use table::{Field, TableRows, write_table};

@@ -10,7 +10,7 @@ use super::in_file;
 use super::link_text::{bad_weight, no_links, self_link};
 use super::record::{Block, Delimiter, Records};
 use super::text::{Blocks, number};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::features::Matrix;
 use crate::graph::{Link, SelfLinks};
 use crate::ids::Ids;
@@ -193,11 +193,10 @@ fn banner(path: &Path, text: &str) -> Result<Banner> {
         _ => None,
     };
     known.ok_or_else(|| {
-        let shown: String = text.chars().take(80).collect();
         Error::input(
             path,
             1,
-            format!("'{shown}'"),
+            quote(text),
             "'%%MatrixMarket matrix coordinate real|integer|pattern general|symmetric' \
              or '%%MatrixMarket matrix array real|integer general'",
         )
@@ -206,7 +205,8 @@ fn banner(path: &Path, text: &str) -> Result<Banner> {
 
 fn head(path: &Path, line: u64, text: &str, banner: Banner) -> Result<Head> {
     let sizes: Option<Vec<usize>> = text.split_whitespace().map(|x| x.parse().ok()).collect();
-    let wrong = |expected: &str| Error::input(path, line, format!("size line '{text}'"), expected);
+    let wrong =
+        |expected: &str| Error::input(path, line, format!("size line {}", quote(text)), expected);
     let (n_rows, n_columns, n_entries) = match (sizes.as_deref(), banner.coordinate) {
         (Some(&[rows, columns, entries]), true) => (rows, columns, entries),
         (Some(&[rows, columns]), false) => {
@@ -248,7 +248,7 @@ impl Head {
             return Err(Error::input(
                 path,
                 line,
-                format!("'{}'", fields.join(" ")),
+                quote(&fields.join(" ")),
                 match self.banner.pattern {
                     true => "a row and a column index",
                     false => "a row index, a column index and a number",
@@ -285,7 +285,7 @@ fn index(path: &Path, line: u64, text: &str, what: &str, n: usize) -> Result<u32
         _ => Err(Error::input(
             path,
             line,
-            format!("{what} index '{text}'"),
+            format!("{what} index {}", quote(text)),
             format!("a whole number from 1 to {n}"),
         )),
     }
@@ -294,7 +294,7 @@ fn index(path: &Path, line: u64, text: &str, what: &str, n: usize) -> Result<u32
 fn finite(path: &Path, line: u64, text: &str) -> Result<f64> {
     number(text)
         .filter(|x| x.is_finite())
-        .ok_or_else(|| Error::input(path, line, format!("'{text}'"), "a finite number"))
+        .ok_or_else(|| Error::input(path, line, quote(text), "a finite number"))
 }
 
 fn read_entries(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::features::repeated_id;
 use super::text::{BLOCK, Blocks};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::ids::{Ids, Names, row_number};
 
 /// The nodes of a data set, in order.
@@ -79,7 +79,10 @@ pub fn read_nodes(path: impl AsRef<Path>) -> Result<NodeTable> {
         if let Some(column) = row {
             let text = &fields[column];
             let expected = || "a row number, counted from 0".to_owned();
-            rows.push(row_number(text).ok_or_else(|| wrong(format!("row '{text}'"), expected()))?);
+            rows.push(
+                row_number(text)
+                    .ok_or_else(|| wrong(format!("row {}", quote(text)), expected()))?,
+            );
         }
         Ok(true)
     })?;

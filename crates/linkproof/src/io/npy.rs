@@ -6,7 +6,7 @@ use std::path::Path;
 use super::in_file;
 use super::output::write_file;
 use super::source::Source;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::features::{Matrix, Values};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -162,7 +162,10 @@ impl Header {
     fn parse(path: &Path, text: &str, start: u64) -> Result<Header> {
         let field = |name: &str| {
             entry(text, name).ok_or_else(|| {
-                let found = format!("a header without '{name}' that can be read: {text}");
+                let found = format!(
+                    "a header without '{name}' that can be read: {}",
+                    quote(text)
+                );
                 wrong(path, &found, "a header as np.save writes it")
             })
         };
@@ -178,7 +181,7 @@ impl Header {
                 };
                 return Err(wrong(
                     path,
-                    &format!("{order}dtype {descr}"),
+                    &format!("{order}dtype {}", quote(descr.trim_matches(['\'', '"']))),
                     "little-endian '<f4' or '<f8': convert with x.astype('<f4') before np.save",
                 ));
             }

@@ -19,13 +19,14 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef, Float32Array, Float64Array, RecordBatch, StringArray};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 
+use super::caught::caught;
 use super::features::repeated_id;
 use super::in_file;
 use super::intern::Interner;
 use super::link_text::{Layout, Role, no_links, role};
 use super::output::write_file;
 use super::source::{Source, extensions, open_file};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::features::{Features, Matrix};
 use crate::graph::{Graph, Link, SelfLinks};
 use crate::ids::{Ids, Names};
@@ -37,6 +38,20 @@ const PIECE: usize = 1 << 22;
 
 /// Links from columns that are named so, or else from the first two or three.
 pub(super) fn read_links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec<Link>)> {
+    whole(path, || links(path, self_links))
+}
+
+/// Data vectors: ids in the first column, numbers in the others.
+pub(super) fn read_features(path: &Path) -> Result<Features> {
+    whole(path, || features(path))
+}
+
+/// Reads a file. The reader of Parquet panics on some that are damaged.
+fn whole<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
+    caught(read).unwrap_or_else(|said| Err(damaged(path)(said)))
+}
+
+fn links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec<Link>)> {
     let builder = open(path)?;
     let names: Vec<String> = column_names(&builder);
     let layout = layout(path, &names)?;
@@ -71,7 +86,10 @@ pub(super) fn read_links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec
                 return Err(Error::input(path, None, found, expected));
             }
             if src == dst && self_links == SelfLinks::Error {
-                let found = format!("a link from '{}' to itself in row {row}", ids.name(src));
+                let found = format!(
+                    "a link from {} to itself in row {row}",
+                    quote(ids.name(src))
+                );
                 let expected = "two different nodes (or say --self-links drop)";
                 return Err(Error::input(path, None, found, expected));
             }
@@ -103,8 +121,7 @@ fn layout(path: &Path, names: &[String]) -> Result<Layout> {
     }
 }
 
-/// Data vectors: ids in the first column, numbers in the others.
-pub(super) fn read_features(path: &Path) -> Result<Features> {
+fn features(path: &Path) -> Result<Features> {
     let builder = open(path)?;
     let names = column_names(&builder);
     let k = names.len().saturating_sub(1);
@@ -191,7 +208,7 @@ fn damaged<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> Error + '_ {
         Error::input(
             path,
             None,
-            format!("what cannot be read as Parquet ({error})"),
+            format!("a Parquet file that is damaged or cut short ({error})"),
             "a whole Parquet file",
         )
     }
@@ -215,12 +232,12 @@ impl Column<'_> {
 
     fn wrong(&self, found: &str, row: usize, expected: &str) -> Error {
         let row = self.first_row + row + 1;
-        let found = format!("{found} in column '{}', row {row}", self.name);
+        let found = format!("{found} in column {}, row {row}", quote(self.name));
         Error::input(self.path, None, found, expected)
     }
 
     fn wrong_type(&self, expected: &str) -> Error {
-        let found = format!("{} in column '{}'", self.array.data_type(), self.name);
+        let found = format!("{} in column {}", self.array.data_type(), quote(self.name));
         Error::input(self.path, None, found, expected)
     }
 

@@ -137,3 +137,52 @@ fn data_vectors_have_unique_ids_and_finite_numbers() {
         assert!(found.to_string().contains(what), "{found}");
     }
 }
+
+/// Every byte of a file in turn, changed in several ways: the reader gives an error
+/// that names the file, or reads.
+#[test]
+fn damage_is_an_error_and_no_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    let names: Vec<String> = (0..40).map(|k| format!("n{}", k % 7)).collect();
+    let numbers: Vec<f64> = (0..40).map(f64::from).collect();
+    let schema = Schema::new(vec![
+        Field::new("src", DataType::Utf8, false),
+        Field::new("dst", DataType::Int64, true),
+        Field::new("weight", DataType::Float64, true),
+    ]);
+    let mut batch = Some(vec![
+        Arc::new(StringArray::from_iter_values(&names)) as ArrayRef,
+        whole(&(0..40).collect::<Vec<_>>()),
+        doubles(&numbers),
+    ]);
+    write_batches(&path, Arc::new(schema), || batch.take()).unwrap();
+    let sound = std::fs::read(&path).unwrap();
+    let mut refused = 0;
+    let mut look = |bytes: &[u8]| {
+        std::fs::write(&path, bytes).unwrap();
+        for error in [
+            read_links(&path, SelfLinks::Drop).err(),
+            read_features(&path).err(),
+        ] {
+            let Some(error) = error else {
+                continue;
+            };
+            refused += 1;
+            let text = error.to_string();
+            assert!(matches!(error, Error::Input { .. }), "{text}");
+            assert!(text.contains("x.parquet"), "{text}");
+        }
+    };
+    for place in 0..sound.len() {
+        for change in [0x80, 0xff] {
+            let mut bytes = sound.clone();
+            bytes[place] ^= change;
+            look(&bytes);
+        }
+    }
+    for length in (0..sound.len()).step_by(5) {
+        look(&sound[..length]);
+    }
+    assert!(refused > sound.len(), "{refused} of {}", sound.len());
+}

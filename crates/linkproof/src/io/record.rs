@@ -6,7 +6,8 @@ use std::path::Path;
 
 use memchr::{memchr, memchr2, memchr3};
 
-use crate::error::{Error, Result};
+use super::encoding::{self, SAMPLE};
+use crate::error::{Error, Result, quote};
 
 /// What separates the fields of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,16 +71,15 @@ pub(super) struct Records<'b> {
 impl<'b> Records<'b> {
     /// Starts at the first record; text that is not UTF-8 is an error.
     pub(super) fn new(block: &'b Block, path: &'b Path, delimiter: Delimiter) -> Result<Self> {
-        let text = std::str::from_utf8(&block.bytes).map_err(|error| {
-            let good = &block.bytes[..error.valid_up_to()];
+        if let Some(place) = memchr(0, &block.bytes) {
+            let good = &block.bytes[..place];
             let line = block.first_line + memchr::memchr_iter(b'\n', good).count() as u64;
-            let byte = block.bytes[error.valid_up_to()];
-            Error::input(
-                path,
-                line,
-                format!("a byte 0x{byte:02x} that is not UTF-8"),
-                "text in UTF-8",
-            )
+            let around = &block.bytes[place.saturating_sub(SAMPLE)..];
+            let around = &around[..around.len().min(2 * SAMPLE)];
+            return Err(encoding::zero(path, line, around));
+        }
+        let text = std::str::from_utf8(&block.bytes).map_err(|error| {
+            encoding::not_utf8(path, block.first_line, &block.bytes, error.valid_up_to())
         })?;
         Ok(Records {
             path,
@@ -134,7 +134,7 @@ impl<'b> Records<'b> {
                     return Err(Error::input(
                         self.path,
                         line,
-                        format!("text after the closing quote of \"{inside}\""),
+                        format!("text after the closing quote of {}", quote(inside)),
                         "the next field or the end of the line (a quote within quotes is written twice)",
                     ));
                 }

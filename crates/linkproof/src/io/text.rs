@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
+use super::encoding::{SAMPLE, check_start};
 use super::record::{Block, Delimiter, Records, last_record_end};
 use super::source::Source;
 use crate::error::{Error, Result};
@@ -61,10 +62,11 @@ impl Blocks {
             next_line: 1,
             waiting: None,
         };
-        blocks.fill(3)?;
+        blocks.fill(SAMPLE)?;
         if blocks.rest.starts_with(b"\xef\xbb\xbf") {
-            blocks.rest.clear();
+            blocks.rest.drain(..3);
         }
+        check_start(path, &blocks.rest)?;
         Ok(blocks)
     }
 

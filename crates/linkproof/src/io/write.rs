@@ -9,7 +9,7 @@ use super::npy::write_npy;
 use super::output::write_file;
 use super::source::extensions;
 use crate::drawing::{Drawing, PNG_SCALE};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::graph::Graph;
 use crate::ids::Ids;
 
@@ -203,7 +203,7 @@ fn check_words(ids: &Ids) -> Result<()> {
         if name.is_empty() || name.contains(char::is_whitespace) {
             return Err(Error::data(
                 "word2vec",
-                format!("the id '{name}'"),
+                format!("the id {}", quote(name)),
                 "ids without whitespace; choose another --format",
             ));
         }

@@ -7,22 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::encoder::NetworkSpec;
 use crate::error::Error;
+use crate::io::model_files;
 use crate::params::Params;
+
+pub(super) use crate::io::model_files::{EMBEDDINGS, FIT, MODEL, NODES};
 
 /// The version of the format of a model folder.
 pub const VERSION: &str = "1";
 
-pub(super) const MODEL: &str = "model.safetensors";
-pub(super) const NODES: &str = "nodes.csv";
-pub(super) const EMBEDDINGS: &str = "embeddings.npy";
-pub(super) const FIT: &str = "fit.json";
-
 /// The name of the links' file in a model folder.
-pub const LINKS: &str = if cfg!(feature = "parquet") {
-    "links.parquet"
-} else {
-    "links.csv"
-};
+pub const LINKS: &str = model_files::LINKS[if cfg!(feature = "parquet") { 0 } else { 1 }];
 
 /// What the metadata of `model.safetensors` says.
 #[derive(Serialize, Deserialize)]

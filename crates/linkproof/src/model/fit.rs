@@ -6,15 +6,15 @@ use super::{DataCounts, FitReport, Fitted, FittedView, Neighborhood};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::features::Values;
-use crate::graph::Graph;
+use crate::graph::{Graph, Link};
 use crate::objective::{Prepared, Problem};
 use crate::pairs::Split;
-use crate::params::{CheckedParams, Precision};
+use crate::params::{CheckedParams, Precision, ScoreKind};
 use crate::processor::instructions;
 use crate::real::Real;
 use crate::score::Score;
 use crate::solve::{Observer, Plan, Solution, solve};
-use crate::transform::normalize;
+use crate::transform::{normalize, transform_weight};
 
 /// Fits a model.
 pub fn fit(params: &CheckedParams, data: &Dataset) -> Result<Fitted> {
@@ -59,10 +59,48 @@ pub fn fit_seeing(
     observer: &mut Observer<'_>,
 ) -> Result<Fitted> {
     instructions()?;
+    check_weights(params, data)?;
     match params.precision {
         Precision::F32 => fit_in::<f32>(params, data, (split, aside), observer),
         Precision::F64 => fit_in::<f64>(params, data, (split, aside), observer),
     }
+}
+
+/// Refuses weights that are too large for the arithmetic of a fit: beyond the caps
+/// of solvers, which are at expected weights of e^40 and e^200, nothing holds a
+/// similarity back that grows towards such a weight. To the probability score, no
+/// weight is too large.
+///
+/// # Errors
+/// [`Error::TooHeavy`] names the heaviest link.
+pub fn check_weights(params: &CheckedParams, data: &Dataset) -> Result<()> {
+    if params.score == ScoreKind::Probability && params.beta > 0.0 {
+        return Ok(());
+    }
+    let (limit, precision) = match params.precision {
+        Precision::F32 => (1e17, "single"),
+        Precision::F64 => (1e86, "double"),
+    };
+    let weights = data.graph().weights().iter();
+    let transformed = weights.map(|&weight| transform_weight(weight, params.weights));
+    if transformed.sum::<f64>() <= limit {
+        return Ok(());
+    }
+    let heavier = |a: &Link, b: &Link| a.weight.total_cmp(&b.weight);
+    let Some(link) = data.graph().links().max_by(heavier) else {
+        return Ok(());
+    };
+    let [src, dst] = [link.src, link.dst].map(|row| {
+        let row = data.user_row(row as usize);
+        data.ids().name(row).into_owned()
+    });
+    Err(Error::TooHeavy {
+        src,
+        dst,
+        weight: link.weight,
+        limit,
+        precision,
+    })
 }
 
 fn fit_in<T: Real>(

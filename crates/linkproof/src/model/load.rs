@@ -12,11 +12,11 @@ use super::files::{
 use super::{FitReport, Fitted, FittedView, Neighborhood};
 use crate::dataset::Dataset;
 use crate::encoder::{Network, Statistics};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::features::{Matrix, Values};
 use crate::graph::{Graph, Link, LinkRules};
 use crate::ids::Ids;
-use crate::io::{read_links, read_nodes, read_npy};
+use crate::io::{read_links, read_nodes, read_npy, read_text};
 use crate::pairs::ViewMatrix;
 use crate::params::EncoderKind;
 
@@ -91,12 +91,20 @@ impl Fitted {
             path
         };
         let links = read_links(&path, &Default::default())?;
-        Dataset::with_nodes(links, self.ids.clone())?.user_graph()
+        let data = Dataset::with_nodes(links, self.ids.clone());
+        let data = data.map_err(|error| match error {
+            Error::UnknownNode { id } => {
+                let expected = format!("links between the nodes of {NODES} beside it");
+                Error::input(&path, None, format!("node {}", quote(&id)), expected)
+            }
+            other => damaged(&path, &other),
+        })?;
+        data.user_graph()
     }
 }
 
 fn load_report(path: &Path) -> Result<FitReport> {
-    let text = std::fs::read_to_string(path).map_err(|source| Error::read(path, source))?;
+    let text = read_text(path)?;
     serde_json::from_str(&text).map_err(|error| {
         Error::input(
             path,
@@ -124,7 +132,12 @@ fn load_nodes(path: &Path, views: &[FittedView]) -> Result<(Ids, Vec<u32>)> {
             .map(|name| {
                 let place = views.iter().position(|view| view.name == *name);
                 place.map(|place| place as u32).ok_or_else(|| {
-                    Error::input(path, None, format!("view '{name}'"), "a view of the model")
+                    Error::input(
+                        path,
+                        None,
+                        format!("view {}", quote(name)),
+                        "a view of the model",
+                    )
                 })
             })
             .collect::<Result<_>>()?,

@@ -7,8 +7,8 @@ use crate::error::Error;
 use crate::features::Features;
 use crate::graph::Link;
 use crate::ids::Names;
-use crate::io::OutputFolder;
-use crate::params::{EncoderKind, Precision};
+use crate::io::{FolderKind, OutputFolder};
+use crate::params::{EncoderKind, Precision, ScoreKind, WeightTransform};
 
 fn wave(n: usize, frequency: f64) -> Vec<f64> {
     (0..n).map(|i| (i as f64 * frequency + 0.3).sin()).collect()
@@ -61,7 +61,7 @@ fn fitted(params: Params, data: &Dataset) -> Fitted {
 }
 
 fn save(model: &Fitted, data: &Dataset, path: &Path) {
-    let folder = OutputFolder::create(path, true).unwrap();
+    let folder = OutputFolder::create(path, FolderKind::model(), true).unwrap();
     model
         .save(&data.user_graph().unwrap(), &folder, Default::default())
         .unwrap();
@@ -279,4 +279,72 @@ fn an_observer_can_end_a_fit() {
     .unwrap();
     let outcome = fit_observed(&params, &one_view(), &mut |record, _| record.step < 3);
     assert!(matches!(outcome, Err(Error::Interrupted { step: 3 })));
+}
+
+#[test]
+fn weights_that_no_arithmetic_bears_are_named() {
+    let heavy = |weight: f64| {
+        let links = [(0, 1, 1.0), (1, 2, weight), (2, 3, 1.0), (0, 3, 2.0)];
+        Dataset::from_links(Graph::from_rows(4, &links).unwrap()).unwrap()
+    };
+    let fit_of = |params: Params, weight: f64| {
+        let params = Params {
+            dim: 2,
+            steps: Some(3),
+            ..params
+        };
+        fit(&params.check().unwrap(), &heavy(weight))
+    };
+    let double = || Params {
+        precision: Precision::F64,
+        ..Params::default()
+    };
+    for (params, weight, limit) in [
+        (Params::default(), 1e308, 1e17),
+        (Params::default(), 2e17, 1e17),
+        (double(), 1e308, 1e86),
+    ] {
+        let error = fit_of(params, weight).unwrap_err();
+        let Error::TooHeavy {
+            src,
+            dst,
+            limit: at,
+            ..
+        } = &error
+        else {
+            panic!("{error}");
+        };
+        assert_eq!((src.as_str(), dst.as_str(), *at), ("1", "2", limit));
+        assert!(error.to_string().contains("--weights log1p"), "{error}");
+    }
+    fit_of(Params::default(), 1e16).unwrap();
+    fit_of(double(), 1e18).unwrap();
+    let log = Params {
+        weights: WeightTransform::Log1p,
+        ..Params::default()
+    };
+    fit_of(log, 1e308).unwrap();
+    let robust = Params {
+        score: ScoreKind::Probability,
+        ..Params::default()
+    };
+    fit_of(robust, 1e308).unwrap();
+}
+
+#[test]
+fn links_that_are_not_the_models_name_their_file() {
+    let data = Dataset::from_links(links(20)).unwrap();
+    let model = fitted(Params::default(), &data);
+    let folder = tempfile::tempdir().unwrap();
+    save(&model, &data, &folder.path().join("m"));
+    let other = Graph::from_rows(30, &[(0, 29, 1.0), (1, 2, 1.0)]).unwrap();
+    let path = folder.path().join("m").join(files::LINKS);
+    crate::io::write_links(&path, &other).unwrap();
+    let error = model.load_links(folder.path().join("m")).unwrap_err();
+    assert!(matches!(error, Error::Input { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains(files::LINKS) && text.contains("found node '"),
+        "{text}"
+    );
 }

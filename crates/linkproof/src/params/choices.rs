@@ -29,7 +29,7 @@ macro_rules! choice {
             fn from_str(text: &str) -> std::result::Result<Self, String> {
                 match text {
                     $($text => Ok($name::$variant),)+
-                    _ => Err(format!("'{text}' is none of {}", [$($text),+].join(", "))),
+                    _ => Err(format!("{} is none of {}", $crate::error::quote(text), [$($text),+].join(", "))),
                 }
             }
         }

@@ -91,7 +91,6 @@ impl Report<'_> {
             ("links", separated(self.links.n_links())),
             ("dimensions", model.dim().to_string()),
             ("score", model.params().score.to_string()),
-            ("beta", model.params().beta.to_string()),
             ("ridge", model.params().ridge.to_string()),
             ("gamma", self.gamma_in_words()),
             ("value", format!("{:.6}", report.value)),

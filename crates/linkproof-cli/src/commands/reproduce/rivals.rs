@@ -9,6 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use linkproof::error::quote;
 use linkproof::experiment::job::Reading;
 use linkproof::experiment::planted::TwoViews;
 use linkproof::features::Values;
@@ -195,7 +196,7 @@ impl Rivals {
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             let Some((task, answer)) = answered(open, &line) else {
-                let reason = format!("an answer that is none: '{line}'");
+                let reason = format!("an answer that is none: {}", quote(&line));
                 outcome.failures.push((FOLDER.to_owned(), reason));
                 continue;
             };

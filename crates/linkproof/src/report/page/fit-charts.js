@@ -68,11 +68,17 @@ function trainingCaption(history, heldOut) {
 const SERIES_SHAPES = ["disc", "square", "diamond", "triangle"];
 const SERIES_COLOURS = ["a", "b", "c", "d", "e", "f"];
 
+/** The score, with its beta where it has one. */
+function scoreName(one) {
+  const plain = one.score === "likelihood" || one.beta === null || one.beta === undefined;
+  return plain ? String(one.score) : `${one.score}, beta ${figure(one.beta)}`;
+}
+
 /** One line for each score and beta, over the ridges. */
 function selectionSeries(candidates) {
   const series = new Map();
   for (const one of candidates) {
-    const name = one.score === "likelihood" || one.beta === null || one.beta === undefined ? String(one.score) : `${one.score}, beta ${figure(one.beta)}`;
+    const name = scoreName(one);
     if (!series.has(name)) series.set(name, []);
     series.get(name).push(one);
   }
@@ -90,7 +96,7 @@ function selectionFigure(selection) {
   const series = selectionSeries(known);
   const ridges = [...new Set(known.map((one) => one.ridge))].sort((a, b) => a - b);
   const chosen = known.find((one) => one.chosen);
-  const choice = chosen ? ` Chosen, ringed: ${chosen.score}, beta ${figure(chosen.beta)}, ridge ${figure(chosen.ridge)}, ${figure(chosen.behind)} behind the best.` : "";
+  const choice = chosen ? ` Chosen, ringed: ${scoreName(chosen)}, ridge ${figure(chosen.ridge)}, ${figure(chosen.behind)} behind the best.` : "";
   return chartFigure({
     title: "Choice of score, beta and ridge",
     caption: `How far each of ${counted(known.length, "candidate")} is behind the best by ${selection.criterion} on held-out links, with standard errors; lower is better.${choice}`,
