@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::audit::{Verdict, cross_fit, judge_inside, least_trusted_first, links_of};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::folds::{Criterion, Folds, Watcher, fit_fold};
+use crate::folds::{Care, Criterion, Folds, Watcher, fit_fold};
 use crate::graph::{Graph, LinkRules};
 use crate::model::fit_seeing;
 use crate::objective::Prepared;
@@ -99,7 +99,7 @@ pub fn find_suspects(
         });
     }
     let folds = Folds::new(params.seed, settings.folds)?;
-    folds.check(data)?;
+    folds.check(data, params)?;
     let (done, most) = (AtomicUsize::new(0), most_fits(settings));
     let count = |_, _| (watcher.after_fit)(done.fetch_add(1, Ordering::Relaxed) + 1, most);
     let search = FoldSearch {
@@ -220,12 +220,11 @@ impl FoldSearch<'_> {
         criterion: Criterion,
     ) -> Result<f64> {
         let aside = links_of(self.data, aside)?;
-        let split = Some(self.folds.split(fold));
-        let prepared = Prepared::without(self.data, self.params, split, Some(&aside))?;
-        let stops_early = self.params.validation_share(self.data.graph().n_links()) > 0.0;
+        let split = self.folds.split_of_fit(fold, self.params, self.data);
+        let prepared = Prepared::without(self.data, self.params, Some(split), Some(&aside))?;
         let goes_on = &mut |_: &_, _| (self.watcher.goes_on)();
         let formula = criterion.formula();
-        let fit = fit_fold::<T>(self.params, &prepared, stops_early, &[], &formula, goes_on)?;
+        let fit = fit_fold::<T>(self.params, &prepared, Care::Coarse(&[]), &formula, goes_on)?;
         Ok(fit.criterion)
     }
 }

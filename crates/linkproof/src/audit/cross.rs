@@ -30,7 +30,7 @@ pub fn cross_fit(
     random: &[RandomPair],
     watcher: Watcher<'_>,
 ) -> Result<CrossFit> {
-    folds.check(data)?;
+    folds.check(data, params)?;
     let done = AtomicUsize::new(0);
     let parts: Vec<_> = (0..folds.number())
         .into_par_iter()

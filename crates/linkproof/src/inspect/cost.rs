@@ -125,14 +125,20 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
             (SolverKind::Exact, _) => speed.pass,
             (SolverKind::Sgd, _) => trial.step_seconds(&plan),
         };
-        let seconds_per_step = step + speed.held_out / plan.evaluate_every as f64;
+        let look = plan.look();
+        let held_out = trial.held_out_seconds(&speed, look);
+        let value = match look.every_pair {
+            true => held_out,
+            false => trial.held_out_seconds(&speed, look.at_every_pair()),
+        };
+        let seconds_per_step = step + held_out / plan.evaluate_every as f64;
         let usual_steps = match split {
             Some(_) => usual_steps(&plan, problem.is_all_tables()),
             // Nothing stops such a fit but its convergence.
             None => plan.steps,
         };
         // The score of the start, and the value of the result.
-        let seconds = |steps: usize| 2.0 * speed.held_out + steps as f64 * seconds_per_step;
+        let seconds = |steps: usize| held_out + value + steps as f64 * seconds_per_step;
         costs.push(SolverCost {
             solver,
             optimizer,

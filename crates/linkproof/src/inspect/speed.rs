@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use crate::objective::{EXACT_NODES, Gradient, Problem, Workspace};
+use crate::objective::{Gradient, Look, Problem, Workspace};
 use crate::pairs::{
     AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Tiled, ViewMatrix, listed_pairs,
 };
@@ -30,8 +30,8 @@ const MOST_NUMBERS: usize = 1 << 25;
 pub(super) struct Speed {
     /// Value and gradient over all training pairs.
     pub(super) pass: f64,
-    /// The held-out score; 0 where no pair is held out.
-    pub(super) held_out: f64,
+    /// The value of one held-out pair, in the dimension of the trial.
+    held_out_pair: f64,
 }
 
 /// A problem to measure with, of the dimension that is asked for or of a smaller
@@ -73,14 +73,6 @@ impl<'p, 'd, T: Real> Trial<'p, 'd, T> {
         let (problem, theta) = (self.problem, self.theta.as_slice());
         let (value, gradient) = pair_seconds(problem, self.dim);
         let pairs = problem.prepared().n_pairs_total();
-        let is_estimated = problem.training().n_nodes() > EXACT_NODES;
-        let held_out = if !problem.has_held_out() {
-            0.0
-        } else if is_estimated || pairs * value <= PATIENCE {
-            best_of(|| problem.held_out(theta))
-        } else {
-            pairs * value + self.forward_seconds().0
-        };
         let pass = if pairs * gradient <= PATIENCE {
             let mut out = vec![T::ZERO; problem.n_params()];
             best_of(|| problem.full(theta, 1, Some(&mut out)))
@@ -91,8 +83,24 @@ impl<'p, 'd, T: Real> Trial<'p, 'd, T> {
         };
         Speed {
             pass: self.factor * pass,
-            held_out: self.factor * held_out,
+            held_out_pair: value,
         }
+    }
+
+    /// Seconds of the held-out score; 0 where no pair is held out.
+    pub(super) fn held_out_seconds(&self, speed: &Speed, look: Look) -> f64 {
+        let problem = self.problem;
+        let pairs = problem.prepared().n_pairs_total();
+        let seconds = if !problem.has_held_out() {
+            0.0
+        } else if look.estimates(problem.training().n_nodes())
+            || pairs * speed.held_out_pair <= PATIENCE
+        {
+            best_of(|| problem.held_out(&self.theta, look))
+        } else {
+            pairs * speed.held_out_pair + self.forward_seconds().0
+        };
+        self.factor * seconds
     }
 
     /// Seconds of one step of a stochastic solver.

@@ -2,7 +2,7 @@
 //! and slope themselves, each within 1e-10 relative, so that a look-up costs
 //! about what an `exp` costs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::chebyshev::{Fit, horner};
 use super::{Term, probability};
@@ -20,6 +20,8 @@ pub struct Table {
     /// For each cell the coefficients of value and slope, lowest first, in the
     /// coordinate that runs from -1 to 1 over the cell.
     cells: Vec<[[f64; TERMS]; 2]>,
+    /// The caps of links by their weight, once they were asked for.
+    link_caps: OnceLock<Arc<[f64]>>,
 }
 
 /// So many tables are kept, those built last: a search over settings asks
@@ -63,6 +65,7 @@ impl Table {
             beta,
             cells_per_unit,
             cells,
+            link_caps: OnceLock::new(),
         }
     }
 
@@ -100,6 +103,11 @@ impl Table {
             value: horner(value, u),
             slope: horner(slope, u),
         }
+    }
+
+    /// The caps of links, found once and kept with the table.
+    pub(super) fn link_caps(&self, find: impl FnOnce() -> Arc<[f64]>) -> Arc<[f64]> {
+        Arc::clone(self.link_caps.get_or_init(find))
     }
 
     /// Where the slope is largest.
