@@ -294,6 +294,7 @@ fn length<T: Real>(problem: &Problem<'_, T>, theta: &[T]) -> f64 {
 mod tests {
     use super::*;
     use crate::graph::Graph;
+    use crate::pairs::Part;
 
     #[test]
     fn criteria_are_read_as_they_are_written() {
@@ -355,11 +356,65 @@ mod tests {
         named.view_encoders.insert("b".into(), EncoderKind::Table);
         assert!(refused(&named, HoldOut::Nodes));
         let error = folds.of(HoldOut::Nodes).check(&data, &named).unwrap_err();
-        assert!(error.to_string().contains("view 'b' has a table"), "{error}");
+        assert!(
+            error.to_string().contains("view 'b' has a table"),
+            "{error}"
+        );
         let mut none = table;
         for view in ["a", "b"] {
             none.view_encoders.insert(view.into(), EncoderKind::Linear);
         }
         assert!(!refused(&none, HoldOut::Nodes));
+    }
+    #[test]
+    fn a_fit_does_not_look_at_the_fold_that_judges_it() {
+        use crate::experiment::synthetic::{Noise, synthetic};
+        use crate::model::fit_seeing;
+        let data = synthetic(4, Noise::false_links(0.02)).unwrap().data;
+        let params = Params {
+            dim: 2,
+            ridge: 0.1,
+            validation: Some(0.2),
+            normalize: crate::params::Normalize::None,
+            ..Params::default()
+        };
+        let params = params.check().unwrap();
+        let folds = Folds::new(0, 4).unwrap();
+        let both = folds.split_of_fit(1, &params, &data);
+        let heavier = |part: Part| {
+            let graph = data.graph().map_weights(|link| {
+                let here = both.keeps(part, link.src, link.dst);
+                if here {
+                    1000.0 * link.weight
+                } else {
+                    link.weight
+                }
+            });
+            data.with_graph(graph.unwrap())
+        };
+        let fitted = |data: &Dataset| {
+            let fold = Some(folds.split(1));
+            fit_seeing(&params, data, fold, None, &mut |_, _| true).unwrap()
+        };
+        let on_fold = |data: &Dataset| {
+            let prepared = Prepared::new(data, &params, Some(both)).unwrap();
+            let formula = Criterion::default().formula();
+            let fit = |care| fit_fold::<f32>(&params, &prepared, care, &formula, &mut |_, _| true);
+            (fit(Care::AsAFit).unwrap(), fit(Care::Coarse(&[])).unwrap())
+        };
+        let (model, folded) = (fitted(&data), on_fold(&data));
+        assert!(model.report().held_out.is_some());
+        // The fold's links, as heavy as may be: no bit of the fits moves, and
+        // only what judges them does.
+        let judged = heavier(Part::Judged);
+        let (other, other_folded) = (fitted(&judged), on_fold(&judged));
+        assert_eq!(model.embeddings(), other.embeddings());
+        assert_eq!(model.report().held_out, other.report().held_out);
+        assert_eq!(folded.0.theta, other_folded.0.theta);
+        assert_eq!(folded.1.theta, other_folded.1.theta);
+        assert_ne!(folded.0.criterion, other_folded.0.criterion);
+        // The links that decide when to stop are looked at.
+        let stopping = fitted(&heavier(Part::HeldOut));
+        assert_ne!(model.report().held_out, stopping.report().held_out);
     }
 }

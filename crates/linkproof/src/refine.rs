@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::audit::{Verdict, cross_fit, judge_inside, least_trusted_first, links_of};
+use crate::audit::{SeenWeights, Verdict, cross_fit, judge_inside, least_trusted_first, links_of};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::folds::{Care, Criterion, Folds, Watcher, fit_fold};
@@ -106,6 +106,7 @@ pub fn find_suspects(
         params,
         data,
         folds,
+        seen: SeenWeights::new(params, data)?,
         watcher: Watcher {
             after_fit: &count,
             goes_on: watcher.goes_on,
@@ -145,6 +146,7 @@ struct FoldSearch<'s> {
     params: &'s CheckedParams,
     data: &'s Dataset,
     folds: Folds,
+    seen: SeenWeights,
     watcher: Watcher<'s>,
 }
 
@@ -162,7 +164,7 @@ impl FoldSearch<'_> {
                 let fitted =
                     fit_seeing(self.params, self.data, Some(split), Some(&judged), goes_on)?;
                 (self.watcher.after_fit)(0, 0);
-                Ok(judge_inside(&fitted, self.data, judged.links()))
+                Ok(judge_inside(&fitted, self.data, &self.seen, judged.links()))
             })
             .collect::<Result<_>>()?;
         Ok(least_trusted_first(parts.into_iter().flatten().collect()))

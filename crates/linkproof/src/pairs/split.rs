@@ -277,7 +277,9 @@ mod tests {
                     assert_eq!(fold.holds_out(i, j), held[j as usize]);
                 }
                 let others = folds.iter();
-                let others = others.filter(|other| other.fold.unwrap().has_node(i)).count();
+                let others = others
+                    .filter(|other| other.fold.unwrap().has_node(i))
+                    .count();
                 assert_eq!(others, 1, "{place}");
             }
             let share = fold.held_share();

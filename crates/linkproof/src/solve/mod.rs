@@ -283,6 +283,8 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
 }
 
 #[cfg(test)]
+mod gradient_tests;
+#[cfg(test)]
 mod sweep_tests;
 #[cfg(test)]
 mod tests;
