@@ -98,8 +98,8 @@ impl Folds {
             };
             return Err(Error::Param {
                 name: "hold-out",
-                accepted: "pairs where nodes are not embedded from data vectors (a linear or mlp \
-                           --encoder for every view allows nodes)"
+                accepted: "pairs where nodes have no data vectors, or a table that does not read \
+                           them (--encoder)"
                     .into(),
                 given: format!("nodes, and {whose} {what}"),
             });

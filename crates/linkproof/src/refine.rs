@@ -255,6 +255,12 @@ mod tests {
     fn corrupted_weights_are_set_aside_from_a_likelihood_fit() {
         let (found, labels) = suspects(Noise::corrupted_weights(0.01, 0.005, 100.0));
         assert!(found.share > 0.0, "{:?}", found.tried);
+        let best = found
+            .tried
+            .iter()
+            .map(Tried::mean)
+            .fold(f64::INFINITY, f64::min);
+        assert!(best < found.tried[0].mean() - 1e-5, "{:?}", found.tried);
         let n_heavy = found.links.iter().filter(|v| v.weight == 100.0).count();
         assert!(
             n_heavy as f64 > 0.5 * found.links.len() as f64,
@@ -272,6 +278,10 @@ mod tests {
         assert_eq!(found.share, 0.0, "{:?}", found.tried);
         assert!(found.aside.is_none() && found.links.is_empty());
         assert!(found.tried.len() >= 3);
+        // By far, and not by luck.
+        let others = found.tried[1..].iter().map(Tried::mean);
+        let next = others.fold(f64::INFINITY, f64::min);
+        assert!(next > found.tried[0].mean() + 1e-5, "{:?}", found.tried);
     }
 
     #[test]

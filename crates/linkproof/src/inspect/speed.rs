@@ -223,3 +223,39 @@ fn pair_seconds<T: Real>(problem: &Problem<'_, T>, dim: usize) -> (f64, f64) {
 fn entry<T: Real>(place: usize, dim: usize) -> T {
     T::of(((place * 7919 % 1009) as f64 / 504.5 - 1.0) * (3.0 / dim as f64).sqrt())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Dataset;
+    use crate::graph::Graph;
+    use crate::objective::Prepared;
+    use crate::pairs::Split;
+    use crate::params::Params;
+
+    #[test]
+    fn what_is_worked_out_grows_with_the_pairs_and_the_dimension() {
+        // A second for each pair: nothing is tried, so no clock decides here.
+        let speed = Speed {
+            pass: 0.0,
+            held_out_pair: 1.0,
+        };
+        let seconds = |n: usize, wanted: usize| {
+            let links: Vec<_> = (1..n as u32).map(|i| (i - 1, i, 1.0)).collect();
+            let data = Dataset::from_links(Graph::from_rows(n, &links).unwrap()).unwrap();
+            let params = Params {
+                dim: 2,
+                ..Params::default()
+            };
+            let params = params.check().unwrap();
+            let split = Some(Split::share(0, 0.1));
+            let prepared = Prepared::new(&data, &params, split).unwrap();
+            let problem = Problem::<f32>::new(&prepared, &params).unwrap();
+            Trial::new(&problem, 2, wanted).held_out_seconds(&speed, Look::PLAIN)
+        };
+        let small = seconds(3_000, 2);
+        assert!((small / 4_498_500.0 - 1.0).abs() < 0.01, "{small}");
+        assert!((seconds(30_000, 2) / (100.0 * small) - 1.0).abs() < 0.01);
+        assert!((seconds(3_000, 20) / (10.0 * small) - 1.0).abs() < 0.01);
+    }
+}

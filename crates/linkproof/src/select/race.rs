@@ -255,15 +255,17 @@ impl Standing {
         self.alive.retain(|&place| entries[place].is_sound());
     }
 
-    /// Keeps the candidates with the lowest mean so far. One that a stronger
-    /// ridge made superfluous, whose fit never moved from there, goes first.
+    /// Keeps the candidates with the lowest mean so far. One whose coarse fit
+    /// never moved from that of the next larger ridge says nothing of its own,
+    /// and comes after all that do.
     fn keep_best(&mut self, count: usize, round: usize) {
         let entries = &self.entries;
         let mut ranked = self.alive.clone();
-        ranked.retain(|&place| entries[place].moved());
         ranked.sort_by(|&a, &b| {
             let mean = |place: usize| entries[place].mean().unwrap_or(f64::INFINITY);
-            mean(a).total_cmp(&mean(b)).then(a.cmp(&b))
+            let idle = |place: usize| !entries[place].moved();
+            let by_mean = mean(a).total_cmp(&mean(b));
+            idle(a).cmp(&idle(b)).then(by_mean).then(a.cmp(&b))
         });
         // Of those that tell no pair from another, one is enough.
         let mut flat = 0;

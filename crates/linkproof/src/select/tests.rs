@@ -35,6 +35,13 @@ fn corrupted_weights_choose_the_score_that_withstands_them() {
     };
     let found = select(&base(), &made.data, &search, Watcher::NONE).unwrap();
     assert_eq!(found.chosen.score, ScoreKind::Probability, "{found:?}");
+    // By far, and not by luck.
+    let others = found.candidates.iter();
+    let mut others = others.filter(|one| one.entry.candidate.score != ScoreKind::Probability);
+    assert!(
+        others.all(|one| one.behind.is_none_or(|behind| behind > 0.01)),
+        "{found:?}"
+    );
     let model = fit(&found.chosen.params(&base()).check().unwrap(), &made.data).unwrap();
     let clusters = KMeans::new(CLUSTERS, 0)
         .fit(model.embeddings(), model.n_nodes(), 2)
