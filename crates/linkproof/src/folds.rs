@@ -184,7 +184,8 @@ impl FromStr for Criterion {
 /// Looks on while many fits run, from any thread.
 #[derive(Clone, Copy)]
 pub struct Watcher<'w> {
-    /// Sees after each fit how many are done, and how many there are at most.
+    /// Sees after each fit how many are done, and how many there are as far as is
+    /// known: a search may find that it needs more.
     pub after_fit: &'w (dyn Fn(usize, usize) + Sync),
     /// Asked at every step; `false` ends the work with [`Error::Interrupted`].
     pub goes_on: &'w (dyn Fn() -> bool + Sync),
