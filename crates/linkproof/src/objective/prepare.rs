@@ -94,8 +94,13 @@ impl Prepared {
             Graph::new(graph.ids().clone(), links, LinkRules::default())
         };
         let mut training = part(&kept)?;
-        let held_out = of_split(&part, split, Part::HeldOut)?;
-        let judged = of_split(&part, split, Part::Judged)?;
+        let of_split = |which: Part, has_it: fn(Split) -> bool| {
+            let split = split.filter(|split| has_it(*split));
+            let links = |split: Split| part(&|link| split.keeps(which, link.src, link.dst));
+            split.map(links).transpose()
+        };
+        let held_out = of_split(Part::HeldOut, Split::stops)?;
+        let judged = of_split(Part::Judged, Split::judges)?;
         let aside = aside
             .map(|_| part(&|link| is_aside(link) && !held(link)))
             .transpose()?;
@@ -204,22 +209,6 @@ impl Prepared {
         let aside = self.aside.as_ref();
         aside.is_some_and(|aside| aside.weight(src, dst).is_some())
     }
-}
-
-/// The links of one part of a split, where the split has such a part.
-fn of_split(
-    part: &dyn Fn(&dyn Fn(&Link) -> bool) -> Result<Graph>,
-    split: Option<Split>,
-    which: Part,
-) -> Result<Option<Graph>> {
-    let has_it = |split: &Split| match which {
-        Part::Training => true,
-        Part::HeldOut => split.stops(),
-        Part::Judged => split.judges(),
-    };
-    let split = split.filter(has_it);
-    let links = |split: Split| part(&|link| split.keeps(which, link.src, link.dst));
-    split.map(links).transpose()
 }
 
 /// The data vectors of each view after normalisation and propagation.
