@@ -8,9 +8,10 @@ use serde::Serialize;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
+use crate::model::held_out_pairs;
 use crate::objective::{Prepared, Problem};
 use crate::pairs::Split;
-use crate::params::{CheckedParams, OptimizerKind, ScoreKind};
+use crate::params::{CheckedParams, EncoderKind, OptimizerKind, Params, ScoreKind};
 use crate::real::Real;
 use crate::score::Score;
 use crate::solve::{Observer, Plan, solve};
@@ -61,7 +62,7 @@ impl Folds {
         self.number
     }
 
-    /// The split that holds a fold out.
+    /// The split that keeps a fold apart.
     pub fn split(self, fold: usize) -> Split {
         // Apart from the pairs that `--validation` holds out under the same seed.
         const APART: u64 = 0x666f_6c64;
@@ -72,15 +73,35 @@ impl Folds {
         }
     }
 
-    /// Refuses data with fewer links than folds, and folds of nodes that have
-    /// no data vectors to be embedded from.
-    pub fn check(self, data: &Dataset) -> Result<()> {
-        let table = data.views().iter().find(|view| view.matrix.is_none());
+    /// The same, with the pairs outside the fold that a fit of these parameters
+    /// holds out to decide when to stop.
+    pub fn split_of_fit(self, fold: usize, params: &CheckedParams, data: &Dataset) -> Split {
+        let stopping = held_out_pairs(params, data.graph().n_links());
+        self.split(fold).stopping_by(stopping)
+    }
+
+    /// Refuses data with fewer links than folds, and folds of nodes that are not
+    /// embedded from data vectors: a table's vectors of nodes held out would
+    /// stay at their random start.
+    pub fn check(self, data: &Dataset, params: &Params) -> Result<()> {
+        let table = data.views().iter().find(|view| {
+            params.encoder_of(&view.name, view.matrix.is_some()) == EncoderKind::Table
+        });
         if let (HoldOut::Nodes, Some(view)) = (self.hold_out, table) {
+            let what = match view.matrix.is_some() {
+                true => "has a table for its encoder",
+                false => "has none",
+            };
+            let whose = match view.name.as_str() {
+                "" => "the one view".to_owned(),
+                name => format!("view '{name}'"),
+            };
             return Err(Error::Param {
                 name: "hold-out",
-                accepted: "pairs where nodes have no data vectors".into(),
-                given: format!("nodes, and view '{}' has none", view.name),
+                accepted: "pairs where nodes have no data vectors, or a table that does not read \
+                           them (--encoder)"
+                    .into(),
+                given: format!("nodes, and {whose} {what}"),
             });
         }
         let n_links = data.graph().n_links();
@@ -163,7 +184,8 @@ impl FromStr for Criterion {
 /// Looks on while many fits run, from any thread.
 #[derive(Clone, Copy)]
 pub struct Watcher<'w> {
-    /// Sees after each fit how many are done, and how many there are at most.
+    /// Sees after each fit how many are done, and how many there are as far as is
+    /// known: a search may find that it needs more.
     pub after_fit: &'w (dyn Fn(usize, usize) + Sync),
     /// Asked at every step; `false` ends the work with [`Error::Interrupted`].
     pub goes_on: &'w (dyn Fn() -> bool + Sync),
@@ -195,34 +217,40 @@ pub struct FoldFit<T> {
 /// A start whose embeddings are shorter than this, squared and on average, has
 /// collapsed: at zero every gradient is zero, whatever the links say.
 const COLLAPSED: f64 = 1e-2;
-/// A gain of this share of the objective ends a fit to a fold.
+/// A gain of this share of the objective ends a coarse fit.
 const TOLERANCE: f64 = 1e-6;
-/// Steps between looks at the fold, for a fit that it may end, and the share of
-/// the held-out score that counts as a gain.
+/// Steps between looks at held-out pairs, and the share of their score that
+/// counts as a gain.
 const LOOK_EVERY: usize = 2;
 const SMALLEST_GAIN: f64 = 1e-3;
 
-/// Fits to all pairs but those of the fold that `prepared` holds out. The
-/// fold also ends the fit, by the score of the fit itself, where `stops_early`:
-/// where a fit of these parameters would hold pairs out to that end.
-///
-/// `warm` are parameters to start from instead of the random start. L-BFGS
-/// takes the start with the lowest objective; other methods, which do not run
-/// to the minimum, take the random start.
+/// How a fit to all pairs but those of a fold is made.
+#[derive(Debug, Clone, Copy)]
+pub enum Care<'w, T> {
+    /// As a fit to all data: the same start, tolerance and rule of stopping.
+    AsAFit,
+    /// Faster, to sift candidates: coarser tolerances, and L-BFGS starts from
+    /// the one of these parameters, or of the random start, with the lowest
+    /// objective. Other methods, which do not run to the minimum, take the
+    /// random start.
+    Coarse(&'w [&'w [T]]),
+}
+
+/// Fits to all pairs but those that `prepared` keeps apart, and judges the fit
+/// by the fold, which it has not looked at: what ends it are other pairs, those
+/// that `prepared` holds out to that end.
 pub fn fit_fold<T: Real>(
     params: &CheckedParams,
     prepared: &Prepared,
-    stops_early: bool,
-    warm: &[&[T]],
+    care: Care<'_, T>,
     criterion: &Score,
     observer: &mut Observer<'_>,
 ) -> Result<FoldFit<T>> {
     let problem = Problem::<T>::new(prepared, params)?;
     let mut plan = Plan::new(params, &problem)?;
-    plan.validates = stops_early;
     let mut start = problem.start(params.init_scale);
     let mut is_warm = false;
-    if plan.optimizer == OptimizerKind::Lbfgs {
+    if let (OptimizerKind::Lbfgs, Care::Coarse(warm)) = (plan.optimizer, care) {
         plan.tolerance = TOLERANCE;
         plan.evaluate_every = LOOK_EVERY;
         plan.smallest_gain = SMALLEST_GAIN;
@@ -239,11 +267,12 @@ pub fn fit_fold<T: Real>(
         }
     }
     let solution = solve(&problem, &plan, start, observer)?;
-    let by_criterion = problem.held_out_by(&solution.theta, criterion);
+    let look = plan.look().at_every_pair();
+    let by_criterion = problem.judged_by(&solution.theta, criterion, look);
     let Some(by_criterion) = by_criterion.filter(|value| value.is_finite()) else {
         return Err(Error::Diverged {
             step: solution.steps,
-            detail: format!("the criterion on the held-out pairs is {by_criterion:?}"),
+            detail: format!("the criterion on the pairs of the fold is {by_criterion:?}"),
         });
     };
     Ok(FoldFit {
@@ -266,6 +295,7 @@ fn length<T: Real>(problem: &Problem<'_, T>, theta: &[T]) -> f64 {
 mod tests {
     use super::*;
     use crate::graph::Graph;
+    use crate::pairs::Part;
 
     #[test]
     fn criteria_are_read_as_they_are_written() {
@@ -292,10 +322,100 @@ mod tests {
             Graph::from_rows(5, &[(0, 1, 1.0), (1, 2, 1.0), (3, 4, 1.0)]).unwrap(),
         )
         .unwrap();
-        assert!(Folds::new(0, 3).unwrap().check(&data).is_ok());
-        let error = Folds::new(0, 4).unwrap().check(&data).unwrap_err();
+        let params = Params::default();
+        assert!(Folds::new(0, 3).unwrap().check(&data, &params).is_ok());
+        let error = Folds::new(0, 4).unwrap().check(&data, &params).unwrap_err();
         assert!(error.to_string().contains("at least as many as folds, 4"));
         assert!(Folds::new(0, 1).is_err());
         assert!(Folds::new(0, 101).is_err());
+    }
+    #[test]
+    fn folds_of_nodes_are_refused_where_a_view_has_a_table() {
+        use crate::dataset::NodeViews;
+        use crate::features::{Features, Matrix};
+        use crate::ids::Ids;
+        let graph = Graph::from_rows(6, &[(0, 1, 1.0), (1, 2, 1.0), (3, 4, 1.0)]).unwrap();
+        let vectors = |n: usize| Features::new(Matrix::dense(n, 1, vec![1.0; n]).unwrap());
+        let nodes = NodeViews {
+            ids: Ids::Rows(6),
+            views: ["a", "a", "b", "b", "b", "b"].map(str::to_owned).to_vec(),
+            rows: None,
+        };
+        let both = vec![("a".to_owned(), vectors(2)), ("b".to_owned(), vectors(4))];
+        let data = Dataset::with_views(graph, nodes, both).unwrap();
+        let folds = Folds::new(0, 2).unwrap();
+        let refused = |params: &Params, hold_out| folds.of(hold_out).check(&data, params).is_err();
+        let linear = Params::default();
+        assert!(!refused(&linear, HoldOut::Nodes));
+        let table = Params {
+            encoder: Some(EncoderKind::Table),
+            ..Params::default()
+        };
+        assert!(refused(&table, HoldOut::Nodes) && !refused(&table, HoldOut::Pairs));
+        // Named for one view only; and a table for all but for both views.
+        let mut named = Params::default();
+        named.view_encoders.insert("b".into(), EncoderKind::Table);
+        assert!(refused(&named, HoldOut::Nodes));
+        let error = folds.of(HoldOut::Nodes).check(&data, &named).unwrap_err();
+        assert!(
+            error.to_string().contains("view 'b' has a table"),
+            "{error}"
+        );
+        let mut none = table;
+        for view in ["a", "b"] {
+            none.view_encoders.insert(view.into(), EncoderKind::Linear);
+        }
+        assert!(!refused(&none, HoldOut::Nodes));
+    }
+    #[test]
+    fn a_fit_does_not_look_at_the_fold_that_judges_it() {
+        use crate::experiment::synthetic::{Noise, synthetic};
+        use crate::model::fit_seeing;
+        let data = synthetic(4, Noise::false_links(0.02)).unwrap().data;
+        let params = Params {
+            dim: 2,
+            ridge: 0.1,
+            validation: Some(0.2),
+            normalize: crate::params::Normalize::None,
+            ..Params::default()
+        };
+        let params = params.check().unwrap();
+        let folds = Folds::new(0, 4).unwrap();
+        let both = folds.split_of_fit(1, &params, &data);
+        let heavier = |part: Part| {
+            let graph = data.graph().map_weights(|link| {
+                let here = both.keeps(part, link.src, link.dst);
+                if here {
+                    1000.0 * link.weight
+                } else {
+                    link.weight
+                }
+            });
+            data.with_graph(graph.unwrap())
+        };
+        let fitted = |data: &Dataset| {
+            let fold = Some(folds.split(1));
+            fit_seeing(&params, data, fold, None, &mut |_, _| true).unwrap()
+        };
+        let on_fold = |data: &Dataset| {
+            let prepared = Prepared::new(data, &params, Some(both)).unwrap();
+            let formula = Criterion::default().formula();
+            let fit = |care| fit_fold::<f32>(&params, &prepared, care, &formula, &mut |_, _| true);
+            (fit(Care::AsAFit).unwrap(), fit(Care::Coarse(&[])).unwrap())
+        };
+        let (model, folded) = (fitted(&data), on_fold(&data));
+        assert!(model.report().held_out.is_some());
+        // The fold's links, as heavy as may be: no bit of the fits moves, and
+        // only what judges them does.
+        let judged = heavier(Part::Judged);
+        let (other, other_folded) = (fitted(&judged), on_fold(&judged));
+        assert_eq!(model.embeddings(), other.embeddings());
+        assert_eq!(model.report().held_out, other.report().held_out);
+        assert_eq!(folded.0.theta, other_folded.0.theta);
+        assert_eq!(folded.1.theta, other_folded.1.theta);
+        assert_ne!(folded.0.criterion, other_folded.0.criterion);
+        // The links that decide when to stop are looked at.
+        let stopping = fitted(&heavier(Part::HeldOut));
+        assert_ne!(model.report().held_out, stopping.report().held_out);
     }
 }

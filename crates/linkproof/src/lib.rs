@@ -58,6 +58,10 @@ pub mod smooth;
 pub mod solve;
 pub mod transform;
 
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;
+
 pub use dataset::Dataset;
 pub use error::{Error, Result};
 pub use features::{Features, Matrix};

@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::audit::{Verdict, cross_fit, judge_inside, least_trusted_first, links_of};
+use crate::audit::{SeenWeights, Verdict, cross_fit, judge_inside, least_trusted_first, links_of};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::folds::{Criterion, Folds, Watcher, fit_fold};
+use crate::folds::{Care, Criterion, Folds, Watcher, fit_fold};
 use crate::graph::{Graph, LinkRules};
 use crate::model::fit_seeing;
 use crate::objective::Prepared;
@@ -99,13 +99,14 @@ pub fn find_suspects(
         });
     }
     let folds = Folds::new(params.seed, settings.folds)?;
-    folds.check(data)?;
+    folds.check(data, params)?;
     let (done, most) = (AtomicUsize::new(0), most_fits(settings));
     let count = |_, _| (watcher.after_fit)(done.fetch_add(1, Ordering::Relaxed) + 1, most);
     let search = FoldSearch {
         params,
         data,
         folds,
+        seen: SeenWeights::new(params, data)?,
         watcher: Watcher {
             after_fit: &count,
             goes_on: watcher.goes_on,
@@ -145,6 +146,7 @@ struct FoldSearch<'s> {
     params: &'s CheckedParams,
     data: &'s Dataset,
     folds: Folds,
+    seen: SeenWeights,
     watcher: Watcher<'s>,
 }
 
@@ -162,7 +164,7 @@ impl FoldSearch<'_> {
                 let fitted =
                     fit_seeing(self.params, self.data, Some(split), Some(&judged), goes_on)?;
                 (self.watcher.after_fit)(0, 0);
-                Ok(judge_inside(&fitted, self.data, judged.links()))
+                Ok(judge_inside(&fitted, self.data, &self.seen, judged.links()))
             })
             .collect::<Result<_>>()?;
         Ok(least_trusted_first(parts.into_iter().flatten().collect()))
@@ -220,12 +222,11 @@ impl FoldSearch<'_> {
         criterion: Criterion,
     ) -> Result<f64> {
         let aside = links_of(self.data, aside)?;
-        let split = Some(self.folds.split(fold));
-        let prepared = Prepared::without(self.data, self.params, split, Some(&aside))?;
-        let stops_early = self.params.validation_share(self.data.graph().n_links()) > 0.0;
+        let split = self.folds.split_of_fit(fold, self.params, self.data);
+        let prepared = Prepared::without(self.data, self.params, Some(split), Some(&aside))?;
         let goes_on = &mut |_: &_, _| (self.watcher.goes_on)();
         let formula = criterion.formula();
-        let fit = fit_fold::<T>(self.params, &prepared, stops_early, &[], &formula, goes_on)?;
+        let fit = fit_fold::<T>(self.params, &prepared, Care::Coarse(&[]), &formula, goes_on)?;
         Ok(fit.criterion)
     }
 }
@@ -254,6 +255,12 @@ mod tests {
     fn corrupted_weights_are_set_aside_from_a_likelihood_fit() {
         let (found, labels) = suspects(Noise::corrupted_weights(0.01, 0.005, 100.0));
         assert!(found.share > 0.0, "{:?}", found.tried);
+        let best = found
+            .tried
+            .iter()
+            .map(Tried::mean)
+            .fold(f64::INFINITY, f64::min);
+        assert!(best < found.tried[0].mean() - 1e-5, "{:?}", found.tried);
         let n_heavy = found.links.iter().filter(|v| v.weight == 100.0).count();
         assert!(
             n_heavy as f64 > 0.5 * found.links.len() as f64,
@@ -271,6 +278,10 @@ mod tests {
         assert_eq!(found.share, 0.0, "{:?}", found.tried);
         assert!(found.aside.is_none() && found.links.is_empty());
         assert!(found.tried.len() >= 3);
+        // By far, and not by luck.
+        let others = found.tried[1..].iter().map(Tried::mean);
+        let next = others.fold(f64::INFINITY, f64::min);
+        assert!(next > found.tried[0].mean() + 1e-5, "{:?}", found.tried);
     }
 
     #[test]

@@ -217,3 +217,48 @@ fn imports_are_recognised() {
                 use crate::Error;";
     assert_eq!(imports(code), ["error", "graph", "io", "ids", "score"]);
 }
+
+/// The bodies of the `proptest!` blocks of a text.
+fn property_blocks(text: &str) -> Vec<&str> {
+    let starts = text.match_indices("proptest! {");
+    let block = |(place, head): (usize, &str)| {
+        let body = &text[place + head.len()..];
+        let mut depth = 1;
+        let end = body.find(|c: char| {
+            depth += i32::from(c == '{') - i32::from(c == '}');
+            depth == 0
+        });
+        // This file names the macro too.
+        end.map(|end| &body[..end])
+    };
+    starts.filter_map(block).collect()
+}
+
+#[test]
+fn property_tests_have_a_fixed_seed_and_run_on_fresh_cases_too() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let makefile = fs::read_to_string(root.join("../../Makefile")).unwrap();
+    let mut texts: Vec<String> = sources().into_iter().map(|source| source.text).collect();
+    for name in ["theory", "measure"] {
+        let path = root.join("tests").join(name).with_extension("rs");
+        texts.push(fs::read_to_string(path).unwrap());
+    }
+    let mut found = 0;
+    for text in &texts {
+        for block in property_blocks(text) {
+            assert!(
+                block.contains("cases("),
+                "no config of tests/support: {block}"
+            );
+            let tests = block
+                .lines()
+                .filter_map(|line| line.trim_start().strip_prefix("fn "));
+            for test in tests {
+                let name = head(test);
+                assert!(makefile.contains(&name), "{name} is not in the Makefile");
+                found += 1;
+            }
+        }
+    }
+    assert!(found >= 10, "{found}");
+}

@@ -6,6 +6,8 @@
 // The helpers of a test may fail the test.
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use linkproof::error::Error;
 use linkproof::measure::{Clustering, KMeans, accuracy, ari, auc, average_precision, nmi, purity};
 use proptest::prelude::*;
@@ -311,6 +313,7 @@ fn unusable_parameters_and_points_are_refused() {
 }
 
 proptest! {
+    #![proptest_config(support::cases(256))]
     #[test]
     fn renaming_labels_changes_nothing_and_bounds_hold(
         pairs in prop::collection::vec((0u32..6, 0u32..6), 1..60),

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use linkproof::graph::Graph;
 use linkproof::objective::{Gradient, Prepared, Problem, Workspace};
 use linkproof::params::{
@@ -17,6 +19,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
 proptest! {
+    #![proptest_config(support::cases(256))]
     /// Theorem 3.1: with weights `mu* + eta` the mean moment score is that of
     /// `mu*` plus `alpha/beta` less `M eps^{beta/beta_0}`, and `M` is bounded.
     #[test]

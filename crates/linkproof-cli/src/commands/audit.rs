@@ -34,6 +34,10 @@ use crate::session::{Session, counted};
 /// A link is suspect because the pair is no better than a random one, or because
 /// the weight is too large for a pair that is linked. A fit has seen its links
 /// and is a little too kind to them: --cross-fit judges each by one that has not.
+///
+/// A fit with --walks saw weights averaged over walks and expects such weights, so
+/// trust and surprise compare the link's weight averaged over the walks of all links;
+/// the column weight shows what was observed.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof audit --model model --links links.csv --out audit.csv\n  \

@@ -356,6 +356,7 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "steps": report.steps,
         "best_step": report.best_step,
         "held_out": report.held_out,
+        "held_out_is_estimated": report.held_out_is_estimated,
         "seconds": report.seconds,
         "peak_memory_bytes": peak,
     })
@@ -380,14 +381,11 @@ fn summary(
     if params.score != linkproof::params::ScoreKind::Likelihood {
         let _ = write!(text, " with beta {}", params.beta);
     }
-    let about = if report.value_is_estimated {
-        "about "
-    } else {
-        ""
-    };
+    let about = |is_estimated| if is_estimated { "about " } else { "" };
     let _ = write!(
         text,
-        "\n  value     {about}{:.6} over the training pairs\n  stopped   {} after {} in {:.1} s",
+        "\n  value     {}{:.6} over the training pairs\n  stopped   {} after {} in {:.1} s",
+        about(report.value_is_estimated),
         report.value,
         json!(report.stop_reason).as_str().unwrap_or_default(),
         counted(report.steps, "step"),
@@ -399,7 +397,8 @@ fn summary(
     if let Some((start, best)) = report.held_out {
         let _ = write!(
             text,
-            "\n  held out  {best:.6} a pair (from {start:.6}), best at step {}",
+            "\n  held out  {}{best:.6} a pair (from {start:.6}), best at step {}",
+            about(report.held_out_is_estimated),
             report.best_step
         );
     }

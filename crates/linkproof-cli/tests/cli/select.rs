@@ -99,6 +99,10 @@ fn searches_that_cannot_be_are_refused() {
         "select --links links.csv --hold-out nodes",
         &["hold-out", "no data vectors"],
     );
+    lab.refused(
+        &format!("select {DATA} --hold-out nodes --encoder table"),
+        &["hold-out", "has a table"],
+    );
     lab.write("few.csv", "a,b,1\nb,c,1\nc,d,1\n");
     lab.refused("select --links few.csv", &["3 of them", "--folds"]);
     lab.refused("fit --links few.csv --select --out m", &["3 of them"]);

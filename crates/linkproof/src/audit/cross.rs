@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::{RandomPair, Verdict, least_trusted_first};
+use super::{RandomPair, SeenWeights, Verdict, least_trusted_first};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::folds::{Folds, Watcher};
@@ -22,7 +22,8 @@ pub struct CrossFit {
     pub random: Vec<f64>,
 }
 
-/// Fits once for each fold, to the pairs of the others, and judges its links.
+/// Fits once for each fold, to the pairs of the others, and judges its links. The
+/// fits do not look at their fold: what decides when they stop are other pairs.
 pub fn cross_fit(
     params: &CheckedParams,
     data: &Dataset,
@@ -30,7 +31,8 @@ pub fn cross_fit(
     random: &[RandomPair],
     watcher: Watcher<'_>,
 ) -> Result<CrossFit> {
-    folds.check(data)?;
+    folds.check(data, params)?;
+    let seen = SeenWeights::new(params, data)?;
     let done = AtomicUsize::new(0);
     let parts: Vec<_> = (0..folds.number())
         .into_par_iter()
@@ -43,7 +45,7 @@ pub fn cross_fit(
             let links = data.graph().links();
             let links = links.filter(|link| split.holds_out(link.src, link.dst));
             Ok((
-                judge_inside(&fitted, data, links),
+                judge_inside(&fitted, data, &seen, links),
                 mus(&fitted, random, split),
             ))
         })
@@ -66,6 +68,7 @@ pub fn cross_fit(
 pub(crate) fn judge_inside(
     fitted: &Fitted,
     data: &Dataset,
+    seen: &SeenWeights,
     links: impl Iterator<Item = Link>,
 ) -> Vec<Verdict> {
     let user = |row: u32| data.user_row(row as usize) as u32;
@@ -74,7 +77,8 @@ pub(crate) fn judge_inside(
             let (a, b) = (user(link.src), user(link.dst));
             let (src, dst) = (a.min(b), a.max(b));
             let mu = fitted.mu(src as usize, dst as usize);
-            Verdict::new(fitted.params(), Link { src, dst, ..link }, mu)
+            let of_user = Link { src, dst, ..link };
+            Verdict::seen_as(fitted.params(), of_user, seen.of(&link), mu)
         })
         .collect()
 }

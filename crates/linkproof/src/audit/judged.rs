@@ -1,6 +1,8 @@
 //! A model with links between its nodes that are to be judged.
 
-use super::{CrossFit, RandomPair, Verdict, judge, random_pairs};
+use super::{
+    CrossFit, RandomPair, SeenWeights, Verdict, judge_inside, least_trusted_first, random_pairs,
+};
 use crate::dataset::{Dataset, NodeViews};
 use crate::error::{Error, Result};
 use crate::features::Features;
@@ -66,11 +68,14 @@ pub fn pairs_to_compare(model: &Fitted, data: &Dataset) -> Vec<RandomPair> {
     random_pairs(data, RANDOM_PAIRS, model.params().seed)
 }
 
-/// What the model itself makes of the links and of random pairs.
+/// What the model itself makes of the links, their weights as its fit sees them,
+/// and of random pairs.
 pub fn as_fitted(model: &Fitted, data: &Dataset, random: &[RandomPair]) -> Result<CrossFit> {
     let mu = |pair: &RandomPair| model.mu(pair.src as usize, pair.dst as usize);
+    let seen = SeenWeights::new(model.params(), data)?;
+    let verdicts = judge_inside(model, data, &seen, data.graph().links());
     Ok(CrossFit {
-        verdicts: judge(model, data.user_graph()?.links()),
+        verdicts: least_trusted_first(verdicts),
         random: random.iter().map(mu).collect(),
     })
 }

@@ -7,6 +7,7 @@ mod cross;
 mod discovery;
 mod judged;
 mod missing;
+mod seen;
 
 pub use baseline::{Baseline, Contest, contest};
 pub use cross::{CrossFit, cross_fit};
@@ -16,6 +17,7 @@ pub use judged::{
     Thresholds, as_fitted, can_fit, has_vectors, judged_data, pairs_to_compare, taking_part,
 };
 pub use missing::{Missing, missing};
+pub(crate) use seen::SeenWeights;
 
 use crate::graph::Link;
 use crate::math;
@@ -67,9 +69,14 @@ pub fn influence(score: ScoreKind, beta: f64, log_trust: f64, mu: f64) -> f64 {
 
 impl Verdict {
     /// What a fit of these parameters, by which a weight `mu` is expected,
-    /// makes of a link.
+    /// makes of a link, whose weight it saw as it is or transformed.
     pub fn new(params: &Params, link: Link, mu: f64) -> Verdict {
         let seen = transform_weight(link.weight, params.weights);
+        Verdict::seen_as(params, link, seen, mu)
+    }
+
+    /// The same of a link that the fit sees with another weight than observed.
+    pub(crate) fn seen_as(params: &Params, link: Link, seen: f64, mu: f64) -> Verdict {
         let log_trust = log_trust(seen, mu);
         Verdict {
             src: link.src,
@@ -92,7 +99,9 @@ impl Verdict {
     }
 }
 
-/// Judges links between rows of a model, least trusted first.
+/// Judges links between rows of a model, least trusted first, by their weights as
+/// they are or transformed. For a model of weights averaged over walks, which
+/// need all links, see [`as_fitted`].
 pub fn judge(model: &Fitted, links: impl Iterator<Item = Link>) -> Vec<Verdict> {
     let judged = links.map(|link| {
         let mu = model.mu(link.src as usize, link.dst as usize);

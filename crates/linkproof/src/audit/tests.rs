@@ -203,3 +203,35 @@ fn the_baseline_is_the_cosine_and_may_win() {
     assert_eq!((contest.fit, contest.baseline), (0.5, 1.0));
     assert!(contest.baseline_is_better() && contest.links == 2);
 }
+
+#[test]
+fn links_of_a_fit_to_walks_are_judged_by_averaged_weights() {
+    use crate::transform::average_over_walks;
+    let made = synthetic(3, Noise::false_links(0.01)).unwrap();
+    let params = Params {
+        walks: 3,
+        ..(*params()).clone()
+    };
+    let params = params.check().unwrap();
+    let model = fit(&params, &made.data).unwrap();
+    let graph = made.data.graph();
+    let averaged = average_over_walks(graph, 3, false, |_, _| true).unwrap();
+    let plain = as_fitted(&model, &made.data, &[]).unwrap();
+    let folds = Folds::new(0, 3).unwrap();
+    let crossed = cross_fit(&params, &made.data, folds, &[], Watcher::NONE).unwrap();
+    for verdict in plain.verdicts.iter().chain(&crossed.verdicts) {
+        let seen = averaged.weight(verdict.src, verdict.dst).unwrap();
+        let expected = log_trust(seen, verdict.mu).exp();
+        assert!((verdict.trust - expected).abs() < 1e-12, "{verdict:?}");
+        // The file shows what was observed.
+        assert_eq!(Some(verdict.weight), graph.weight(verdict.src, verdict.dst));
+    }
+    assert_eq!(plain.verdicts.len(), graph.n_links());
+    // What the fit sees of a link is a part of it: beside the whole weight every
+    // link would look too heavy.
+    let mean = |f: &dyn Fn(&Verdict) -> f64| {
+        plain.verdicts.iter().map(f).sum::<f64>() / plain.verdicts.len() as f64
+    };
+    let raw = mean(&|verdict| log_trust(verdict.weight, verdict.mu).exp());
+    assert!(mean(&|verdict| verdict.trust) > raw, "{raw}");
+}

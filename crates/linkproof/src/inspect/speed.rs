@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use crate::objective::{EXACT_NODES, Gradient, Problem, Workspace};
+use crate::objective::{Gradient, Look, Problem, Workspace};
 use crate::pairs::{
     AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Tiled, ViewMatrix, listed_pairs,
 };
@@ -30,8 +30,8 @@ const MOST_NUMBERS: usize = 1 << 25;
 pub(super) struct Speed {
     /// Value and gradient over all training pairs.
     pub(super) pass: f64,
-    /// The held-out score; 0 where no pair is held out.
-    pub(super) held_out: f64,
+    /// The value of one held-out pair, in the dimension of the trial.
+    held_out_pair: f64,
 }
 
 /// A problem to measure with, of the dimension that is asked for or of a smaller
@@ -73,14 +73,6 @@ impl<'p, 'd, T: Real> Trial<'p, 'd, T> {
         let (problem, theta) = (self.problem, self.theta.as_slice());
         let (value, gradient) = pair_seconds(problem, self.dim);
         let pairs = problem.prepared().n_pairs_total();
-        let is_estimated = problem.training().n_nodes() > EXACT_NODES;
-        let held_out = if !problem.has_held_out() {
-            0.0
-        } else if is_estimated || pairs * value <= PATIENCE {
-            best_of(|| problem.held_out(theta))
-        } else {
-            pairs * value + self.forward_seconds().0
-        };
         let pass = if pairs * gradient <= PATIENCE {
             let mut out = vec![T::ZERO; problem.n_params()];
             best_of(|| problem.full(theta, 1, Some(&mut out)))
@@ -91,8 +83,24 @@ impl<'p, 'd, T: Real> Trial<'p, 'd, T> {
         };
         Speed {
             pass: self.factor * pass,
-            held_out: self.factor * held_out,
+            held_out_pair: value,
         }
+    }
+
+    /// Seconds of the held-out score; 0 where no pair is held out.
+    pub(super) fn held_out_seconds(&self, speed: &Speed, look: Look) -> f64 {
+        let problem = self.problem;
+        let pairs = problem.prepared().n_pairs_total();
+        let seconds = if !problem.has_held_out() {
+            0.0
+        } else if look.estimates(problem.training().n_nodes())
+            || pairs * speed.held_out_pair <= PATIENCE
+        {
+            best_of(|| problem.held_out(&self.theta, look))
+        } else {
+            pairs * speed.held_out_pair + self.forward_seconds().0
+        };
+        self.factor * seconds
     }
 
     /// Seconds of one step of a stochastic solver.
@@ -214,4 +222,40 @@ fn pair_seconds<T: Real>(problem: &Problem<'_, T>, dim: usize) -> (f64, f64) {
 /// Entries of vectors of about unit length.
 fn entry<T: Real>(place: usize, dim: usize) -> T {
     T::of(((place * 7919 % 1009) as f64 / 504.5 - 1.0) * (3.0 / dim as f64).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Dataset;
+    use crate::graph::Graph;
+    use crate::objective::Prepared;
+    use crate::pairs::Split;
+    use crate::params::Params;
+
+    #[test]
+    fn what_is_worked_out_grows_with_the_pairs_and_the_dimension() {
+        // A second for each pair: nothing is tried, so no clock decides here.
+        let speed = Speed {
+            pass: 0.0,
+            held_out_pair: 1.0,
+        };
+        let seconds = |n: usize, wanted: usize| {
+            let links: Vec<_> = (1..n as u32).map(|i| (i - 1, i, 1.0)).collect();
+            let data = Dataset::from_links(Graph::from_rows(n, &links).unwrap()).unwrap();
+            let params = Params {
+                dim: 2,
+                ..Params::default()
+            };
+            let params = params.check().unwrap();
+            let split = Some(Split::share(0, 0.1));
+            let prepared = Prepared::new(&data, &params, split).unwrap();
+            let problem = Problem::<f32>::new(&prepared, &params).unwrap();
+            Trial::new(&problem, 2, wanted).held_out_seconds(&speed, Look::PLAIN)
+        };
+        let small = seconds(3_000, 2);
+        assert!((small / 4_498_500.0 - 1.0).abs() < 0.01, "{small}");
+        assert!((seconds(30_000, 2) / (100.0 * small) - 1.0).abs() < 0.01);
+        assert!((seconds(3_000, 20) / (10.0 * small) - 1.0).abs() < 0.01);
+    }
 }

@@ -346,7 +346,7 @@ fn embeddings_read_back() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(crate::support::cases(64))]
     #[test]
     fn written_links_read_back(
         listed in proptest::collection::btree_map(

@@ -104,6 +104,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::support::cases(256))]
         #[test]
         fn the_matching_is_the_best_of_all(
             (rows, columns, counts) in (1usize..6, 1usize..6).prop_flat_map(|(rows, columns)| {

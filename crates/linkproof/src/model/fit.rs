@@ -38,8 +38,7 @@ pub fn fit_without(
     aside: Option<&Graph>,
     observer: &mut Observer<'_>,
 ) -> Result<Fitted> {
-    let split = held_out_pairs(params, data.graph().n_links());
-    fit_seeing(params, data, split, aside, observer)
+    fit_seeing(params, data, None, aside, observer)
 }
 
 /// The pairs that a fit to so many links holds out.
@@ -48,18 +47,24 @@ pub fn held_out_pairs(params: &CheckedParams, n_links: usize) -> Option<Split> {
     (share > 0.0).then(|| Split::share(params.seed, share))
 }
 
-/// Fits a model to all pairs but those that a split holds out and those of
-/// links set aside. Where a plain fit would hold pairs out to decide when to
-/// stop, the split's pairs decide.
+/// Fits a model to all pairs but those of a fold and those of links set aside.
+/// Where a plain fit would hold pairs out to decide when to stop, so does this
+/// one, from the pairs outside the fold: the fit does not look at the fold at
+/// all.
 pub fn fit_seeing(
     params: &CheckedParams,
     data: &Dataset,
-    split: Option<Split>,
+    fold: Option<Split>,
     aside: Option<&Graph>,
     observer: &mut Observer<'_>,
 ) -> Result<Fitted> {
     instructions()?;
     check_weights(params, data)?;
+    let stopping = held_out_pairs(params, data.graph().n_links());
+    let split = match fold {
+        Some(fold) => Some(fold.stopping_by(stopping)),
+        None => stopping,
+    };
     match params.precision {
         Precision::F32 => fit_in::<f32>(params, data, (split, aside), observer),
         Precision::F64 => fit_in::<f64>(params, data, (split, aside), observer),
@@ -112,8 +117,7 @@ fn fit_in<T: Real>(
     let clock = Instant::now();
     let prepared = Prepared::without(data, params, split, aside)?;
     let problem = Problem::<T>::new(&prepared, params)?;
-    let mut plan = Plan::new(params, &problem)?;
-    plan.validates = params.validation_share(data.graph().n_links()) > 0.0;
+    let plan = Plan::new(params, &problem)?;
     let start = problem.start(params.init_scale);
     let solution = solve(&problem, &plan, start, observer)?;
     finish(params, data, &problem, &plan, solution, clock)
@@ -135,7 +139,7 @@ fn finish<T: Real>(
         .map(|x| x.to_f64() as f32)
         .collect();
     let plain = Score::new(params.score, params.beta);
-    let (value, value_is_estimated) = problem.value(theta, &plain);
+    let (value, value_is_estimated) = problem.value(theta, &plain, plan.look().at_every_pair());
     if !value.is_finite() || embeddings.iter().any(|x| !x.is_finite()) {
         return Err(Error::Diverged {
             step: solution.steps,
@@ -184,6 +188,8 @@ fn finish<T: Real>(
             value,
             value_is_estimated,
             held_out: solution.held_out,
+            held_out_is_estimated: solution.held_out.is_some()
+                && plan.look().estimates(data.n_nodes()),
             counts: DataCounts {
                 nodes: data.n_nodes(),
                 training_links: prepared.training_links,

@@ -44,12 +44,15 @@ pub struct FitReport {
     /// The step that the parameters are from.
     pub best_step: usize,
     /// The sum of the score over the training pairs: no ridge, no dropout,
-    /// transformed weights.
+    /// transformed weights, expected weights times `k`.
     pub value: f64,
     /// Whether `value` was estimated on blocks of nodes.
     pub value_is_estimated: bool,
     /// The mean score of a held-out pair, at the start and for the parameters.
     pub held_out: Option<(f64, f64)>,
+    /// Whether that was estimated on blocks of nodes.
+    #[serde(default)]
+    pub held_out_is_estimated: bool,
     /// Nodes, links, held-out links and pairs.
     pub counts: DataCounts,
     /// The factor that `score` multiplies `mu` with: 1 unless `lambda` was set.

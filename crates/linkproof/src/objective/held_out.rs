@@ -5,44 +5,97 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::Problem;
+use crate::math;
 use crate::pairs::{AllPairs, Embedded, PairEngine, Part, Sums, ViewMatrix};
 use crate::real::Real;
 use crate::score::{Kernel, Score};
 
-/// Above this number of nodes sums over all pairs are estimated.
+/// Above this number of nodes sums over all pairs are estimated, whoever asks.
 pub const EXACT_NODES: usize = 50_000;
 /// The nodes of each block of an estimate, and the number of blocks.
 const BLOCK: usize = 2048;
 const BLOCKS: usize = 8;
 
+/// How a solver looks at pairs that it is not fitted to.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Look {
+    /// The factor `k` up to which the weights are fitted: 1 unless `lambda` was
+    /// set. What is compared with a weight `w` is `k e^s`, the expected weight
+    /// that the model reports, so every score is taken at `s + log k`. Up to a
+    /// factor and a constant that is what the solver minimises: under the
+    /// likelihood `-w s + k e^s` less `w log k`, under the moment score
+    /// `k^beta (-w e^{beta s}/beta + k e^{(1+beta)s}/(1+beta))` plus `w/beta`.
+    /// Taken at `s` itself, a score would call the right fit wrong by a factor
+    /// of `k`.
+    pub k: f64,
+    /// Whether every pair is visited while there are not more than
+    /// [`EXACT_NODES`] nodes; otherwise fixed blocks of nodes stand for all.
+    pub every_pair: bool,
+}
+
+impl Look {
+    /// Every pair, and weights as they are.
+    pub const PLAIN: Look = Look {
+        k: 1.0,
+        every_pair: true,
+    };
+
+    /// The same at every pair that there are not too many of.
+    pub fn at_every_pair(self) -> Look {
+        Look {
+            every_pair: true,
+            ..self
+        }
+    }
+
+    /// Whether sums over pairs of so many nodes are estimates.
+    pub fn estimates(self, n_nodes: usize) -> bool {
+        n_nodes > EXACT_NODES || (!self.every_pair && n_nodes > BLOCK)
+    }
+}
+
 impl<T: Real> Problem<'_, T> {
-    /// The mean score of the held-out pairs under inference; `None` when no
-    /// pair is held out.
-    pub fn held_out(&self, theta: &[T]) -> Option<f64> {
-        self.prepared.split?;
-        let sums = self.part_sums(theta, Part::HeldOut, &self.score, &self.kernel);
+    /// The mean score, under inference, of the pairs held out to decide when to
+    /// stop; `None` when there are none.
+    pub fn held_out(&self, theta: &[T], look: Look) -> Option<f64> {
+        self.held_out_links.as_ref()?;
+        let sums = self.part_sums(theta, Part::HeldOut, (&self.score, &self.kernel), look);
         (sums.pairs > 0.0).then(|| self.with_constant(&sums) / sums.pairs)
     }
 
-    /// The mean of any score, uncapped, over the held-out pairs under inference.
-    pub fn held_out_by(&self, theta: &[T], score: &Score) -> Option<f64> {
-        self.prepared.split?;
-        let sums = self.part_sums(theta, Part::HeldOut, score, &Kernel::new(score));
+    /// The mean of any score, uncapped, over the pairs of the fold that is to be
+    /// judged, under inference; `None` when there is no fold.
+    pub fn judged_by(&self, theta: &[T], score: &Score, look: Look) -> Option<f64> {
+        self.judged_links.as_ref()?;
+        let by = (score, &Kernel::new(score));
+        let sums = self.part_sums(theta, Part::Judged, by, look);
         (sums.pairs > 0.0).then(|| sums.value / sums.pairs + score.constant())
     }
 
     /// The plain, uncapped sum of the score over the training pairs under
     /// inference, and whether it is an estimate.
-    pub fn value(&self, theta: &[T], plain: &Score) -> (f64, bool) {
-        let kernel = Kernel::new(plain);
-        let sums = self.part_sums(theta, Part::Training, plain, &kernel);
-        (self.with_constant(&sums), self.nodes.len() > EXACT_NODES)
+    pub fn value(&self, theta: &[T], plain: &Score, look: Look) -> (f64, bool) {
+        let by = (plain, &Kernel::new(plain));
+        let sums = self.part_sums(theta, Part::Training, by, look);
+        let is_estimated = look.estimates(self.nodes.len());
+        (self.with_constant(&sums), is_estimated)
     }
 
-    fn part_sums(&self, theta: &[T], part: Part, score: &Score, kernel: &Kernel<T>) -> Sums {
+    fn part_sums(
+        &self,
+        theta: &[T],
+        part: Part,
+        (score, kernel): (&Score, &Kernel<T>),
+        look: Look,
+    ) -> Sums {
         let statistics = self.statistics(theta);
         let y = self.embed(theta, &statistics);
-        let gamma = self.gamma(theta);
+        let mut gamma = self.gamma(theta);
+        if look.k != 1.0 {
+            for &(d, e, _) in &self.gammas {
+                gamma.set(d, e, gamma.get(d, e) - math::ln(look.k));
+            }
+        }
         let rows = self.all_rows();
         let embedded = Embedded {
             y: &y,
@@ -50,10 +103,10 @@ impl<T: Real> Problem<'_, T> {
             views: &rows,
             gamma: &gamma,
         };
-        if self.nodes.len() <= EXACT_NODES {
-            return self.pair_sums(&embedded, part, score, kernel, None);
+        if look.estimates(self.nodes.len()) {
+            return self.estimated_sums(&embedded, part, score, kernel);
         }
-        self.estimated_sums(&embedded, part, score, kernel)
+        self.pair_sums(&embedded, part, score, kernel, None)
     }
 
     /// All links, and the pairs inside a few fixed blocks of nodes.

@@ -15,7 +15,7 @@ mod sample;
 mod sweep;
 
 pub use evaluate::{Evaluation, evaluate};
-pub use held_out::{Block, EXACT_NODES};
+pub use held_out::{Block, EXACT_NODES, Look};
 pub use prepare::{Prepared, PreparedView};
 pub use sample::{Gradient, Piece, Sample, Workspace};
 pub use sweep::Turn;
@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::math;
 use crate::pairs::{
-    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Sums, Tiled, ViewMatrix,
+    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Split, Sums, Tiled, ViewMatrix,
     listed_pairs,
 };
 use crate::params::{CheckedParams, EncoderKind, OutputActivation, Params};
@@ -61,6 +61,7 @@ pub struct Problem<'a, T: Real> {
     links: ListedPairs,
     prepared: &'a Prepared,
     held_out_links: Option<ListedPairs>,
+    judged_links: Option<ListedPairs>,
     /// Pairs that were set aside, and the factor that takes them back out of a
     /// sum over all pairs.
     aside: Option<(ListedPairs, ViewMatrix)>,
@@ -115,6 +116,7 @@ impl<'a, T: Real> Problem<'a, T> {
             score,
             links: ListedPairs::of(&prepared.training),
             held_out_links: prepared.held_out.as_ref().map(ListedPairs::of),
+            judged_links: prepared.judged.as_ref().map(ListedPairs::of),
             aside: prepared
                 .aside
                 .as_ref()
@@ -153,9 +155,9 @@ impl<'a, T: Real> Problem<'a, T> {
         self.prepared
     }
 
-    /// Whether some pairs are held out.
+    /// Whether some pairs are held out to decide when to stop.
     pub fn has_held_out(&self) -> bool {
-        self.prepared.split.is_some()
+        self.prepared.split.is_some_and(Split::stops)
     }
 
     /// Whether the objective changes from step to step.
@@ -340,6 +342,7 @@ impl<'a, T: Real> Problem<'a, T> {
         let (links, aside) = match part {
             Part::Training => (Some(&self.links), self.aside.as_ref()),
             Part::HeldOut => (self.held_out_links.as_ref(), None),
+            Part::Judged => (self.judged_links.as_ref(), None),
         };
         if let Some(links) = links {
             let (charge, slopes) = (Charge::Correction, slopes.as_deref_mut());
@@ -415,13 +418,7 @@ impl<'a, T: Real> Problem<'a, T> {
 /// The shape of a view's encoder.
 fn view_spec(view: &PreparedView, params: &Params) -> Result<NetworkSpec> {
     let columns = view.matrix.as_ref().map(crate::features::Matrix::n_columns);
-    let fallback = if columns.is_some() {
-        EncoderKind::Linear
-    } else {
-        EncoderKind::Table
-    };
-    let named = params.view_encoders.get(&view.name).copied();
-    let kind = named.or(params.encoder).unwrap_or(fallback);
+    let kind = params.encoder_of(&view.name, columns.is_some());
     let inputs = match (kind, columns) {
         (EncoderKind::Table, _) => view.rows.len(),
         (_, Some(columns)) => columns,

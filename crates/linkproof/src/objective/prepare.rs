@@ -7,7 +7,7 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::features::Matrix;
 use crate::graph::{Graph, Link, LinkRules};
-use crate::pairs::Split;
+use crate::pairs::{Part, Split};
 use crate::params::{CheckedParams, Params};
 use crate::transform::{average_over_walks, normalize, propagate, transform_weights};
 
@@ -31,13 +31,15 @@ pub struct Prepared {
     pub view_pairs: Vec<(usize, usize)>,
     /// The links of the training pairs, with transformed weights.
     pub training: Graph,
-    /// The links of the held-out pairs; their weights are transformed as the
-    /// user asked but not averaged over walks.
+    /// The links of the pairs that are held out to decide when to stop; their
+    /// weights are transformed as the user asked but not averaged over walks.
     pub held_out: Option<Graph>,
+    /// The links of the fold that is to be judged, likewise.
+    pub judged: Option<Graph>,
     /// Which pairs are held out.
     pub split: Option<Split>,
     /// Links that were set aside: their pairs are no training pairs. Those that
-    /// are held out stand among the held-out links instead.
+    /// are held out or judged stand there instead.
     pub aside: Option<Graph>,
     /// The number of links to train on, before walks.
     pub training_links: usize,
@@ -92,15 +94,19 @@ impl Prepared {
             Graph::new(graph.ids().clone(), links, LinkRules::default())
         };
         let mut training = part(&kept)?;
-        let held_out = split.map(|_| part(&held)).transpose()?;
+        let of_split = |which: Part, has_it: fn(Split) -> bool| {
+            let split = split.filter(|split| has_it(*split));
+            let links = |split: Split| part(&|link| split.keeps(which, link.src, link.dst));
+            split.map(links).transpose()
+        };
+        let held_out = of_split(Part::HeldOut, Split::stops)?;
+        let judged = of_split(Part::Judged, Split::judges)?;
         let aside = aside
             .map(|_| part(&|link| is_aside(link) && !held(link)))
             .transpose()?;
-        let used: usize = [Some(&training), held_out.as_ref(), aside.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(Graph::n_links)
-            .sum();
+        let others = [held_out.as_ref(), judged.as_ref(), aside.as_ref()];
+        let others = others.into_iter().flatten().map(Graph::n_links);
+        let used = training.n_links() + others.sum::<usize>();
         if training.n_links() == 0 {
             return Err(Error::data(
                 "links",
@@ -126,6 +132,7 @@ impl Prepared {
             view_pairs,
             training,
             held_out,
+            judged,
             split,
             aside,
             training_links,

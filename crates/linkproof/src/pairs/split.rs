@@ -1,15 +1,25 @@
 //! The held-out rule: a pair's hash decides, so no list of pairs is needed and
 //! links and zeros are treated alike.
+//!
+//! Two disjoint sets of pairs can be absent from training: a fold, which a fit
+//! never looks at and is judged by, and pairs that it looks at to decide when to
+//! stop. What decided when to stop has been seen, and judges too kindly.
 
 use serde::{Deserialize, Serialize};
 
 use crate::processor::vectorised;
 use crate::real::Real;
 
-/// Pairs whose hash falls into a range are held out, or all pairs of nodes
-/// whose hash does.
+/// Which pairs are absent from training, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Split {
+    fold: Option<Rule>,
+    stopping: Option<Rule>,
+}
+
+/// Pairs whose hash falls into a range, or all pairs of nodes whose hash does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Rule {
     seed: u32,
     from: u32,
     width: u32,
@@ -19,38 +29,99 @@ pub struct Split {
 /// One side of a split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The pairs that a fit sees.
+    /// The pairs that a fit is fitted to.
     Training,
-    /// The others.
+    /// The pairs held out to decide when to stop.
     HeldOut,
+    /// The fold: pairs that a fit has not looked at in any way.
+    Judged,
 }
 
 impl Split {
-    /// Holds out a share of all pairs.
+    /// Holds out a share of all pairs to decide when to stop.
     pub fn share(seed: u64, share: f64) -> Split {
-        Split::range(seed, 0.0, share)
-    }
-
-    /// Holds out fold `fold` of `n_folds`.
-    pub fn fold(seed: u64, fold: usize, n_folds: usize) -> Split {
-        Split::range(
-            seed,
-            fold as f64 / n_folds as f64,
-            (fold + 1) as f64 / n_folds as f64,
-        )
-    }
-
-    /// Holds out every pair of the nodes of fold `fold` of `n_folds`.
-    pub fn node_fold(seed: u64, fold: usize, n_folds: usize) -> Split {
         Split {
-            by_node: true,
-            ..Split::fold(seed, fold, n_folds)
+            fold: None,
+            stopping: Some(Rule::range(seed, 0.0, share)),
         }
     }
 
-    fn range(seed: u64, from: f64, to: f64) -> Split {
-        let place = |share: f64| (share * 4_294_967_296.0) as u64;
+    /// Keeps fold `fold` of `n_folds` apart, to be judged.
+    pub fn fold(seed: u64, fold: usize, n_folds: usize) -> Split {
+        let place = |fold: usize| fold as f64 / n_folds as f64;
         Split {
+            fold: Some(Rule::range(seed, place(fold), place(fold + 1))),
+            stopping: None,
+        }
+    }
+
+    /// Keeps every pair of the nodes of fold `fold` of `n_folds` apart.
+    pub fn node_fold(seed: u64, fold: usize, n_folds: usize) -> Split {
+        let mut split = Split::fold(seed, fold, n_folds);
+        if let Some(rule) = &mut split.fold {
+            rule.by_node = true;
+        }
+        split
+    }
+
+    /// The same fold, with the pairs outside it that another split holds out to
+    /// decide when to stop.
+    pub fn stopping_by(self, other: Option<Split>) -> Split {
+        Split {
+            stopping: other.and_then(|other| other.stopping),
+            ..self
+        }
+    }
+
+    /// Whether some pairs decide when to stop.
+    pub fn stops(self) -> bool {
+        self.stopping.is_some()
+    }
+
+    /// Whether there is a fold to be judged.
+    pub fn judges(self) -> bool {
+        self.fold.is_some()
+    }
+
+    /// The share of pairs that is absent from training.
+    pub fn held_share(self) -> f64 {
+        let seen = |rule: Option<Rule>| 1.0 - rule.map_or(0.0, Rule::share);
+        match (self.fold, self.stopping) {
+            (Some(rule), None) | (None, Some(rule)) => rule.share(),
+            (fold, stopping) => 1.0 - seen(fold) * seen(stopping),
+        }
+    }
+
+    /// Whether the pair of nodes `i < j` is absent from training.
+    #[inline(always)]
+    pub fn holds_out(self, i: u32, j: u32) -> bool {
+        self.part_of(i, j) != Part::Training
+    }
+
+    /// The part that the pair of nodes `i < j` belongs to.
+    #[inline(always)]
+    pub fn part_of(self, i: u32, j: u32) -> Part {
+        let has = |rule: Option<Rule>| rule.is_some_and(|rule| rule.has_pair(i, j));
+        if has(self.fold) {
+            Part::Judged
+        } else if has(self.stopping) {
+            Part::HeldOut
+        } else {
+            Part::Training
+        }
+    }
+
+    /// Whether the pair of nodes `i < j` belongs to a part.
+    #[inline(always)]
+    pub fn keeps(self, part: Part, i: u32, j: u32) -> bool {
+        self.part_of(i, j) == part
+    }
+}
+
+impl Rule {
+    fn range(seed: u64, from: f64, to: f64) -> Rule {
+        let place = |share: f64| (share * 4_294_967_296.0) as u64;
+        Rule {
             seed: mix(seed as u32 ^ mix((seed >> 32) as u32 ^ 0x9e37_79b9)),
             from: place(from) as u32,
             width: (place(to) - place(from)).min(u64::from(u32::MAX)) as u32,
@@ -58,8 +129,8 @@ impl Split {
         }
     }
 
-    /// The share of pairs that is held out.
-    pub fn held_share(self) -> f64 {
+    /// The share of pairs that it names.
+    fn share(self) -> f64 {
         let share = f64::from(self.width) / 4_294_967_296.0;
         match self.by_node {
             true => 1.0 - (1.0 - share).powi(2),
@@ -72,25 +143,18 @@ impl Split {
         hash.wrapping_sub(self.from) < self.width
     }
 
-    /// Whether all pairs of a node are held out.
+    /// Whether it names all pairs of a node.
     #[inline(always)]
     fn has_node(self, node: u32) -> bool {
         self.by_node && self.has(pair_hash(self.seed, node, node))
     }
 
-    /// Whether the pair of nodes `i < j` is held out.
     #[inline(always)]
-    pub fn holds_out(self, i: u32, j: u32) -> bool {
+    fn has_pair(self, i: u32, j: u32) -> bool {
         match self.by_node {
             true => self.has_node(i) || self.has_node(j),
             false => self.has(pair_hash(self.seed, i, j)),
         }
-    }
-
-    /// Whether the pair of nodes `i < j` belongs to a part.
-    #[inline(always)]
-    pub fn keeps(self, part: Part, i: u32, j: u32) -> bool {
-        self.holds_out(i, j) == (part == Part::HeldOut)
     }
 }
 
@@ -108,15 +172,52 @@ fn mask_body<T: Real, const FMA: bool>(
     i: u32,
     nodes: &[u32],
 ) -> u32 {
+    // Told apart outside the loops, which are then ones of wide registers.
+    match (split.fold, split.stopping, part) {
+        (Some(rule), _, Part::Judged) | (None, Some(rule), Part::HeldOut) => {
+            rule_mask(mask, rule, true, i, nodes)
+        }
+        (Some(rule), None, Part::Training) | (None, Some(rule), Part::Training) => {
+            rule_mask(mask, rule, false, i, nodes)
+        }
+        (None, _, Part::Judged) | (_, None, Part::HeldOut) => {
+            mask.fill(T::ZERO);
+            0
+        }
+        (None, None, Part::Training) => {
+            mask.fill(T::ONE);
+            mask.len().min(nodes.len()) as u32
+        }
+        (Some(fold), Some(stopping), _) => {
+            let outside = rule_mask(mask, fold, false, i, nodes);
+            let row = stopping.has_node(i);
+            let stops = part == Part::HeldOut;
+            let mut dropped = 0;
+            for (mask, &j) in mask.iter_mut().zip(nodes) {
+                let named = match stopping.by_node {
+                    true => row || stopping.has_node(j),
+                    false => stopping.has(pair_hash(stopping.seed, i, j)),
+                };
+                let kept = if named == stops { T::ONE } else { T::ZERO };
+                dropped += u32::from(named != stops && *mask == T::ONE);
+                *mask *= kept;
+            }
+            outside - dropped
+        }
+    }
+}
+
+/// Fills `mask` with 1 where a rule names a pair, or where it does not.
+#[inline(always)]
+fn rule_mask<T: Real>(mask: &mut [T], rule: Rule, named: bool, i: u32, nodes: &[u32]) -> u32 {
     let mut count = 0;
-    // Told apart outside the loop, which is then one of wide registers.
-    let row = split.has_node(i);
+    let row = rule.has_node(i);
     for (mask, &j) in mask.iter_mut().zip(nodes) {
-        let held = match split.by_node {
-            true => row || split.has_node(j),
-            false => split.has(pair_hash(split.seed, i, j)),
+        let has = match rule.by_node {
+            true => row || rule.has_node(j),
+            false => rule.has(pair_hash(rule.seed, i, j)),
         };
-        let keeps = held == (part == Part::HeldOut);
+        let keeps = has == named;
         *mask = if keeps { T::ONE } else { T::ZERO };
         count += u32::from(keeps);
     }
@@ -163,23 +264,62 @@ mod tests {
         let folds: Vec<_> = (0..4).map(|fold| Split::node_fold(7, fold, 4)).collect();
         let nodes: Vec<u32> = (0..200).collect();
         for (place, fold) in folds.iter().enumerate() {
-            let inside = |node: u32| fold.has_node(node);
+            let inside = |node: u32| fold.fold.unwrap().has_node(node);
             let n_inside = nodes.iter().filter(|&&node| inside(node)).count();
             assert!((30..70).contains(&n_inside), "{n_inside}");
             for i in 0..200 {
                 let mut mask = [0f32; 200];
-                let count = mask_row(&mut mask, *fold, Part::HeldOut, i, &nodes);
+                let count = mask_row(&mut mask, *fold, Part::Judged, i, &nodes);
                 let held: Vec<bool> = nodes.iter().map(|&j| inside(i) || inside(j)).collect();
                 assert_eq!(count as usize, held.iter().filter(|held| **held).count());
                 for j in 0..200 {
                     assert_eq!(mask[j as usize] == 1.0, held[j as usize]);
                     assert_eq!(fold.holds_out(i, j), held[j as usize]);
                 }
-                let others = folds.iter().filter(|other| other.has_node(i)).count();
+                let others = folds.iter();
+                let others = others
+                    .filter(|other| other.fold.unwrap().has_node(i))
+                    .count();
                 assert_eq!(others, 1, "{place}");
             }
             let share = fold.held_share();
             assert!((share - 0.4375).abs() < 1e-6, "{share}");
+        }
+    }
+
+    #[test]
+    fn a_fold_and_the_pairs_that_stop_a_fit_are_disjoint() {
+        let nodes: Vec<u32> = (0..150).collect();
+        let stopping = Split::share(3, 0.1);
+        for fold in [Split::fold(9, 2, 5), Split::node_fold(9, 2, 5)] {
+            let both = fold.stopping_by(Some(stopping));
+            let mut counts = [0.0; 3];
+            for i in 0..150u32 {
+                let masks = [Part::Training, Part::HeldOut, Part::Judged].map(|part| {
+                    let mut mask = [0f32; 150];
+                    let count = mask_row(&mut mask, both, part, i, &nodes);
+                    let kept = mask.iter().filter(|x| **x == 1.0).count();
+                    assert_eq!(count as usize, kept);
+                    mask
+                });
+                for j in i + 1..150 {
+                    let at = |place: usize| masks[place][j as usize] == 1.0;
+                    let expected = match (fold.holds_out(i, j), stopping.holds_out(i, j)) {
+                        (true, _) => [false, false, true],
+                        (false, true) => [false, true, false],
+                        (false, false) => [true, false, false],
+                    };
+                    assert_eq!([at(0), at(1), at(2)], expected);
+                    assert_eq!(both.holds_out(i, j), !expected[0]);
+                    for (count, is_in) in counts.iter_mut().zip(expected) {
+                        *count += f64::from(u8::from(is_in));
+                    }
+                }
+            }
+            let all: f64 = counts.iter().sum();
+            assert!((1.0 - counts[0] / all - both.held_share()).abs() < 0.1);
+            assert!(both.stops() && both.judges() && counts[1] > 0.0);
+            assert!(!fold.stops() && !stopping.judges());
         }
     }
 

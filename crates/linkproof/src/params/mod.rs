@@ -315,6 +315,17 @@ impl Params {
         self.validation.unwrap_or(fallback)
     }
 
+    /// The encoder of a view: the one named for it, else that of all views, else
+    /// a linear one where there are data vectors and a table where there are
+    /// none.
+    pub fn encoder_of(&self, view: &str, has_vectors: bool) -> EncoderKind {
+        let named = self.view_encoders.get(view).copied();
+        named.or(self.encoder).unwrap_or(match has_vectors {
+            true => EncoderKind::Linear,
+            false => EncoderKind::Table,
+        })
+    }
+
     /// Whether the probability score is in force (at beta 0 it is the likelihood).
     pub fn uses_probability(&self) -> bool {
         self.score == ScoreKind::Probability && self.beta > 0.0

@@ -13,6 +13,7 @@
 //! Reference: Okuno and Shimodaira, *Robust Graph Embedding with Noisy Link
 //! Weights*, AISTATS 2019, equations 4 to 7.
 
+mod caps;
 mod chebyshev;
 mod kernel;
 mod pieces;
@@ -26,6 +27,8 @@ pub use table::Table;
 pub use tail::log_tail;
 
 use std::sync::Arc;
+
+use caps::{Caps, LinkCap, caps, continued};
 
 use crate::math;
 use crate::params::ScoreKind;
@@ -46,6 +49,7 @@ pub struct Score {
     formula: Formula,
     beta: f64,
     caps: Option<Caps>,
+    link_cap: LinkCap,
 }
 
 #[derive(Debug, Clone)]
@@ -53,15 +57,6 @@ enum Formula {
     /// Likelihood and moment score; the likelihood is the case beta = 0.
     Moment,
     Probability(Arc<Table>),
-}
-
-/// Above these similarities solvers continue the score linearly.
-#[derive(Debug, Clone, Copy)]
-struct Caps {
-    /// For pairs without a link.
-    unlinked: f64,
-    /// For links.
-    linked: f64,
 }
 
 impl Score {
@@ -81,21 +76,27 @@ impl Score {
             formula,
             beta,
             caps: None,
+            link_cap: LinkCap::At(f64::INFINITY),
         }
     }
 
     /// The score that solvers follow: linear, with continuous value and slope,
     /// above a cap on `(1 + beta) s` that keeps it finite in the precision `T`.
-    /// What an unlinked pair pays under the probability score is continued
-    /// from its steepest point, since beyond it the slope falls and in the end
-    /// would push such a pair up without end.
+    ///
+    /// The probability score stays finite, but it forgets pairs that are
+    /// expected to weigh far more than they do: its slope falls again and in the
+    /// end turns negative, which would push them up without end. What an
+    /// unlinked pair pays is therefore continued from its steepest point, and
+    /// what a link pays from where, beyond its weight, the slope has fallen to a
+    /// tenth of its steepest. That point is above the weight, whatever the
+    /// weight, so a large and true one can be fitted.
+    ///
+    /// Where a slope is negative at the cap (a weight beyond the range of the
+    /// precision) the score is constant beyond it. So no pair pays less and less
+    /// as its similarity grows, and what it pays is bounded below.
     pub fn capped<T: Real>(mut self) -> Score {
-        let linked = T::SCORE_CAP / (1.0 + self.beta);
-        let unlinked = match &self.formula {
-            Formula::Moment => linked,
-            Formula::Probability(table) => table.steepest().min(linked),
-        };
-        self.caps = Some(Caps { unlinked, linked });
+        let (caps, link_cap) = caps::<T>(&self);
+        (self.caps, self.link_cap) = (Some(caps), link_cap);
         self
     }
 
@@ -134,13 +135,7 @@ impl Score {
         if s <= caps.unlinked {
             return self.correction_formula(s, w);
         }
-        let whole = continued(s, caps.linked, |s| {
-            let (all, link) = (self.unlinked_formula(s), self.correction_formula(s, w));
-            Term {
-                value: all.value + link.value,
-                slope: all.slope + link.slope,
-            }
-        });
+        let whole = continued(s, self.link_cap.of(w), |s| self.whole_formula(s, w));
         let all = self.unlinked(s);
         Term {
             value: whole.value - all.value,
@@ -161,6 +156,15 @@ impl Score {
         };
         Term {
             value: all.value + link.value + self.constant(),
+            slope: all.slope + link.slope,
+        }
+    }
+
+    /// `l(s; w)` less [`Score::constant`], for a link.
+    fn whole_formula(&self, s: f64, w: f64) -> Term {
+        let (all, link) = (self.unlinked_formula(s), self.correction_formula(s, w));
+        Term {
+            value: all.value + link.value,
             slope: all.slope + link.slope,
         }
     }
@@ -218,18 +222,6 @@ pub fn log_factorial(w: f64) -> f64 {
 /// `p x`, which is 0 where `p` underflows, whatever `x`.
 fn product(p: f64, x: f64) -> f64 {
     if p == 0.0 { 0.0 } else { p * x }
-}
-
-/// `term` up to the cap, its tangent beyond.
-fn continued(s: f64, cap: f64, term: impl Fn(f64) -> Term) -> Term {
-    if s <= cap {
-        return term(s);
-    }
-    let at_cap = term(cap);
-    Term {
-        value: at_cap.value + at_cap.slope * (s - cap),
-        slope: at_cap.slope,
-    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,8 @@ pub struct Table {
     cells: Vec<[[f64; TERMS]; 2]>,
     /// The same for single precision, made when it is needed.
     pieces: OnceLock<Pieces<f32>>,
+    /// The caps of links by their weight, once they were asked for.
+    link_caps: OnceLock<Arc<[f64]>>,
 }
 
 /// So many tables are kept, those built last: a search over settings asks
@@ -66,6 +68,7 @@ impl Table {
             cells_per_unit,
             cells,
             pieces: OnceLock::new(),
+            link_caps: OnceLock::new(),
         }
     }
 
@@ -108,6 +111,11 @@ impl Table {
             value: horner(value, u),
             slope: horner(slope, u),
         }
+    }
+
+    /// The caps of links, found once and kept with the table.
+    pub(super) fn link_caps(&self, find: impl FnOnce() -> Arc<[f64]>) -> Arc<[f64]> {
+        Arc::clone(self.link_caps.get_or_init(find))
     }
 
     /// Where the slope is largest.

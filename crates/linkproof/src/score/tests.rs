@@ -1,5 +1,6 @@
 use super::*;
 use crate::processor::tests::on_every_path;
+use crate::support::{cases, is_derivative};
 use proptest::prelude::*;
 
 /// beta, s, `l(s;0) - 1/(1+beta)` and its derivative, to 18 digits, by direct
@@ -334,20 +335,55 @@ fn any_score() -> impl Strategy<Value = (ScoreKind, f64, bool)> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
     #[test]
     fn slopes_are_derivatives((kind, beta, capped) in any_score(), s in -12.0..9.0f64, w in prop_oneof![Just(0.0), 0.3..500.0f64]) {
         let mut score = Score::new(kind, beta);
         if capped {
             score = score.capped::<f32>();
         }
-        let h = 1e-5;
-        let (low, high) = (score.pair(s - h, w), score.pair(s + h, w));
-        let difference = (high.value - low.value) / (2.0 * h);
-        let scale = low.value.abs() + high.slope.abs() + low.slope.abs();
-        let bend = (high.slope - low.slope).abs();
-        let term = score.pair(s, w);
-        prop_assert!((term.slope - difference).abs() <= 1e-4 * bend + 1e-9 * scale + 1e-12,
-            "{} against {}", term.slope, difference);
+        let slope = score.pair(s, w).slope;
+        // Value and slope are tabulated apart, each within 1e-10 of itself.
+        let size = score.pair(s, w).value.abs() + slope.abs();
+        let found = is_derivative(slope, 1e-6 * size + 1e-12, |by| score.pair(s + by, w).value);
+        prop_assert!(found.is_ok(), "{kind} {beta} {s} {w}: {found:?}");
+    }
+
+    #[test]
+    fn no_pair_pays_less_and_less_beyond_its_cap(
+        (kind, beta, single) in any_score(),
+        log_w in -7.0..9.3f64,
+        far in 0.0..80.0f64,
+    ) {
+        let plain = Score::new(kind, beta);
+        let capped = match single {
+            true => plain.clone().capped::<f32>(),
+            false => plain.clone().capped::<f64>(),
+        };
+        let w = log_w.exp();
+        let cap = capped.link_cap.of(w);
+        // Beyond the cap the slope is one and the same, and not negative.
+        let (near, there) = (capped.pair(cap + 1e-6, w), capped.pair(cap + far + 1e-6, w));
+        prop_assert!(near.slope >= 0.0 && there.slope >= 0.0, "{near:?} {there:?}");
+        prop_assert!((near.slope - there.slope).abs() <= 1e-9 * (1.0 + there.value.abs()));
+        prop_assert!(there.value >= near.value - 1e-9 * (1.0 + near.value.abs()));
+        let end = capped.pair(1e30, w);
+        prop_assert!(end.value >= near.value && end.slope >= 0.0, "{end:?}");
+        // Value and slope go on where they were, if the slope was not negative.
+        let at = capped.pair(cap, w);
+        prop_assert!((at.value - near.value).abs() <= 1e-5 * (1.0 + at.value.abs() + at.slope.abs()));
+        // A link that was thrown far out comes back, and one of a weight that
+        // the precision can hold is followed to its weight and beyond.
+        if kind == ScoreKind::Probability || cap > log_w + 1.0 {
+            prop_assert!(near.slope > 0.0, "{near:?}");
+            prop_assert!(cap > log_w, "{cap} {log_w}");
+            let below = [log_w - 3.0, log_w - 0.1, log_w, 0.5 * (log_w + cap)];
+            for s in below {
+                let (a, b) = (plain.pair(s, w), capped.pair(s, w));
+                prop_assert!((a.value - b.value).abs() <= 1e-9 * (1.0 + a.value.abs()));
+                prop_assert!((a.slope - b.slope).abs() <= 1e-9 * (1.0 + a.slope.abs() + a.value.abs()));
+            }
+        }
     }
 
     #[test]

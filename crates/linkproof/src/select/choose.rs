@@ -21,16 +21,13 @@ pub struct Comparison {
     pub standard_error: Option<f64>,
 }
 
-/// Compares candidates fold by fold with the best of those that went through
-/// all rounds. Folds differ far more than candidates do, so only differences
-/// on the same folds mean something.
+/// Compares candidates fold by fold with the best of those that were fitted as
+/// the final fit is. Folds differ far more than candidates do, so only
+/// differences on the same folds mean something.
 pub fn compare(entries: Vec<Entry>, links_per_pair: f64) -> Vec<Comparison> {
-    let sound = entries.iter().filter(|entry| entry.is_sound());
-    let most = sound.map(|entry| entry.folds.len()).max();
-    let complete = |entry: &&Entry| entry.is_sound() && Some(entry.folds.len()) == most;
     let best = entries
         .iter()
-        .filter(complete)
+        .filter(|entry| entry.is_sound() && entry.settled)
         .min_by(|a, b| order(a).total_cmp(&order(b)));
     let best = best.map(|entry| entry.folds.clone()).unwrap_or_default();
     entries
@@ -62,13 +59,14 @@ fn order(entry: &Entry) -> f64 {
     entry.mean().unwrap_or(f64::INFINITY)
 }
 
-/// The candidate with the lowest mean over all folds; among equals, and within
+/// Of the candidates fitted as the final fit is the one with the lowest mean over
+/// all folds; among equals, and within
 /// one standard error where that is asked for, the simplest.
 pub fn choose(compared: &[Comparison], one_standard_error: bool) -> Option<Candidate> {
-    let sound = || compared.iter().filter(|one| one.entry.is_sound());
-    let most = sound().map(|one| one.entry.folds.len()).max()?;
-    sound()
-        .filter(|one| one.entry.folds.len() == most)
+    let sound = |one: &&Comparison| one.entry.is_sound() && one.entry.settled;
+    compared
+        .iter()
+        .filter(sound)
         .filter_map(|one| {
             let band = match one.standard_error {
                 Some(error) if one_standard_error => error,

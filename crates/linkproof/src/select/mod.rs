@@ -1,8 +1,10 @@
 //! Choosing score, exponent, ridge and more without labels: cross-validation
 //! over folds of the pairs, by one fixed criterion.
 //!
-//! The fits of a fold follow the rules of a fit to all data: where that would
-//! hold pairs out to decide when to stop, the fold takes their place.
+//! The fits that decide follow the rules of a fit to all data: the same start,
+//! the same tolerance, and where that would hold pairs out to decide when to
+//! stop, so do they, from the pairs outside the fold. They do not look at the
+//! fold that judges them.
 
 mod choose;
 mod grid;
@@ -89,6 +91,8 @@ pub struct Entry {
     idle: usize,
     /// The folds on which its embeddings came out as good as zero.
     pub collapsed: usize,
+    /// Whether its fits are made as the final fit is, so that it can be chosen.
+    pub settled: bool,
 }
 
 impl Entry {
@@ -101,6 +105,7 @@ impl Entry {
             failure: None,
             idle: 0,
             collapsed: 0,
+            settled: false,
         }
     }
 
@@ -175,7 +180,7 @@ pub fn select(
     let clock = Instant::now();
     let candidates = candidates(&search.grid, base)?;
     let folds = Folds::new(base.seed, search.folds)?.of(search.hold_out);
-    folds.check(data)?;
+    folds.check(data, base)?;
     let race = race::Race {
         data,
         candidates: &candidates,
@@ -183,8 +188,9 @@ pub fn select(
         search,
         watcher,
     };
-    let entries = race.run()?;
-    let fits = entries.iter().map(|entry| entry.folds.len()).sum();
+    let (entries, coarse_fits) = race.run()?;
+    let settled = entries.iter().filter(|entry| entry.settled);
+    let fits = coarse_fits + settled.map(|entry| entry.folds.len()).sum::<usize>();
     let links_per_pair = data.graph().n_links() as f64 / n_pairs(data);
     let compared = compare(entries, links_per_pair);
     let Some(chosen) = choose::choose(&compared, search.one_standard_error) else {

@@ -1,6 +1,13 @@
-//! The race: all candidates on one fold, the better ones on more, the best on
-//! all of them.
+//! The race: all candidates on one fold, the better ones on a second, the best
+//! few on all of them.
+//!
+//! The first rounds sift: their fits are coarse and start from each other, so a
+//! candidate may report little more than its neighbour's fit. Who is left is
+//! fitted again on every fold as the final fit will be made, and so are the next
+//! ridges beside the best, until none of them is better; by these fits alone the
+//! choice is made.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -9,7 +16,7 @@ use super::grid::Candidate;
 use super::{Entry, Outcome, Search};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::folds::{FoldFit, Folds, Watcher, fit_fold};
+use crate::folds::{Care, FoldFit, Folds, Watcher, fit_fold};
 use crate::objective::Prepared;
 use crate::params::{CheckedParams, Precision};
 use crate::real::Real;
@@ -36,52 +43,107 @@ struct Standing {
     entries: Vec<Entry>,
     /// Candidates still in the race.
     alive: Vec<usize>,
+    /// Fits done, and how many there will be as far as is known.
+    done: AtomicUsize,
+    planned: usize,
+    /// Fits of the rounds that sift.
+    coarse_fits: usize,
 }
 
 impl Race<'_> {
-    /// Runs all rounds.
-    pub fn run(&self) -> Result<Vec<Entry>> {
+    /// Runs all rounds; returns the candidates and the number of coarse fits.
+    pub fn run(&self) -> Result<(Vec<Entry>, usize)> {
         let entry = |(candidate, _): &(Candidate, CheckedParams)| Entry::new(*candidate);
+        let all = self.folds.number();
         let mut standing = Standing {
             entries: self.candidates.iter().map(entry).collect(),
             alive: (0..self.candidates.len()).collect(),
+            done: AtomicUsize::new(0),
+            planned: 0,
+            coarse_fits: 0,
         };
-        let rounds = self.rounds();
-        let (done, most) = (AtomicUsize::new(0), fits(&rounds, standing.alive.len()));
+        let sifts = self.search.halving && self.candidates.len() > FEWEST && all > 2;
+        let rounds: &[Range<usize>] = if sifts { &[0..1, 1..2] } else { &[] };
+        let counts = counts(rounds.len(), self.candidates.len());
+        let of_rounds = rounds.iter().zip(&counts);
+        let coarse: usize = of_rounds.map(|(folds, count)| folds.len() * count).sum();
+        standing.planned = coarse + all * counts[rounds.len()];
         for (place, folds) in rounds.iter().enumerate() {
-            if place > 0 {
-                let count = (standing.alive.len() / KEPT).max(FEWEST);
-                standing.keep_best(count, place);
-            }
-            self.run_round(&mut standing, folds.clone(), &done, most)?;
+            self.run_round(&mut standing, folds.clone())?;
+            standing.keep_best(counts[place + 1], place + 1);
         }
-        Ok(standing.entries)
+        standing.coarse_fits = standing.entries.iter().map(|entry| entry.folds.len()).sum();
+        let mut next = standing.alive.clone();
+        while !next.is_empty() {
+            let known = standing.done.load(Ordering::Relaxed) + all * next.len();
+            standing.planned = standing.planned.max(known);
+            self.settle(&mut standing, &next)?;
+            next = match sifts {
+                true => self.beside_the_best(&standing),
+                false => Vec::new(),
+            };
+        }
+        Ok((standing.entries, standing.coarse_fits))
     }
 
-    /// The folds of each round: 1, 1 and the rest; all at once where a race
-    /// would spare nothing.
-    fn rounds(&self) -> Vec<std::ops::Range<usize>> {
-        let all = self.folds.number();
-        if !self.search.halving || self.candidates.len() <= FEWEST || all < 3 {
-            return std::iter::once(0..all).collect();
+    /// Fits candidates on every fold as the final fit will be made.
+    fn settle(&self, standing: &mut Standing, places: &[usize]) -> Result<()> {
+        for &place in places {
+            standing.entries[place] = Entry::new(self.candidates[place].0);
         }
-        vec![0..1, 1..2, 2..all]
+        let folds = 0..self.folds.number();
+        let chains: Vec<Vec<usize>> = places.iter().map(|&place| vec![place]).collect();
+        self.run_tasks(standing, folds, &chains, false)?;
+        for &place in places {
+            standing.entries[place].settled = true;
+        }
+        Ok(())
     }
 
-    fn run_round(
+    /// The next ridges, larger and smaller, beside the best that was settled, as
+    /// far as they were not fitted with that care yet.
+    fn beside_the_best(&self, standing: &Standing) -> Vec<usize> {
+        let settled = |place: &usize| standing.entries[*place].settled;
+        let mean = |place: &usize| standing.entries[*place].mean().unwrap_or(f64::INFINITY);
+        let best = (0..self.candidates.len())
+            .filter(settled)
+            .min_by(|a, b| mean(a).total_cmp(&mean(b)));
+        let Some(best) = best else {
+            return Vec::new();
+        };
+        let of_best = self.candidates[best].0;
+        // Columns run from the largest ridge to the smallest.
+        let beside = [best.checked_sub(1), Some(best + 1)].into_iter().flatten();
+        beside
+            .filter(|&place| {
+                let candidate = self.candidates.get(place);
+                candidate.is_some_and(|(candidate, _)| candidate.same_column(&of_best))
+            })
+            .filter(|place| !settled(place) && standing.entries[*place].is_sound())
+            .collect()
+    }
+
+    /// Coarse fits of those still in the race.
+    fn run_round(&self, standing: &mut Standing, folds: Range<usize>) -> Result<()> {
+        let chains = self.chains(&standing.alive);
+        self.run_tasks(standing, folds, &chains, true)
+    }
+
+    fn run_tasks(
         &self,
         standing: &mut Standing,
-        folds: std::ops::Range<usize>,
-        done: &AtomicUsize,
-        most: usize,
+        folds: Range<usize>,
+        chains: &[Vec<usize>],
+        coarse: bool,
     ) -> Result<()> {
-        let chains = self.chains(&standing.alive);
         let tasks: Vec<(usize, &Vec<usize>)> = folds
             .flat_map(|fold| chains.iter().map(move |chain| (fold, chain)))
             .collect();
+        let (done, planned) = (&standing.done, standing.planned);
         let run = |&(fold, chain): &(usize, &Vec<usize>)| {
-            let after = || (self.watcher.after_fit)(done.fetch_add(1, Ordering::Relaxed) + 1, most);
-            self.run_chain(fold, chain, &after)
+            let after =
+                || (self.watcher.after_fit)(done.fetch_add(1, Ordering::Relaxed) + 1, planned);
+            self.run_chain(fold, chain, coarse, &after)
         };
         let results: Vec<Result<Vec<Outcome>>> = if self.data.n_nodes() > ALONE_NODES {
             tasks.iter().map(run).collect()
@@ -114,26 +176,33 @@ impl Race<'_> {
         chains
     }
 
-    fn run_chain(&self, fold: usize, chain: &[usize], after: &dyn Fn()) -> Result<Vec<Outcome>> {
+    fn run_chain(
+        &self,
+        fold: usize,
+        chain: &[usize],
+        coarse: bool,
+        after: &dyn Fn(),
+    ) -> Result<Vec<Outcome>> {
         match self.candidates[chain[0]].1.precision {
-            Precision::F32 => self.run_chain_in::<f32>(fold, chain, after),
-            Precision::F64 => self.run_chain_in::<f64>(fold, chain, after),
+            Precision::F32 => self.run_chain_in::<f32>(fold, chain, coarse, after),
+            Precision::F64 => self.run_chain_in::<f64>(fold, chain, coarse, after),
         }
     }
 
-    /// Fits the candidates of a chain, each started from the next larger ridge
-    /// of its column, or at the largest ridge from the next smaller exponent.
+    /// Fits the candidates of a chain. Where that is coarse, each starts from
+    /// the next larger ridge of its column, or at the largest ridge from the
+    /// next smaller exponent.
     fn run_chain_in<T: Real>(
         &self,
         fold: usize,
         chain: &[usize],
+        coarse: bool,
         after: &dyn Fn(),
     ) -> Result<Vec<Outcome>> {
-        let n_links = self.data.graph().n_links();
-        let split = Some(self.folds.split(fold));
         let criterion: Score = self.search.criterion.formula();
         let first = &self.candidates[chain[0]].1;
-        let prepared = Prepared::new(self.data, first, split)?;
+        let split = self.folds.split_of_fit(fold, first, self.data);
+        let prepared = Prepared::new(self.data, first, Some(split))?;
         let mut outcomes = Vec::with_capacity(chain.len());
         let mut previous: Option<(Candidate, Vec<T>)> = None;
         let mut head: Option<Vec<T>> = None;
@@ -143,15 +212,13 @@ impl Race<'_> {
             let is_head = column.is_none();
             let warm = column.map(|(_, theta)| theta).or_else(|| head.clone());
             let warm: Vec<&[T]> = warm.iter().map(Vec::as_slice).collect();
-            let stops_early = params.validation_share(n_links) > 0.0;
-            let fitted = fit_fold(
-                params,
-                &prepared,
-                stops_early,
-                &warm,
-                &criterion,
-                &mut |_, _| (self.watcher.goes_on)(),
-            );
+            let care = match coarse {
+                true => Care::Coarse(&warm),
+                false => Care::AsAFit,
+            };
+            let fitted = fit_fold(params, &prepared, care, &criterion, &mut |_, _| {
+                (self.watcher.goes_on)()
+            });
             after();
             previous = None;
             outcomes.push(match fitted {
@@ -188,15 +255,17 @@ impl Standing {
         self.alive.retain(|&place| entries[place].is_sound());
     }
 
-    /// Keeps the candidates with the lowest mean so far. One that a stronger
-    /// ridge made superfluous, whose fit never moved from there, goes first.
+    /// Keeps the candidates with the lowest mean so far. One whose coarse fit
+    /// never moved from that of the next larger ridge says nothing of its own,
+    /// and comes after all that do.
     fn keep_best(&mut self, count: usize, round: usize) {
         let entries = &self.entries;
         let mut ranked = self.alive.clone();
-        ranked.retain(|&place| entries[place].moved());
         ranked.sort_by(|&a, &b| {
             let mean = |place: usize| entries[place].mean().unwrap_or(f64::INFINITY);
-            mean(a).total_cmp(&mean(b)).then(a.cmp(&b))
+            let idle = |place: usize| !entries[place].moved();
+            let by_mean = mean(a).total_cmp(&mean(b));
+            idle(a).cmp(&idle(b)).then(by_mean).then(a.cmp(&b))
         });
         // Of those that tell no pair from another, one is enough.
         let mut flat = 0;
@@ -215,14 +284,13 @@ impl Standing {
     }
 }
 
-/// The most fits that the rounds take.
-fn fits(rounds: &[std::ops::Range<usize>], mut candidates: usize) -> usize {
-    let mut total = 0;
-    for (place, folds) in rounds.iter().enumerate() {
-        if place > 0 {
-            candidates = (candidates / KEPT).max(FEWEST).min(candidates);
-        }
-        total += folds.len() * candidates;
+/// How many candidates each round has at most, and how many are left for the
+/// final fits.
+fn counts(rounds: usize, candidates: usize) -> Vec<usize> {
+    let mut counts = vec![candidates];
+    for _ in 0..rounds {
+        let last = counts[counts.len() - 1];
+        counts.push((last / KEPT).max(FEWEST).min(last));
     }
-    total
+    counts
 }

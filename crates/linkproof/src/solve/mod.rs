@@ -192,7 +192,8 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
         start: &[T],
         observer: &'w mut Observer<'o>,
     ) -> Result<Self> {
-        let start_score = plan.validates.then(|| problem.held_out(start)).flatten();
+        let start_score = plan.validates.then(|| problem.held_out(start, plan.look()));
+        let start_score = start_score.flatten();
         if let Some(score) = start_score.filter(|score| !score.is_finite()) {
             return Err(Error::Diverged {
                 step: 0,
@@ -223,7 +224,7 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
         self.steps = step;
         let evaluate = step.is_multiple_of(self.plan.evaluate_every) || step == self.plan.steps;
         let held_out = if evaluate && self.plan.validates {
-            self.problem.held_out(theta)
+            self.problem.held_out(theta, self.plan.look())
         } else {
             None
         };
@@ -281,6 +282,8 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
     }
 }
 
+#[cfg(test)]
+mod gradient_tests;
 #[cfg(test)]
 mod sweep_tests;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::encoder::Network;
 use crate::error::{Error, Result};
-use crate::objective::Problem;
+use crate::objective::{Look, Problem};
 use crate::params::{
     CheckedParams, EncoderKind, OptimizerKind, Sampler as SamplerKind, SolverKind,
 };
@@ -15,6 +15,12 @@ pub const EXACT_SOLVER_NODES: usize = 20_000;
 
 /// Sweeps over tables, at most.
 const SWEEPS: usize = 100;
+
+/// Value and gradient of a pair cost so many times what its value costs.
+const PASSES_OF_A_STEP: f64 = 3.0;
+/// So many pairs are visited at every look, four times as many as the blocks
+/// have that would stand for them: blocks spare little there.
+const WORTH_VISITING: f64 = 67e6;
 
 /// A fit's settings with every open choice made.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,6 +36,10 @@ pub struct Plan {
     pub steps: usize,
     /// Steps between evaluations of the held-out score.
     pub evaluate_every: usize,
+    /// Whether the held-out score is the sum over every pair; otherwise that
+    /// would cost more than the steps between two evaluations, and blocks of
+    /// nodes stand for all.
+    pub every_pair: bool,
     /// Evaluations without a better held-out score that end the fit.
     pub patience: usize,
     /// Whether the held-out pairs, where there are any, end the fit and choose
@@ -140,6 +150,14 @@ impl Plan {
             (SolverKind::Sgd, _, Some(turns)) => turns,
             (SolverKind::Sgd, _, None) => (steps / 100).max(10),
         };
+        let every_pair = solver == SolverKind::Exact || {
+            let per_step = match params.sampler {
+                SamplerKind::Block => block.min(n) as f64 * block.min(n) as f64 / 2.0,
+                SamplerKind::Pairs => pair_batch as f64,
+            } + link_batch as f64;
+            let steps = PASSES_OF_A_STEP * per_step * evaluate_every as f64;
+            problem.prepared().n_pairs_total() <= steps.max(WORTH_VISITING)
+        };
         let learning_rate = params
             .learning_rate
             .unwrap_or_else(|| default_learning_rate(optimizer, problem, turns.is_some()));
@@ -149,6 +167,7 @@ impl Plan {
             sampler: params.sampler,
             steps,
             evaluate_every,
+            every_pair,
             patience: params.patience,
             validates: true,
             smallest_gain: 0.0,
@@ -171,6 +190,14 @@ impl Plan {
             k: lambda / unbiased,
             seed: params.seed,
         })
+    }
+
+    /// How the solver looks at held-out pairs.
+    pub fn look(&self) -> Look {
+        Look {
+            k: self.k,
+            every_pair: self.every_pair,
+        }
     }
 }
 

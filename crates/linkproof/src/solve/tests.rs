@@ -1,14 +1,12 @@
+use super::gradient_tests::Path;
 use super::{Plan, Sampler};
 use crate::dataset::{Dataset, NodeViews};
 use crate::features::{Features, Matrix};
 use crate::graph::Graph;
 use crate::ids::Ids;
-use crate::objective::{Gradient, Prepared, Problem, Workspace};
+use crate::objective::{Gradient, Look, Prepared, Problem, Workspace};
 use crate::pairs::Split;
-use crate::params::{
-    Activation, EncoderKind, OptimizerKind, OutputActivation, Params, ScoreKind, SolverKind,
-};
-use proptest::prelude::*;
+use crate::params::{EncoderKind, OutputActivation, Params, SolverKind};
 
 fn wave(n: usize, frequency: f64) -> Vec<f64> {
     (0..n)
@@ -54,124 +52,6 @@ pub(super) fn data(several_views: bool) -> Dataset {
     Dataset::with_views(graph, nodes, vec![("a".into(), a), ("b".into(), b)]).unwrap()
 }
 
-#[derive(Debug, Clone)]
-enum Path {
-    Full,
-    Block,
-    BlockLinksApart,
-    Pairs,
-}
-
-/// The objective at `theta` along one path, and its gradient as one vector.
-fn along(problem: &Problem<'_, f64>, plan: &Plan, path: &Path, theta: &[f64]) -> (f64, Vec<f64>) {
-    let mut whole = vec![0.0; problem.n_params()];
-    if matches!(path, Path::Full) {
-        let value = problem.full(theta, 3, Some(&mut whole));
-        return (value, whole);
-    }
-    let mut plan = plan.clone();
-    plan.links_apart = matches!(path, Path::BlockLinksApart);
-    if matches!(path, Path::Pairs) {
-        plan.sampler = crate::params::Sampler::Pairs;
-    }
-    let mut sampler = Sampler::new(problem, &plan);
-    let sample = sampler.draw(7);
-    let mut gradient = Gradient::default();
-    let value = problem.sampled(theta, sample, 3, &mut Workspace::default(), &mut gradient);
-    for piece in &gradient.pieces {
-        for offset in 0..piece.len {
-            whole[piece.place + offset] += gradient.values[piece.start + offset];
-        }
-    }
-    (value, whole)
-}
-
-fn any_params() -> impl Strategy<Value = (Params, Path, bool)> {
-    let encoder = prop_oneof![
-        Just(EncoderKind::Linear),
-        Just(EncoderKind::Mlp),
-        Just(EncoderKind::Table)
-    ];
-    let score = prop_oneof![
-        Just(ScoreKind::Likelihood),
-        Just(ScoreKind::Moment),
-        Just(ScoreKind::Probability)
-    ];
-    let path = prop_oneof![
-        Just(Path::Full),
-        Just(Path::Block),
-        Just(Path::BlockLinksApart),
-        Just(Path::Pairs)
-    ];
-    let rest = (0.05..2.0f64, any::<[bool; 5]>(), 0..100u64, 0..3usize);
-    (encoder, score, path, rest).prop_map(|(encoder, score, path, (beta, flags, seed, hidden))| {
-        let [tanh, norm, drop, hold, views] = flags;
-        let mlp = encoder == EncoderKind::Mlp;
-        let params = Params {
-            dim: 3,
-            score,
-            beta,
-            encoder: Some(encoder),
-            hidden: vec![4; hidden],
-            activation: Activation::Tanh,
-            output_activation: if tanh && mlp {
-                OutputActivation::Tanh
-            } else {
-                OutputActivation::None
-            },
-            batch_norm: norm && mlp,
-            dropout: if drop && mlp { 0.3 } else { 0.0 },
-            input_dropout: if drop { 0.2 } else { 0.0 },
-            validation: Some(if hold { 0.2 } else { 0.0 }),
-            // The ridge on a table is estimated from the block, so only its
-            // full gradient is the derivative of the full value.
-            ridge: if encoder == EncoderKind::Table {
-                0.0
-            } else {
-                0.7
-            },
-            solver: Some(SolverKind::Sgd),
-            optimizer: Some(OptimizerKind::Adam),
-            block: Some(8),
-            link_batch: Some(5),
-            pair_batch: 9,
-            seed,
-            ..Params::default()
-        };
-        (params, path, views)
-    })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
-    #[test]
-    fn gradients_of_every_path_are_central_differences((params, path, views) in any_params()) {
-        let params = params.check().unwrap();
-        let data = data(views);
-        let split = params
-            .validation
-            .filter(|&share| share > 0.0)
-            .map(|share| Split::share(params.seed, share));
-        let aside = (params.seed % 2 == 1).then(|| some_links(&data));
-        let prepared = Prepared::without(&data, &params, split, aside.as_ref()).unwrap();
-        let problem = Problem::<f64>::new(&prepared, &params).unwrap();
-        let plan = Plan::new(&params, &problem).unwrap();
-        let theta = problem.start(0.8);
-        let (_, gradient) = along(&problem, &plan, &path, &theta);
-        for place in 0..theta.len() {
-            let h = 1e-5;
-            let moved = |by: f64| {
-                let mut theta = theta.clone();
-                theta[place] += by;
-                along(&problem, &plan, &path, &theta).0
-            };
-            let difference = (moved(h) - moved(-h)) / (2.0 * h);
-            prop_assert!((gradient[place] - difference).abs() < 1e-6 * (1.0 + difference.abs()),
-                "place {} along {:?}: {} against {}", place, path, gradient[place], difference);
-        }
-    }
-}
-
 /// Some of the links, to be set aside.
 pub(super) fn some_links(data: &Dataset) -> Graph {
     let links = data.graph().links().step_by(4).collect();
@@ -200,8 +80,8 @@ fn pairs_set_aside_are_neither_links_nor_zeros() {
                 let problem = Problem::<f64>::new(&thin, &params).unwrap();
                 let theta = whole_problem.start(1.0);
                 let plain = crate::score::Score::new(*kind, 0.4);
-                let (all, _) = whole_problem.value(&theta, &plain);
-                let (rest, _) = problem.value(&theta, &plain);
+                let (all, _) = whole_problem.value(&theta, &plain, Look::PLAIN);
+                let (rest, _) = problem.value(&theta, &plain, Look::PLAIN);
                 // What the pairs set aside pay, one by one.
                 let y = problem.embed(&theta, &problem.statistics(&theta));
                 let gamma = problem.gamma(&theta);
@@ -229,7 +109,10 @@ fn pairs_set_aside_are_neither_links_nor_zeros() {
                     held.map(|graph| graph.links().collect::<Vec<_>>())
                 });
                 assert_eq!(held[0], held[1]);
-                assert_eq!(problem.held_out(&theta), whole_problem.held_out(&theta));
+                let look = Look::PLAIN;
+                let held_out = problem.held_out(&theta, look);
+                assert_eq!(held_out, whole_problem.held_out(&theta, look));
+                assert_eq!(held_out.is_some(), split.is_some());
             }
         }
     }
@@ -415,7 +298,7 @@ fn changing_a_held_out_link_changes_nothing_in_training() {
             theta,
             value,
             gradient,
-            problem.held_out(&problem.start(1.0)),
+            problem.held_out(&problem.start(1.0), Look::PLAIN),
         )
     };
     let before = evaluate(&original);
@@ -496,4 +379,94 @@ fn settings_that_no_encoder_reads_are_named() {
     assert_eq!(notes(None).len(), 3);
     assert!(notes(None)[1].starts_with("--dropout has no effect"));
     assert!(notes(Some(EncoderKind::Mlp)).is_empty());
+}
+
+#[test]
+fn a_factor_of_the_weights_is_one_of_the_expected_weights() {
+    for kind in [
+        crate::params::ScoreKind::Likelihood,
+        crate::params::ScoreKind::Moment,
+    ] {
+        let params = Params {
+            dim: 2,
+            score: kind,
+            beta: 0.4,
+            ..Params::default()
+        };
+        let params = params.check().unwrap();
+        let data = data(true);
+        let split = Split::share(5, 0.3);
+        let prepared = Prepared::new(&data, &params, Some(split)).unwrap();
+        let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+        let theta = problem.start(1.0);
+        let mut shifted = theta.clone();
+        for &(_, _, place) in problem.gammas() {
+            shifted[place] -= 3f64.ln();
+        }
+        let look = Look {
+            k: 3.0,
+            ..Look::PLAIN
+        };
+        let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * b.abs();
+        let held_out = |theta: &[f64], look| problem.held_out(theta, look).unwrap();
+        assert!(close(
+            held_out(&theta, look),
+            held_out(&shifted, Look::PLAIN)
+        ));
+        assert!(!close(
+            held_out(&theta, look),
+            held_out(&theta, Look::PLAIN)
+        ));
+        let plain = crate::score::Score::new(kind, 0.4);
+        let value = |theta: &[f64], look| problem.value(theta, &plain, look).0;
+        assert!(close(value(&theta, look), value(&shifted, Look::PLAIN)));
+    }
+}
+
+#[test]
+fn looks_that_would_cost_more_than_the_steps_between_them_are_estimates() {
+    let ring = |n: usize| {
+        let link = |i: usize| (i as u32, ((i + 1) % n) as u32, 1.0);
+        let links: Vec<_> = (0..n).map(link).collect();
+        Dataset::from_links(Graph::from_rows(n, &links).unwrap()).unwrap()
+    };
+    let check = |n: usize, solver, every_pair: bool| {
+        let params = Params {
+            dim: 2,
+            solver: Some(solver),
+            validation: Some(0.1),
+            ..Params::default()
+        };
+        let params = params.check().unwrap();
+        let data = ring(n);
+        let prepared = Prepared::new(&data, &params, Some(Split::share(0, 0.1))).unwrap();
+        let problem = Problem::<f32>::new(&prepared, &params).unwrap();
+        let plan = Plan::new(&params, &problem).unwrap();
+        assert_eq!(plan.every_pair, every_pair, "{n} {solver}");
+        assert_eq!(plan.look().estimates(n), !every_pair);
+    };
+    check(3_000, SolverKind::Sgd, true);
+    check(30_000, SolverKind::Exact, true);
+    check(30_000, SolverKind::Sgd, false);
+    // Blocks of nodes stand for all of them.
+    let data = ring(5_000);
+    let params = Params {
+        dim: 2,
+        ..Params::default()
+    }
+    .check()
+    .unwrap();
+    let prepared = Prepared::new(&data, &params, Some(Split::share(0, 0.1))).unwrap();
+    let problem = Problem::<f32>::new(&prepared, &params).unwrap();
+    let theta = problem.start(1.0);
+    let blocks = Look {
+        every_pair: false,
+        ..Look::PLAIN
+    };
+    let [exact, estimate] =
+        [Look::PLAIN, blocks].map(|look| problem.held_out(&theta, look).unwrap());
+    assert!(
+        exact != estimate && (estimate / exact - 1.0).abs() < 0.1,
+        "{exact} {estimate}"
+    );
 }
