@@ -16,7 +16,7 @@ mod register;
 pub use matrix::View;
 pub use packed::Packed;
 pub use panels::{Pieces, Target, multiply_panel, pack_panel, panel_width};
-pub use reduce::{range, sum};
+pub use reduce::{range, sum, sum_of_products};
 pub use register::{Register, Task};
 
 /// `f32` or `f64`.

@@ -205,6 +205,7 @@ fn pair_seconds<T: Real>(problem: &Problem<'_, T>, dim: usize) -> (f64, f64) {
         scale: &unit,
         nodes: &nodes,
         split: split.map(|split| (split, part)),
+        watched: false,
     };
     let (score, engine) = (problem.score(), Tiled::default());
     let kernel = Kernel::new(score);

@@ -92,6 +92,7 @@ pub fn evaluate<T: Real>(
         scale: &unit,
         nodes: &nodes,
         split: None,
+        watched: false,
     };
     let mut gradient = with_gradient.then(|| vec![T::ZERO; y.len()]);
     let kernel = Kernel::new(score);

@@ -59,7 +59,10 @@ impl<T: Real> Problem<'_, T> {
     /// stop; `None` when there are none.
     pub fn held_out(&self, theta: &[T], look: Look) -> Option<f64> {
         self.held_out_links.as_ref()?;
-        let sums = self.part_sums(theta, Part::HeldOut, (&self.score, &self.kernel), look);
+        let is_plain = look.k == 1.0 && !look.estimates(self.nodes.len());
+        let watched = self.watched.at(theta).filter(|_| is_plain);
+        let by = (&self.score, &self.kernel);
+        let sums = watched.unwrap_or_else(|| self.part_sums(theta, Part::HeldOut, by, look));
         (sums.pairs > 0.0).then(|| self.with_constant(&sums) / sums.pairs)
     }
 
@@ -106,7 +109,7 @@ impl<T: Real> Problem<'_, T> {
         if look.estimates(self.nodes.len()) {
             return self.estimated_sums(&embedded, part, score, kernel);
         }
-        self.pair_sums(&embedded, part, score, kernel, None)
+        self.pair_sums(&embedded, (part, false), (score, kernel), None)
     }
 
     /// All links, and the pairs inside a few fixed blocks of nodes.
@@ -150,6 +153,7 @@ impl<T: Real> Problem<'_, T> {
                 scale: &scale,
                 nodes: &nodes,
                 split: self.prepared.split.map(|split| (split, part)),
+                watched: false,
             };
             let sums = self.engine.all_pairs(&inside, &pairs, score, kernel, None);
             match &mut total {

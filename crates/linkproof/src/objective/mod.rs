@@ -21,6 +21,7 @@ pub use sample::{Gradient, Piece, Sample, Workspace};
 pub use sweep::Turn;
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use crate::encoder::{Dropout, Input, Network, NetworkSpec, Pass, Statistics};
 use crate::error::{Error, Result};
@@ -70,6 +71,24 @@ pub struct Problem<'a, T: Real> {
     ridge: f64,
     dropout: Option<(f64, f64)>,
     seed: u64,
+    watched: Watched<T>,
+}
+
+/// The sum over the pairs held out to decide when to stop, at the parameters of
+/// the last pass that watched them.
+#[derive(Debug)]
+struct Watched<T>(Mutex<Option<(Vec<T>, Sums)>>);
+
+impl<T: Real> Watched<T> {
+    fn keep(&self, theta: &[T], sums: Sums) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((theta.to_vec(), sums));
+    }
+
+    fn at(&self, theta: &[T]) -> Option<Sums> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (known, sums) = kept.as_ref()?;
+        (known == theta).then(|| sums.clone())
+    }
 }
 
 impl<'a, T: Real> Problem<'a, T> {
@@ -127,6 +146,7 @@ impl<'a, T: Real> Problem<'a, T> {
             ridge: params.ridge,
             dropout: drops.then_some((params.input_dropout, params.dropout)),
             seed: params.seed,
+            watched: Watched(Mutex::new(None)),
         })
     }
 
@@ -252,6 +272,27 @@ impl<'a, T: Real> Problem<'a, T> {
 
     /// The objective over all training pairs; its gradient overwrites `gradient`.
     pub fn full(&self, theta: &[T], step: u64, gradient: Option<&mut [T]>) -> f64 {
+        self.over_all_pairs(theta, step, gradient, false)
+    }
+
+    /// The same, and along the way the sum over the pairs held out to decide
+    /// when to stop, if a training pass is one of inference too: a look at the
+    /// same parameters costs nothing then.
+    pub fn full_watched(&self, theta: &[T], gradient: &mut [T]) -> f64 {
+        let watches = self.held_out_links.is_some()
+            && self.nodes.len() <= EXACT_NODES
+            && !self.is_random()
+            && !self.views.iter().any(|view| view.network.spec().batch_norm);
+        self.over_all_pairs(theta, 0, Some(gradient), watches)
+    }
+
+    fn over_all_pairs(
+        &self,
+        theta: &[T],
+        step: u64,
+        gradient: Option<&mut [T]>,
+        watches: bool,
+    ) -> f64 {
         let dropout = self.dropout(step);
         let mut passes: Vec<_> = self
             .views
@@ -280,13 +321,15 @@ impl<'a, T: Real> Problem<'a, T> {
             gamma: &gamma,
         };
         let mut slopes = gradient.is_some().then(|| vec![T::ZERO; joined.len()]);
-        let sums = self.pair_sums(
-            &embedded,
-            Part::Training,
-            &self.score,
-            &self.kernel,
-            slopes.as_deref_mut(),
-        );
+        let by = (&self.score, &self.kernel);
+        let part = (Part::Training, watches);
+        let sums = self.pair_sums(&embedded, part, by, slopes.as_deref_mut());
+        if watches {
+            let mut watched = Sums::zero(self.views.len());
+            (watched.value, watched.pairs) = sums.watched;
+            self.add_listed(&embedded, Part::HeldOut, &self.score, &mut watched, None);
+            self.watched.keep(theta, watched);
+        }
         let inverse = 1.0 / self.n_links();
         let value = (self.with_constant(&sums) + self.ridge_value(theta)) * inverse;
         if let (Some(gradient), Some(mut slopes)) = (gradient, slopes) {
@@ -307,12 +350,12 @@ impl<'a, T: Real> Problem<'a, T> {
     }
 
     /// Sums over the pairs of one part: all pairs, then the links' corrections.
+    /// Held-out pairs may be watched beside.
     fn pair_sums(
         &self,
         embedded: &Embedded<'_, T>,
-        part: Part,
-        score: &Score,
-        kernel: &Kernel<T>,
+        (part, watched): (Part, bool),
+        (score, kernel): (&Score, &Kernel<T>),
         mut slopes: Option<&mut [T]>,
     ) -> Sums {
         let rows = self.all_rows();
@@ -321,6 +364,7 @@ impl<'a, T: Real> Problem<'a, T> {
             scale: &self.unit,
             nodes: &self.nodes,
             split: self.prepared.split.map(|split| (split, part)),
+            watched,
         };
         let mut sums =
             self.engine

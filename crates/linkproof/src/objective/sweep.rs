@@ -56,6 +56,7 @@ impl<T: Real> Problem<'_, T> {
             scale: &scale,
             nodes: &workspace.nodes,
             split: self.prepared.split.map(|split| (split, Part::Training)),
+            watched: false,
         };
         let slopes = &mut workspace.slopes;
         let mut sums = self.pairs_of_step(&embedded, &pairs, slopes);

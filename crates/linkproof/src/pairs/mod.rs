@@ -114,6 +114,8 @@ pub struct AllPairs<'a> {
     pub nodes: &'a [u32],
     /// The held-out rule and the part wanted.
     pub split: Option<(Split, Part)>,
+    /// With a rule, whether the values of held-out pairs are summed up beside.
+    pub watched: bool,
 }
 
 /// Pairs named one by one, each listed under both its rows.
@@ -171,6 +173,9 @@ pub struct Sums {
     pub gamma: ViewMatrix,
     /// The scaled number of pairs in the sum.
     pub pairs: f64,
+    /// The scaled sum over held-out pairs and their number, where they were
+    /// watched beside the part wanted.
+    pub watched: (f64, f64),
 }
 
 impl Sums {
@@ -180,6 +185,7 @@ impl Sums {
             value: 0.0,
             gamma: ViewMatrix::filled(n_views, 0.0),
             pairs: 0.0,
+            watched: (0.0, 0.0),
         }
     }
 
@@ -201,6 +207,8 @@ impl Sums {
     pub fn add(&mut self, other: &Sums) {
         self.value += other.value;
         self.pairs += other.pairs;
+        self.watched.0 += other.watched.0;
+        self.watched.1 += other.watched.1;
         for (sum, more) in self.gamma.entries.iter_mut().zip(&other.gamma.entries) {
             *sum += more;
         }

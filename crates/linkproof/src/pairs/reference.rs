@@ -1,7 +1,7 @@
 //! The pair engine in plain double-precision loops: what the others are
 //! checked against.
 
-use super::{AllPairs, Embedded, PairEngine, Sums};
+use super::{AllPairs, Embedded, PairEngine, Part, Sums};
 use crate::real::Real;
 use crate::score::{Kernel, Score};
 
@@ -24,10 +24,12 @@ impl<T: Real> PairEngine<T> for Reference {
             for &j in &rows[place + 1..] {
                 let (d, e) = (embedded.view_of(i), embedded.view_of(j));
                 let scale = pairs.scale.get(d, e);
-                let kept = pairs
+                let part = pairs
                     .split
-                    .is_none_or(|(split, part)| split.keeps(part, pairs.nodes[i], pairs.nodes[j]));
-                if scale == 0.0 || !kept {
+                    .map(|(split, part)| (split.part_of(pairs.nodes[i], pairs.nodes[j]), part));
+                let kept = part.is_none_or(|(here, wanted)| here == wanted);
+                let watched = pairs.watched && part.is_some_and(|(here, _)| here == Part::HeldOut);
+                if scale == 0.0 || !(kept || watched) {
                     continue;
                 }
                 let product: f64 = embedded
@@ -37,6 +39,13 @@ impl<T: Real> PairEngine<T> for Reference {
                     .map(|(a, b)| a.to_f64() * b.to_f64())
                     .sum();
                 let term = score.unlinked(product - embedded.gamma.get(d, e));
+                if watched {
+                    sums.watched.0 += scale * term.value;
+                    sums.watched.1 += scale;
+                }
+                if !kept {
+                    continue;
+                }
                 sums.add_term((d, e), scale, term);
                 if let Some(gradient) = gradient.as_deref_mut() {
                     for k in 0..embedded.dim {

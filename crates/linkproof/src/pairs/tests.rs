@@ -59,6 +59,7 @@ fn run<T: Real>(case: &Case, engine: &dyn PairEngine<T>, score: &Score) -> Outco
         scale: &scale,
         nodes: &nodes,
         split: case.split,
+        watched: case.split.is_some(),
     };
     let mut gradient = vec![T::ZERO; y.len()];
     let kernel = Kernel::new(score);
@@ -79,6 +80,7 @@ fn relative(a: &[f64], b: &[f64]) -> f64 {
 
 fn cases() -> Vec<Case> {
     let split = Split::share(3, 0.2);
+    let folded = Split::fold(5, 1, 4).stopping_by(Some(split));
     let mut cases = vec![];
     for (sizes, dim) in [
         (vec![2], 1),
@@ -95,6 +97,8 @@ fn cases() -> Vec<Case> {
             None,
             Some((split, Part::Training)),
             Some((split, Part::HeldOut)),
+            Some((folded, Part::Training)),
+            Some((folded, Part::Judged)),
         ] {
             cases.push(Case {
                 sizes: sizes.clone(),
@@ -135,6 +139,11 @@ fn tiles_agree_with_plain_loops() {
             let double = run::<f64>(case, &Tiled::default(), &score);
             let single = run::<f32>(case, &Tiled::default(), &score);
             for (outcome, tolerance) in [(&double, 1e-10), (&single, 5e-6 * case.spread)] {
+                let (found, expected) = (outcome.sums.watched, exact.sums.watched);
+                assert_eq!(found.1, expected.1, "watched pairs of case {index}");
+                let error = (found.0 - expected.0).abs();
+                let bound = tolerance * expected.0.abs();
+                assert!(error <= bound, "{kind:?} {index}: {found:?} {expected:?}");
                 let scale = exact.sums.value.abs().max(1e-300);
                 assert!(
                     (outcome.sums.value - exact.sums.value).abs() <= tolerance * scale,

@@ -16,9 +16,9 @@ use rayon::prelude::*;
 
 use super::schedule::{Turn, meetings};
 use super::split::mask_row;
-use super::{AllPairs, Embedded, PairEngine, Sums};
+use super::{AllPairs, Embedded, PairEngine, Part, Sums};
 use crate::real::{Real, Target, View, multiply_panel, pack_panel, panel_width};
-use crate::score::{Kernel, Score, Term};
+use crate::score::{Kernel, Masks, Score, Term};
 
 /// The largest number of rows of a block.
 const BLOCK: usize = 384;
@@ -133,13 +133,15 @@ impl<T: Real> PairEngine<T> for Tiled<T> {
         results.sort_unstable_by_key(|(place, _)| *place);
 
         let mut sums = Sums::zero(pairs.scale.n_views());
-        for (place, (term, count)) in results {
+        for (place, paid) in results {
             let (a, b) = meetings[place].blocks;
             let (d, e) = (blocks[a].view, blocks[b].view);
             let scale = pairs.scale.get(d, e);
-            sums.value += scale * term.value;
-            sums.pairs += scale * count;
-            sums.gamma.add(d, e, -scale * term.slope);
+            sums.value += scale * paid.term.value;
+            sums.pairs += scale * paid.pairs;
+            sums.gamma.add(d, e, -scale * paid.term.slope);
+            sums.watched.0 += scale * paid.watched.0;
+            sums.watched.1 += scale * paid.watched.1;
         }
         self.packed.give(packed);
         sums
@@ -250,14 +252,14 @@ const STRIP: usize = 96;
 #[derive(Debug)]
 struct Scratch<T> {
     products: Vec<T>,
-    mask: Vec<T>,
+    masks: [Vec<T>; 2],
 }
 
 impl<T: Real> Scratch<T> {
     fn new() -> Scratch<T> {
         Scratch {
             products: vec![T::ZERO; STRIP * stride(BLOCK)],
-            mask: vec![T::ZERO; BLOCK],
+            masks: [vec![T::ZERO; BLOCK], vec![T::ZERO; BLOCK]],
         }
     }
 }
@@ -277,6 +279,48 @@ struct Strip {
     stride: usize,
 }
 
+/// Fills `mask` with 1 where another has 0; returns how many those are.
+fn others<T: Real>(mask: &mut [T], other: &[T]) -> u32 {
+    let mut count = 0;
+    for (mask, other) in mask.iter_mut().zip(other) {
+        *mask = T::ONE - *other;
+        count += u32::from(*other == T::ZERO);
+    }
+    count
+}
+
+/// The sums over some pairs.
+struct Paid {
+    term: Term,
+    /// How many pairs are in the sum.
+    pairs: f64,
+    /// The values of watched pairs, and how many they are.
+    watched: (f64, f64),
+}
+
+impl Paid {
+    const ZERO: Paid = Paid {
+        term: Term {
+            value: 0.0,
+            slope: 0.0,
+        },
+        pairs: 0.0,
+        watched: (0.0, 0.0),
+    };
+
+    fn add_term(&mut self, term: Term) {
+        self.term.value += term.value;
+        self.term.slope += term.slope;
+    }
+
+    fn add(&mut self, other: Paid) {
+        self.add_term(other.term);
+        self.pairs += other.pairs;
+        self.watched.0 += other.watched.0;
+        self.watched.1 += other.watched.1;
+    }
+}
+
 /// What all tiles of a pass share.
 struct Pass<'a, T: Real> {
     embedded: &'a Embedded<'a, T>,
@@ -286,16 +330,11 @@ struct Pass<'a, T: Real> {
 }
 
 impl<T: Real> Pass<'_, T> {
-    /// The sums over a tile and its number of pairs; adds the scaled gradient
-    /// to the tile's blocks.
-    fn visit(&self, tile: &mut Tile<'_, T>, scratch: &mut Scratch<T>) -> (Term, f64) {
+    /// The sums over a tile; adds the scaled gradient to the tile's blocks.
+    fn visit(&self, tile: &mut Tile<'_, T>, scratch: &mut Scratch<T>) -> Paid {
         let width = panel_width::<T>();
         let diagonal = tile.first.index == tile.second.index;
-        let mut sum = Term {
-            value: 0.0,
-            slope: 0.0,
-        };
-        let mut count = 0.0;
+        let mut sum = Paid::ZERO;
         for start in tile.first.rows.clone().step_by(STRIP) {
             // On the diagonal, earlier pairs are an earlier strip's.
             let skipped = if diagonal {
@@ -313,13 +352,10 @@ impl<T: Real> Pass<'_, T> {
             let nodes = &self.packed.nodes[self.packed.places[tile.second.index].clone()];
             let products = &mut scratch.products[..strip.first.len() * strip.stride];
             self.products(&strip, &nodes[skipped * self.embedded.dim..], products);
-            let (term, pairs) = self.pay(&strip, products, &mut scratch.mask);
-            sum.value += term.value;
-            sum.slope += term.slope;
-            count += pairs;
+            sum.add(self.pay(&strip, products, &mut scratch.masks));
             self.differentiate(&strip, products, tile);
         }
-        (sum, count)
+        sum
     }
 
     /// The inner products of a strip, from the panels of the nodes it meets.
@@ -338,14 +374,10 @@ impl<T: Real> Pass<'_, T> {
 
     /// Turns the inner products of a strip into slopes, 0 for pairs that do
     /// not take part.
-    fn pay(&self, strip: &Strip, products: &mut [T], mask: &mut [T]) -> (Term, f64) {
+    fn pay(&self, strip: &Strip, products: &mut [T], masks: &mut [Vec<T>; 2]) -> Paid {
         let gamma = T::of(self.embedded.gamma.get(strip.view.0, strip.view.1));
         let nodes = self.pairs.nodes;
-        let mut sum = Term {
-            value: 0.0,
-            slope: 0.0,
-        };
-        let mut count = 0.0;
+        let mut sum = Paid::ZERO;
         let rows = products.chunks_exact_mut(strip.stride);
         for (i, s) in strip.first.clone().zip(rows) {
             let skipped = if strip.diagonal {
@@ -355,22 +387,31 @@ impl<T: Real> Pass<'_, T> {
             };
             s[..skipped].fill(T::ZERO);
             let s = &mut s[skipped..strip.second.len()];
-            let term = match self.pairs.split {
-                None => {
-                    count += s.len() as f64;
-                    self.kernel.apply(s, gamma, None)
-                }
-                Some((split, part)) => {
-                    let second = &nodes[strip.second.start + skipped..strip.second.end];
-                    let mask = &mut mask[..s.len()];
-                    count += f64::from(mask_row(mask, split, part, nodes[i], second));
-                    self.kernel.apply(s, gamma, Some(mask))
-                }
+            let Some((split, part)) = self.pairs.split else {
+                sum.pairs += s.len() as f64;
+                sum.add_term(self.kernel.apply(s, gamma, None));
+                continue;
             };
-            sum.value += term.value;
-            sum.slope += term.slope;
+            let second = &nodes[strip.second.start + skipped..strip.second.end];
+            let [counted, watched] = masks.each_mut().map(|mask| &mut mask[..s.len()]);
+            sum.pairs += f64::from(mask_row(counted, split, part, nodes[i], second));
+            if self.pairs.watched {
+                let all_others = part == Part::Training && !split.judges();
+                let number = match all_others {
+                    true => others(watched, counted),
+                    false => mask_row(watched, split, Part::HeldOut, nodes[i], second),
+                };
+                sum.watched.1 += f64::from(number);
+            }
+            let masks = Masks {
+                counted: Some(counted),
+                watched: self.pairs.watched.then_some(&*watched),
+            };
+            let (term, beside) = self.kernel.apply_masked(s, gamma, masks);
+            sum.add_term(term);
+            sum.watched.0 += beside;
         }
-        (sum, count)
+        sum
     }
 
     /// Adds what the slopes of a strip mean for the gradient of both its sides.

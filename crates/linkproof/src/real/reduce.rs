@@ -22,6 +22,12 @@ pub fn range<T: Real>(numbers: &[T]) -> (T, T) {
     T::with_registers(Range(numbers))
 }
 
+/// The sum of the products of two rows of numbers, in the order of [`sum`].
+pub fn sum_of_products<T: Real>(numbers: &[T], factors: &[T]) -> T {
+    let length = numbers.len().min(factors.len());
+    T::with_registers(Products(&numbers[..length], &factors[..length]))
+}
+
 struct Sum<'a, T>(&'a [T]);
 
 impl<T: Real> Task<T> for Sum<'_, T> {
@@ -29,32 +35,71 @@ impl<T: Real> Task<T> for Sum<'_, T> {
 
     #[inline(always)]
     unsafe fn run<V: Register<T>, const ROWS: usize>(self) -> T {
-        let group = GROUP_BYTES / size_of::<T>();
-        let chunks = self.0.chunks_exact(TURNS * group);
-        let mut total = T::ZERO;
-        for &number in chunks.remainder() {
-            total += number;
-        }
-        let mut places = [T::ZERO; MAX_LANES];
-        // SAFETY: each chunk holds as many numbers as are loaded.
+        let rest = self.0.len() / chunk::<T>() * chunk::<T>();
+        let rest = self.0[rest..].iter().fold(T::ZERO, |total, &x| total + x);
+        // SAFETY: as many numbers are loaded as there are in whole chunks.
         unsafe {
-            let mut sums = [V::splat(T::ZERO); MAX_REGISTERS];
-            let sums = &mut sums[..TURNS * group / V::LANES];
-            for chunk in chunks {
-                for (place, sum) in sums.iter_mut().enumerate() {
-                    *sum = V::load(chunk.as_ptr().add(place * V::LANES)).add(*sum);
-                }
-            }
-            let in_group = group / V::LANES;
-            for place in 0..in_group {
-                let turn = |turn: usize| sums[turn * in_group + place];
-                let sum = turn(0).add(turn(1)).add(turn(2).add(turn(3)));
-                sum.store(places.as_mut_ptr().add(place * V::LANES));
+            let numbers = self.0.as_ptr();
+            rest + partial_sums::<T, V>(self.0.len(), |place, sum| {
+                V::load(numbers.add(place)).add(sum)
+            })
+        }
+    }
+}
+
+struct Products<'a, T>(&'a [T], &'a [T]);
+
+impl<T: Real> Task<T> for Products<'_, T> {
+    type Output = T;
+
+    #[inline(always)]
+    unsafe fn run<V: Register<T>, const ROWS: usize>(self) -> T {
+        let rest = self.0.len() / chunk::<T>() * chunk::<T>();
+        let rest = self.0[rest..].iter().zip(&self.1[rest..]);
+        let rest = rest.fold(T::ZERO, |total, (&x, &factor)| total + x * factor);
+        // SAFETY: as many numbers are loaded as there are in whole chunks of
+        // both, which are of one length.
+        unsafe {
+            let (numbers, factors) = (self.0.as_ptr(), self.1.as_ptr());
+            rest + partial_sums::<T, V>(self.0.len(), |place, sum| {
+                V::load(numbers.add(place)).mul_add(V::load(factors.add(place)), sum)
+            })
+        }
+    }
+}
+
+/// The numbers that fill all turns once.
+fn chunk<T: Real>() -> usize {
+    TURNS * GROUP_BYTES / size_of::<T>()
+}
+
+/// What whole chunks add up to: `add` puts the numbers at a place on top of the
+/// sum of earlier ones.
+///
+/// # Safety
+/// The machine must have the registers.
+#[inline(always)]
+unsafe fn partial_sums<T: Real, V: Register<T>>(length: usize, add: impl Fn(usize, V) -> V) -> T {
+    let group = GROUP_BYTES / size_of::<T>();
+    let mut places = [T::ZERO; MAX_LANES];
+    // SAFETY: the caller's; the places are as many as those of a group.
+    unsafe {
+        let mut sums = [V::splat(T::ZERO); MAX_REGISTERS];
+        let sums = &mut sums[..TURNS * group / V::LANES];
+        for first in (0..length / chunk::<T>()).map(|number| number * chunk::<T>()) {
+            for (place, sum) in sums.iter_mut().enumerate() {
+                *sum = add(first + place * V::LANES, *sum);
             }
         }
-        by_halves(&mut places, group, |a, b| a + b);
-        total + places[0]
+        let in_group = group / V::LANES;
+        for place in 0..in_group {
+            let turn = |turn: usize| sums[turn * in_group + place];
+            let sum = turn(0).add(turn(1)).add(turn(2).add(turn(3)));
+            sum.store(places.as_mut_ptr().add(place * V::LANES));
+        }
     }
+    by_halves(&mut places, group, |a, b| a + b);
+    places[0]
 }
 
 struct Range<'a, T>(&'a [T]);
@@ -122,6 +167,10 @@ mod tests {
                     range(&singles),
                 )
             });
+            let factors: Vec<f64> = numbers.iter().map(|x| 1.0 - x).collect();
+            let plain: f64 = numbers.iter().zip(&factors).map(|(x, y)| x * y).sum();
+            let found = on_every_path(|| sum_of_products(&numbers, &factors));
+            assert!((found - plain).abs() < 1e-11);
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::pieces::{CHUNK, Pieces};
 use super::{Formula, Score, Table, Term};
 use crate::processor::vectorised;
-use crate::real::{Real, range, sum};
+use crate::real::{Real, range, sum, sum_of_products};
 
 /// A score's all-pairs part in the precision of a fit.
 #[derive(Debug, Clone)]
@@ -43,15 +43,34 @@ impl<T: Real> Kernel<T> {
     /// With a mask, each pair counts by its factor: 1 to keep it, 0 to leave
     /// it out.
     pub fn apply(&self, s: &mut [T], gamma: T, mask: Option<&[T]>) -> Term {
+        let masks = Masks {
+            counted: mask,
+            watched: None,
+        };
+        self.apply_masked(s, gamma, masks).0
+    }
+
+    /// The same, and beside it the sum of the values of the pairs that are
+    /// watched; their slopes are left out unless they are counted too.
+    pub fn apply_masked(&self, s: &mut [T], gamma: T, masks: Masks<'_, T>) -> (Term, f64) {
         match &self.form {
-            Form::Power(a) => power(s, gamma, mask, *a, self.cap),
-            Form::Probability(table, pieces) => look_up(s, gamma, mask, (table, pieces), self.cap),
+            Form::Power(a) => power(s, gamma, masks, *a, self.cap),
+            Form::Probability(table, pieces) => look_up(s, gamma, masks, (table, pieces), self.cap),
         }
     }
 }
 
-vectorised!(fn power<T>(s: &mut [T], gamma: T, mask: Option<&[T]>, a: T, cap: T) -> Term = power_row);
-vectorised!(fn look_up<T>(s: &mut [T], gamma: T, mask: Option<&[T]>, forms: (&Table, &Pieces<T>), cap: T) -> Term = look_up_row);
+/// Factors of the pairs of a row, 1 or 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Masks<'a, T> {
+    /// Which pairs count; unset: all of them.
+    pub counted: Option<&'a [T]>,
+    /// Which pairs' values are summed up beside.
+    pub watched: Option<&'a [T]>,
+}
+
+vectorised!(fn power<T>(s: &mut [T], gamma: T, masks: Masks<'_, T>, a: T, cap: T) -> (Term, f64) = power_row);
+vectorised!(fn look_up<T>(s: &mut [T], gamma: T, masks: Masks<'_, T>, forms: (&Table, &Pieces<T>), cap: T) -> (Term, f64) = look_up_row);
 
 /// How many pairs are handled together: their values wait for their sum.
 const SEGMENT: usize = 384;
@@ -60,10 +79,10 @@ const SEGMENT: usize = 384;
 fn power_row<T: Real, const FMA: bool>(
     s: &mut [T],
     gamma: T,
-    mask: Option<&[T]>,
+    masks: Masks<'_, T>,
     a: T,
     cap: T,
-) -> Term {
+) -> (Term, f64) {
     let inverse = T::ONE / a;
     // Nearly always no pair of the row is above the cap, and then value and
     // slope are the same exponential.
@@ -72,14 +91,18 @@ fn power_row<T: Real, const FMA: bool>(
         for s in s.iter_mut() {
             *s = s.fma::<FMA>(a, shift).exp_below::<FMA>();
         }
-        if let Some(mask) = mask {
+        let watched = masks
+            .watched
+            .map_or(T::ZERO, |mask| sum_of_products(s, mask));
+        if let Some(mask) = masks.counted {
             multiply_by(s, mask);
         }
         let slope = sum(s).to_f64();
-        return Term {
+        let term = Term {
             value: slope * inverse.to_f64(),
             slope,
         };
+        return (term, watched.to_f64() * inverse.to_f64());
     }
     let form = Power {
         gamma,
@@ -87,17 +110,17 @@ fn power_row<T: Real, const FMA: bool>(
         inverse,
         cap,
     };
-    row::<T, FMA>(s, mask, &form)
+    row::<T, FMA>(s, masks, &form)
 }
 
 #[inline(always)]
 fn look_up_row<T: Real, const FMA: bool>(
     s: &mut [T],
     gamma: T,
-    mask: Option<&[T]>,
+    masks: Masks<'_, T>,
     (table, pieces): (&Table, &Pieces<T>),
     cap: T,
-) -> Term {
+) -> (Term, f64) {
     // Pieces are as exact as single precision, not as double.
     let limit = if !T::IS_SINGLE {
         f64::NEG_INFINITY
@@ -113,7 +136,7 @@ fn look_up_row<T: Real, const FMA: bool>(
         limit: T::of(limit),
         cap,
     };
-    row::<T, FMA>(s, mask, &form)
+    row::<T, FMA>(s, masks, &form)
 }
 
 /// Value and slope of similarities. (A trait rather than closures: what is
@@ -217,26 +240,34 @@ impl<T: Real> Probability<'_, T> {
 
 /// Replaces each entry by its slope and sums up values and slopes.
 #[inline(always)]
-fn row<T: Real, const FMA: bool>(s: &mut [T], mask: Option<&[T]>, form: &impl Pay<T>) -> Term {
+fn row<T: Real, const FMA: bool>(
+    s: &mut [T],
+    masks: Masks<'_, T>,
+    form: &impl Pay<T>,
+) -> (Term, f64) {
     let mut values = [T::ZERO; SEGMENT];
     let mut total = Term {
         value: 0.0,
         slope: 0.0,
     };
+    let mut watched = 0.0;
     let mut done = 0;
     for s in s.chunks_mut(SEGMENT) {
         let values = &mut values[..s.len()];
+        let here = done..done + s.len();
         form.pay::<FMA>(s, values);
-        if let Some(mask) = mask {
-            let mask = &mask[done..done + s.len()];
-            multiply_by(s, mask);
-            multiply_by(values, mask);
+        if let Some(mask) = masks.watched {
+            watched += sum_of_products(values, &mask[here.clone()]).to_f64();
+        }
+        if let Some(mask) = masks.counted {
+            multiply_by(s, &mask[here.clone()]);
+            multiply_by(values, &mask[here]);
         }
         done += s.len();
         total.value += sum(values).to_f64();
         total.slope += sum(s).to_f64();
     }
-    total
+    (total, watched)
 }
 
 #[inline(always)]

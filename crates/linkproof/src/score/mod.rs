@@ -21,7 +21,7 @@ pub mod probability;
 mod table;
 mod tail;
 
-pub use kernel::Kernel;
+pub use kernel::{Kernel, Masks};
 pub use pieces::Pieces;
 pub use table::Table;
 pub use tail::log_tail;

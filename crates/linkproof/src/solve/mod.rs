@@ -108,7 +108,13 @@ fn run_lbfgs<T: Real>(
     minimize(
         &settings,
         start,
-        |theta, gradient| problem.full(theta, 0, Some(gradient)) - constant,
+        |theta, gradient| {
+            let value = match plan.validates {
+                true => problem.full_watched(theta, gradient),
+                false => problem.full(theta, 0, Some(gradient)),
+            };
+            value - constant
+        },
         |step, value, norm, theta| watch.after_step(step, value + constant, norm, theta),
     )
 }
@@ -288,3 +294,5 @@ mod gradient_tests;
 mod sweep_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod watched_tests;
