@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 28] = [
+const LAYERS: [(&str, u32); 30] = [
     ("error", 0),
     ("buffer", 0),
     ("processor", 0),
@@ -34,9 +34,11 @@ const LAYERS: [(&str, u32); 28] = [
     ("folds", 9),
     ("audit", 10),
     ("select", 10),
+    ("judge", 10),
     ("refine", 11),
     ("smooth", 11),
     ("report", 11),
+    ("robust", 11),
     ("experiment", 12),
 ];
 
