@@ -101,21 +101,50 @@ fn report(
         format!("{:.2}/{size}", if size > 0.0 { sound / size } else { 0.0 })
     });
     let gate = robust.gate.told.map_or("none".to_owned(), |told| {
-        format!("{:.3} ({:.3})", told.averaged / told.plain, told.plain)
+        format!(
+            "{:.3}, each {:.3}",
+            told.averaged / told.plain,
+            told.averaged_each / told.plain_each
+        )
     });
     let tried: Vec<String> = robust
         .ridges
         .iter()
         .map(|t| format!("{}:{:.4}", t.ridge, t.auc))
         .collect();
+    let walked: Vec<String> = robust
+        .walk_ridges
+        .iter()
+        .map(|t| {
+            format!(
+                "{}:{:.4}/{:.4}",
+                t.ridge, t.told.plain_each, t.told.averaged_each
+            )
+        })
+        .collect();
+    let checks: Vec<String> = robust
+        .judgement
+        .checks
+        .iter()
+        .map(|c| {
+            let rates: Vec<String> = c
+                .rates
+                .iter()
+                .map(|r| format!("{:.2}:{:.2}", r.realised, r.found))
+                .collect();
+            format!("{:?} {:.2} {}", c.kind, c.mean_belief, rates.join(" "))
+        })
+        .collect();
     println!(
         "{} {name} {seed}: plain {plain:.1} averaged {averaged:.1} recommended {recommended:.1} | \
-         AUC {area:.3} | pi {:.3} true {truth:.3} | realised {} | gate {gate} | ridge {} [{}] auc {:.4}+-{:.4}{} | {seconds:.0} s",
+         AUC {area:.3} | pi {:.3} true {truth:.3} | realised {} | gate {gate} | ridge {} [{}] {} [{}] auc {:.4}+-{:.4}{} unexplained {:.3} | {} | {seconds:.0} s",
         graph.name,
         robust.judgement.share_false,
         realised.join(" "),
-        robust.ridge,
+        robust.judge_ridge,
         tried.join(" "),
+        robust.ridge,
+        walked.join(" "),
         robust.judgement.auc_decoys,
         robust.judgement.auc_error,
         if robust.judgement.abstained {
@@ -123,6 +152,8 @@ fn report(
         } else {
             ""
         },
+        robust.judgement.unexplained,
+        checks.join(", "),
     );
     Ok(())
 }

@@ -38,8 +38,8 @@ const LAYERS: [(&str, u32); 30] = [
     ("refine", 11),
     ("smooth", 11),
     ("report", 11),
-    ("robust", 11),
-    ("experiment", 12),
+    ("robust", 12),
+    ("experiment", 13),
 ];
 
 const MAX_LINES: usize = 500;

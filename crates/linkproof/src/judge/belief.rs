@@ -1,20 +1,33 @@
 //! From ranks and weights to beliefs.
 //!
 //! Inside a stratum a false link is like a decoy, so its rank `u` is uniform;
-//! sound links have small ranks, so the density `f` of all ranks falls, and its
-//! right end is the share `pi` of false links. A link is sound with probability
+//! sound links have small ranks. With `pi_s` the share of false links of a
+//! stratum and `h` the density of the ranks of sound links, a link is sound with
+//! probability
 //!
 //! ```text
-//! b = 1 - pi / f(u).
+//! b = (1 - pi_s) h(u) / ( pi_s + (1 - pi_s) h(u) ).
 //! ```
+//!
+//! The share of all strata is where the density of all ranks is least; strata
+//! share it out by how many of their links have large ranks. `h` falls, and is
+//! what the falling density of all ranks is above `pi`.
 //!
 //! Weights speak without a law and without a unit: in bins by their order, `g1`
 //! is their distribution among links counted by `b`, `g0` among links counted by
 //! `1 - b`; the odds of a link are multiplied by `g1/g0` of its bin.
 
-/// The share of false links is the least of the mean densities beyond these
-/// ranks.
-const RIGHT_ENDS: [f64; 3] = [0.5, 0.65, 0.8];
+/// The share of false links is the least mean density in windows of this width
+/// from this rank on.
+const WINDOW: f64 = 0.2;
+const FROM: f64 = 0.35;
+/// Links with larger ranks than this tell how the share differs from stratum to
+/// stratum; each starts with so many average links.
+const LARGE: f64 = 0.5;
+const AVERAGE_LINKS: f64 = 25.0;
+/// However good the evidence, so many sound links look like decoys, against as
+/// many decoys.
+pub const UNEXPLAINED: f64 = 0.01;
 /// Weights are put into at most so many bins.
 const BINS: usize = 16;
 /// Links of average weights that each distribution of weights starts with.
@@ -28,34 +41,62 @@ const CERTAIN: f64 = 0.999;
 pub struct Density {
     /// The share of false links.
     pub share_false: f64,
+    /// The same in each stratum.
+    pub by_stratum: Vec<f64>,
     /// The belief in each link.
     pub beliefs: Vec<f64>,
 }
 
-/// The share of links that look like decoys, and the belief in each link by its
-/// rank.
-pub fn by_ranks(ranks: &[f64]) -> Density {
+/// The share of links that look like decoys, and the belief in each link, by
+/// ranks within strata. `unexplained` is the density of sound links that no
+/// evidence speaks for.
+pub fn by_ranks(ranks: &[f64], strata: &[usize], unexplained: f64) -> Density {
+    let n_strata = strata.iter().max().map_or(0, |most| most + 1);
     let m = ranks.len() as f64;
-    if ranks.is_empty() {
+    if ranks.is_empty() || unexplained >= 1.0 {
         return Density {
             share_false: 0.0,
-            beliefs: Vec::new(),
+            by_stratum: vec![0.0; n_strata],
+            beliefs: vec![1.0; ranks.len()],
         };
     }
-    let mean_beyond = |end: f64| {
-        let beyond = ranks.iter().filter(|&&u| u > end).count() as f64;
-        beyond / ((1.0 - end) * m)
-    };
-    let share_false = RIGHT_ENDS.map(mean_beyond).into_iter().fold(1.0, f64::min);
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_by(|&a, &b| ranks[a].total_cmp(&ranks[b]).then(a.cmp(&b)));
     let sorted: Vec<f64> = order.iter().map(|&place| ranks[place]).collect();
+    let within = |from: f64, to: f64| {
+        let below = |x: f64| sorted.partition_point(|&u| u <= x);
+        (below(to) - below(from)) as f64 / m
+    };
+    let steps = ((1.0 - WINDOW - FROM) / 0.05).round() as usize;
+    let least = (0..=steps)
+        .map(|step| FROM + 0.05 * step as f64)
+        .map(|from| within(from, from + WINDOW) / WINDOW)
+        .fold(1.0, f64::min);
+    let net = |density: f64| ((density - unexplained) / (1.0 - unexplained)).max(0.0);
+    let share_false = net(least);
+    let large = within(LARGE, 1.0) / (1.0 - LARGE);
+    let mut counts = vec![(AVERAGE_LINKS * large * (1.0 - LARGE), AVERAGE_LINKS); n_strata];
+    for (&u, &stratum) in ranks.iter().zip(strata) {
+        counts[stratum].0 += if u > LARGE { 1.0 } else { 0.0 };
+        counts[stratum].1 += 1.0;
+    }
+    let by_stratum: Vec<f64> = counts
+        .iter()
+        .map(|&(beyond, all)| {
+            let density = beyond / (all * (1.0 - LARGE));
+            // As much smaller as the least density is against all large ranks.
+            (net(density) * share_false / net(large).max(f64::MIN_POSITIVE)).clamp(0.0, 0.99)
+        })
+        .collect();
     let mut beliefs = vec![0.0; ranks.len()];
     for (&link, density) in order.iter().zip(falling_density(&sorted)) {
-        beliefs[link] = (1.0 - share_false / density).clamp(0.0, 1.0);
+        let sound = ((density - share_false) / (1.0 - share_false).max(1e-9)).max(unexplained);
+        let wrong = by_stratum[strata[link]];
+        beliefs[link] = (1.0 - wrong) * sound / (wrong + (1.0 - wrong) * sound);
     }
     Density {
         share_false,
+        by_stratum,
         beliefs,
     }
 }

@@ -202,6 +202,16 @@ fn unit(mut y: Vec<f32>, dim: usize) -> Vec<f32> {
     y
 }
 
+/// The cosine of two vectors; 0 where one of them is zero.
+pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let lengths = (dot(a, a) * dot(b, b)).sqrt();
+    if lengths > 0.0 {
+        dot(a, b) / lengths
+    } else {
+        0.0
+    }
+}
+
 fn dot(a: &[f32], b: &[f32]) -> f64 {
     a.iter()
         .zip(b)

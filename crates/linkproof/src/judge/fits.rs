@@ -9,7 +9,7 @@ use crate::real::Real;
 use crate::solve::{Plan, solve};
 
 /// A gain of this share of the objective ends a fit.
-pub const TOLERANCE: f64 = 1e-5;
+pub const TOLERANCE: f64 = 1e-4;
 
 /// A fit to links, for what its embeddings tell of pairs.
 #[derive(Debug, Clone)]

@@ -25,6 +25,43 @@ pub struct Example<'e> {
 }
 
 impl Logistic {
+    /// As [`Logistic::learn`], with no slope below zero: an entry that would get
+    /// one is left out.
+    pub fn learn_rising<'e>(
+        width: usize,
+        examples: impl Iterator<Item = Example<'e>> + Clone,
+    ) -> Self {
+        let mut used: Vec<usize> = (0..width).collect();
+        loop {
+            let rows: Vec<(Vec<f64>, bool, f64)> = examples
+                .clone()
+                .map(|e| (used.iter().map(|&k| e.z[k]).collect(), e.is_link, e.weight))
+                .collect();
+            let found = Logistic::learn(
+                used.len(),
+                rows.iter().map(|(z, is_link, weight)| Example {
+                    z,
+                    is_link: *is_link,
+                    weight: *weight,
+                }),
+            );
+            let least =
+                (0..used.len()).min_by(|&a, &b| found.slopes[a].total_cmp(&found.slopes[b]));
+            match least.filter(|&place| found.slopes[place] < 0.0) {
+                Some(place) => {
+                    used.remove(place);
+                }
+                None => {
+                    let mut slopes = vec![0.0; width];
+                    for (&k, &slope) in used.iter().zip(&found.slopes) {
+                        slopes[k] = slope;
+                    }
+                    return Logistic { slopes, ..found };
+                }
+            }
+        }
+    }
+
     /// Learns from examples of `width` entries each by Newton's method; links
     /// and decoys count the same as a whole.
     pub fn learn<'e>(width: usize, examples: impl Iterator<Item = Example<'e>> + Clone) -> Self {

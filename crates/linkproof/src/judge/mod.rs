@@ -13,12 +13,15 @@
 
 pub mod average;
 pub mod belief;
+pub mod checks;
 pub mod evidence;
 pub mod fits;
 pub mod logistic;
 pub mod pairs;
 pub mod ranks;
+pub mod unexplained;
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -28,9 +31,10 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::folds::{Folds, Watcher};
 use crate::params::{CheckedParams, Params};
+use checks::{Check, Links, check};
 use evidence::{Evidence, FoldViews, Kind, Standing, add_fits};
 use fits::{LinkFit, fit_links, pattern_params};
-use pairs::Bench;
+use pairs::{Bench, Draw, Pair};
 use ranks::{Known, Rank, Ranking};
 
 /// What is believed where nothing can be told.
@@ -46,9 +50,9 @@ pub struct Judge<'d> {
     params: Params,
     data: &'d Dataset,
     bench: Bench,
-    standing: Standing,
     links: Vec<Evidence>,
     decoys: Vec<Evidence>,
+    implants: Vec<(Draw, Vec<Pair>, Vec<Evidence>)>,
 }
 
 /// The ranks of held-out links among decoys, by some fits.
@@ -63,6 +67,11 @@ pub struct Hearing {
     pub auc: f64,
     /// The standard error of that.
     pub auc_error: f64,
+    /// The density of sound links that no evidence speaks for, against that of
+    /// decoys.
+    pub unexplained: f64,
+    /// The ranks of implants, by the way they were made.
+    pub implants: Vec<(Draw, Vec<Rank>)>,
 }
 
 /// A link and how far it is believed.
@@ -80,6 +89,8 @@ pub struct JudgedLink {
     pub false_discovery_rate: f64,
     /// The share of decoys like it that have more to say for them.
     pub rank: f64,
+    /// The same by embeddings and data vectors alone.
+    pub rank_by_vectors: f64,
     /// The same by each kind of evidence alone, in the order of [`Kind::ALL`].
     pub by_kind: [f64; Kind::ALL.len()],
     /// What its weight multiplied the odds by.
@@ -99,6 +110,11 @@ pub struct Judgement {
     pub auc_error: f64,
     /// Whether links could not be told from decoys, so that nothing is known.
     pub abstained: bool,
+    /// The density of sound links that no evidence speaks for, against that of
+    /// decoys: where it is large, few links can be called false.
+    pub unexplained: f64,
+    /// What became of links that are known to be false.
+    pub checks: Vec<Check>,
 }
 
 impl<'d> Judge<'d> {
@@ -109,11 +125,19 @@ impl<'d> Judge<'d> {
         let standing = Standing::new(data)?;
         let links = standing.of(&bench, &bench.links);
         let decoys = standing.of(&bench, &bench.decoys);
+        let implants = Draw::ALL.map(|draw| {
+            let pairs = bench.implants(data, &standing, draw, params.seed);
+            let evidence = standing.of(&bench, &pairs);
+            (draw, pairs, evidence)
+        });
         Ok(Judge {
+            implants: implants
+                .into_iter()
+                .filter(|(_, pairs, _)| !pairs.is_empty())
+                .collect(),
             params: (**params).clone(),
             data,
             bench,
-            standing,
             links,
             decoys,
         })
@@ -125,7 +149,8 @@ impl<'d> Judge<'d> {
     }
 
     /// Fits at a ridge for the first `folds` folds, each from the parameters of
-    /// an earlier fit to the same fold, where there are any.
+    /// an earlier fit to the same fold, where there are any: of another fold they
+    /// would have seen what is to be judged.
     pub fn fit(
         &self,
         ridge: f64,
@@ -134,16 +159,42 @@ impl<'d> Judge<'d> {
         tolerance: f64,
         watcher: Watcher<'_>,
     ) -> Result<Vec<LinkFit>> {
+        let folds = folds.min(self.n_folds());
+        self.fit_folds(ridge, 0..folds, earlier, tolerance, watcher)
+    }
+
+    /// Completes the fits of the first folds at the same ridge by those of the
+    /// others.
+    pub fn fit_others(
+        &self,
+        ridge: f64,
+        mut fits: Vec<LinkFit>,
+        tolerance: f64,
+        watcher: Watcher<'_>,
+    ) -> Result<Vec<LinkFit>> {
+        let rest = fits.len()..self.n_folds();
+        fits.extend(self.fit_folds(ridge, rest, &[], tolerance, watcher)?);
+        Ok(fits)
+    }
+
+    fn fit_folds(
+        &self,
+        ridge: f64,
+        folds: Range<usize>,
+        earlier: &[LinkFit],
+        tolerance: f64,
+        watcher: Watcher<'_>,
+    ) -> Result<Vec<LinkFit>> {
         let params = pattern_params(&self.params, ridge)?;
         let done = AtomicUsize::new(0);
-        let folds = folds.min(self.n_folds());
-        (0..folds)
+        let count = folds.len();
+        folds
             .into_par_iter()
             .map(|fold| {
                 let warm = earlier.get(fold).map(|fit| fit.theta.as_slice());
                 let data = &self.bench.training[fold].data;
                 let fit = fit_links(&params, data, warm, tolerance, watcher.goes_on)?;
-                (watcher.after_fit)(done.fetch_add(1, Ordering::Relaxed) + 1, folds);
+                (watcher.after_fit)(done.fetch_add(1, Ordering::Relaxed) + 1, count);
                 Ok(fit)
             })
             .collect()
@@ -152,7 +203,7 @@ impl<'d> Judge<'d> {
     /// The ranks of the links of those folds that there are fits for.
     pub fn hear(&self, fits: &[LinkFit]) -> Hearing {
         let views = FoldViews::new(&self.bench, fits, self.params.dim);
-        let heard = |pairs: &[pairs::Pair], evidence: &[Evidence]| {
+        let heard = |pairs: &[Pair], evidence: &[Evidence]| {
             let places: Vec<usize> = (0..pairs.len())
                 .filter(|&place| (pairs[place].fold as usize) < fits.len())
                 .collect();
@@ -179,6 +230,21 @@ impl<'d> Judge<'d> {
         Hearing {
             auc,
             auc_error: (squares.sum::<f64>() / (m * m)).sqrt(),
+            unexplained: unexplained::unexplained(&ranks, &ranking.ranks(decoys))
+                .unwrap_or(0.0)
+                .max(belief::UNEXPLAINED),
+            implants: self
+                .implants
+                .iter()
+                .map(|(draw, pairs, evidence)| {
+                    let (_, pairs, evidence) = heard(pairs, evidence);
+                    let known = Known {
+                        pairs: &pairs,
+                        evidence: &evidence,
+                    };
+                    (*draw, ranking.ranks(known))
+                })
+                .collect(),
             ranks,
             places,
         }
@@ -189,13 +255,22 @@ impl<'d> Judge<'d> {
         let ranks: Vec<f64> = hearing.ranks.iter().map(|rank| rank.rank).collect();
         let excess = hearing.auc - 0.5;
         let abstained = excess < (LEAST_AUC - 0.5).max(LEAST_ERRORS * hearing.auc_error);
-        let found = belief::by_ranks(&ranks);
+        let strata: Vec<usize> = hearing.ranks.iter().map(|rank| rank.stratum).collect();
+        let found = belief::by_ranks(&ranks, &strata, hearing.unexplained);
         let by_weight = belief::with_weights(&found.beliefs, &self.bench.weights);
         let beliefs = match abstained {
             true => vec![PRIOR; ranks.len()],
             false => by_weight.beliefs,
         };
         let rates = belief::discovery_rates(&beliefs);
+        let known = Links {
+            ranks: &hearing.ranks,
+            weights: &self.bench.weights,
+            beliefs: &beliefs,
+            unexplained: hearing.unexplained,
+        };
+        let of_kind =
+            |(kind, ranks): &(Draw, Vec<Rank>)| check(known, *kind, ranks, self.params.seed);
         let user = |row: u32| self.data.user_row(row as usize) as u32;
         let links = self.bench.links.iter().enumerate().map(|(place, link)| {
             let (a, b) = (user(link.src), user(link.dst));
@@ -206,6 +281,7 @@ impl<'d> Judge<'d> {
                 belief: beliefs[place],
                 false_discovery_rate: rates[place],
                 rank: hearing.ranks[place].rank,
+                rank_by_vectors: hearing.ranks[place].by_vectors,
                 by_kind: hearing.ranks[place].by_kind,
                 weight_odds: by_weight.odds[place],
             }
@@ -219,6 +295,14 @@ impl<'d> Judge<'d> {
             auc_decoys: hearing.auc,
             auc_error: hearing.auc_error,
             abstained,
+            unexplained: hearing.unexplained,
+            checks: match abstained {
+                true => Vec::new(),
+                false => hearing.implants.iter().map(of_kind).collect(),
+            },
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

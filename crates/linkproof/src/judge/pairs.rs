@@ -8,11 +8,14 @@ use std::collections::HashSet;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
 
+use super::evidence::Standing;
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::folds::Folds;
 use crate::graph::{Adjacency, Graph, Link, LinkRules};
+use crate::pairs::Split;
 
 /// Two rows, the smaller first, the fold that holds them out, and their pair of
 /// views.
@@ -29,12 +32,20 @@ pub struct Pair {
 }
 
 /// A way to draw pairs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Draw {
     /// Both ends uniformly.
     Uniform,
     /// Ends of links, so by degree.
     ByDegree,
+    /// Of several pairs the one whose data vectors are most alike.
+    Similar,
+}
+
+impl Draw {
+    /// All ways.
+    pub const ALL: [Draw; 3] = [Draw::Uniform, Draw::ByDegree, Draw::Similar];
 }
 
 /// What one fold's fit may see.
@@ -68,22 +79,24 @@ pub struct Bench {
     pub decoys: Vec<Pair>,
     /// For each fold what its fit may see.
     pub training: Vec<Training>,
+    splits: Vec<Split>,
 }
 
 /// Decoys for each link, and for each pair of views at least and at most.
 const DECOYS_PER_LINK: usize = 5;
 const LEAST_DECOYS: usize = 8_000;
 const MOST_DECOYS: usize = 200_000;
+/// Implants of each kind, for each link, and at most.
+const IMPLANTS_PER_LINK: f64 = 0.1;
+const MOST_IMPLANTS: usize = 4_000;
+/// The pairs of which the most similar one is implanted.
+const CANDIDATES: usize = 40;
 
 impl Bench {
     /// Shares the links of `data` out to folds and draws decoys.
     pub fn new(data: &Dataset, folds: Folds, seed: u64) -> Result<Bench> {
         folds.check(data)?;
         let splits: Vec<_> = (0..folds.number()).map(|fold| folds.split(fold)).collect();
-        let fold_of = |src: u32, dst: u32| {
-            let found = splits.iter().position(|split| split.holds_out(src, dst));
-            found.unwrap_or(0) as u32
-        };
         let view_of = |row: u32| {
             let views = data.views();
             views.partition_point(|view| view.rows.end <= row as usize)
@@ -102,7 +115,7 @@ impl Bench {
             links.push(Pair {
                 src: link.src,
                 dst: link.dst,
-                fold: fold_of(link.src, link.dst),
+                fold: fold_of(&splits, link.src, link.dst),
                 group: group as u32,
             });
         }
@@ -115,6 +128,7 @@ impl Bench {
             weights: data.graph().weights().to_vec(),
             decoys: Vec::new(),
             training,
+            splits,
         };
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(0x6465_636f);
@@ -123,7 +137,7 @@ impl Bench {
             let most = MOST_DECOYS * links / bench.links.len();
             let wanted = (DECOYS_PER_LINK * links).clamp(LEAST_DECOYS, most.max(LEAST_DECOYS));
             for draw in [Draw::Uniform, Draw::ByDegree] {
-                let drawn = bench.draw(data, group, draw, wanted / 2, &mut random, fold_of);
+                let drawn = bench.draw(data, group, draw, wanted / 2, &mut random);
                 bench.decoys.extend(drawn);
             }
         }
@@ -138,7 +152,6 @@ impl Bench {
         draw: Draw,
         count: usize,
         random: &mut ChaCha8Rng,
-        fold_of: impl Fn(u32, u32) -> u32,
     ) -> Vec<Pair> {
         const TRIES: usize = 20;
         let Group { views, links } = &self.groups[group];
@@ -150,7 +163,7 @@ impl Bench {
                 break;
             }
             let mut end = |side: usize| match draw {
-                Draw::Uniform => random.random_range(rows[side].clone()) as u32,
+                Draw::Uniform | Draw::Similar => random.random_range(rows[side].clone()) as u32,
                 Draw::ByDegree => {
                     let link = self.links[links[random.random_range(0..links.len())] as usize];
                     let side = if same {
@@ -167,7 +180,7 @@ impl Bench {
                 pairs.push(Pair {
                     src,
                     dst,
-                    fold: fold_of(src, dst),
+                    fold: fold_of(&self.splits, src, dst),
                     group: group as u32,
                 });
             }
@@ -175,21 +188,36 @@ impl Bench {
         pairs
     }
 
-    /// Pairs without a link, drawn in some way and each once: to be judged as
-    /// links would be that are known to be false.
-    pub fn implants(&self, data: &Dataset, folds: Folds, draw: Draw, share: f64) -> Vec<Pair> {
-        let splits: Vec<_> = (0..folds.number()).map(|fold| folds.split(fold)).collect();
-        let fold_of = |src: u32, dst: u32| {
-            let found = splits.iter().position(|split| split.holds_out(src, dst));
-            found.unwrap_or(0) as u32
-        };
-        let mut random = ChaCha8Rng::seed_from_u64(0x696d_706c);
-        random.set_stream(draw as u64);
+    /// Pairs without a link, drawn in some way and each once: judged as links
+    /// would be that are known to be false.
+    pub fn implants(
+        &self,
+        data: &Dataset,
+        standing: &Standing,
+        draw: Draw,
+        seed: u64,
+    ) -> Vec<Pair> {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(0x696d_7000 + draw as u64);
         let mut seen = HashSet::new();
         let mut all = Vec::new();
         for (place, group) in self.groups.iter().enumerate() {
-            let wanted = (share * group.links.len() as f64).ceil() as usize;
-            let drawn = self.draw(data, place, draw, wanted, &mut random, fold_of);
+            let share = group.links.len() as f64 / self.links.len() as f64;
+            let wanted = (IMPLANTS_PER_LINK * group.links.len() as f64).ceil();
+            let wanted = wanted.min(MOST_IMPLANTS as f64 * share) as usize;
+            let drawn = match draw {
+                Draw::Similar if !standing.compares(group.views) => Vec::new(),
+                Draw::Similar => {
+                    let candidates = self.draw(data, place, draw, CANDIDATES * wanted, &mut random);
+                    let cosine = |p: &&Pair| standing.cosine(group.views.0, p.src, p.dst);
+                    let most = |list: &[Pair]| {
+                        let alike = |a: &&Pair, b: &&Pair| cosine(a).total_cmp(&cosine(b));
+                        list.iter().max_by(alike).copied()
+                    };
+                    candidates.chunks(CANDIDATES).filter_map(most).collect()
+                }
+                _ => self.draw(data, place, draw, wanted, &mut random),
+            };
             all.extend(
                 drawn
                     .into_iter()
@@ -198,6 +226,12 @@ impl Bench {
         }
         all
     }
+}
+
+/// The fold that holds a pair out.
+fn fold_of(splits: &[Split], src: u32, dst: u32) -> u32 {
+    let found = splits.iter().position(|split| split.holds_out(src, dst));
+    found.unwrap_or(0) as u32
 }
 
 /// What a fit may see that does not see a fold.

@@ -36,6 +36,11 @@ pub struct Told {
     pub plain: f64,
     /// What their averages tell.
     pub averaged: f64,
+    /// What the embeddings tell of each component, on average: an embedding of
+    /// few dimensions tells little, however large the first components are.
+    pub plain_each: f64,
+    /// What the averages tell of each component.
+    pub averaged_each: f64,
 }
 
 /// Which columns are in the first half.
@@ -170,8 +175,8 @@ fn orthonormal(basis: &mut [f64], width: usize) {
 }
 
 /// The share of the variance of `targets` that a ridge regression on `y` tells
-/// of nodes held out.
-pub fn told(y: &[f32], dim: usize, targets: &[f64], count: usize, seed: u64) -> f64 {
+/// of nodes held out, and the mean of the shares of each component.
+pub fn told(y: &[f32], dim: usize, targets: &[f64], count: usize, seed: u64) -> [f64; 2] {
     let n = y.len() / dim;
     let mut order: Vec<usize> = (0..n).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -215,7 +220,7 @@ pub fn told(y: &[f32], dim: usize, targets: &[f64], count: usize, seed: u64) -> 
             *mean += t / seen.len() as f64;
         }
     }
-    let mut best = 0.0f64;
+    let mut best = [0.0f64; 2];
     for ridge in RIDGES {
         let mut gram = gram.clone();
         for a in 0..dim {
@@ -230,19 +235,29 @@ pub fn told(y: &[f32], dim: usize, targets: &[f64], count: usize, seed: u64) -> 
                 )
             })
             .collect();
-        let (mut error, mut total) = (0.0, 0.0);
+        let (mut error, mut total) = (vec![0.0; count], vec![0.0; count]);
         for &place in held_out {
             let y = row(place);
             for c in 0..count {
                 let t = targets[place * count + c];
                 let guess: f64 = solved[c].iter().zip(&y).map(|(w, y)| w * y).sum();
-                error += (t - guess).powi(2);
-                total += (t - means[c]).powi(2);
+                error[c] += (t - guess).powi(2);
+                total[c] += (t - means[c]).powi(2);
             }
         }
-        if total > 0.0 {
-            best = best.max(1.0 - error / total);
-        }
+        let share = |error: f64, total: f64| {
+            if total > 0.0 {
+                1.0 - error / total
+            } else {
+                0.0
+            }
+        };
+        let each = error
+            .iter()
+            .zip(&total)
+            .map(|(e, t)| share(*e, *t).max(0.0));
+        best[0] = best[0].max(share(error.iter().sum(), total.iter().sum()));
+        best[1] = best[1].max(each.sum::<f64>() / count.max(1) as f64);
     }
     best
 }

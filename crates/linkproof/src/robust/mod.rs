@@ -6,6 +6,13 @@
 
 mod gate;
 mod recipe;
+mod unseen;
 
 pub use gate::{LEAST_COLUMNS, Told};
-pub use recipe::{Averaging, Gate, Recipe, RidgeTried, Robust, believed, fit_robust, walks_over};
+pub use recipe::{
+    Averaging, Gate, Recipe, RidgeTried, Robust, believed, fit_robust, tell, walks_over,
+};
+pub use unseen::Newcomers;
+
+#[cfg(test)]
+mod tests;

@@ -3,16 +3,22 @@
 use serde::Serialize;
 
 use super::gate::{self, Told};
-use crate::dataset::Dataset;
+use crate::dataset::{DataView, Dataset};
 use crate::error::{Error, Result};
+use crate::features::Matrix;
 use crate::folds::Watcher;
 use crate::graph::{Adjacency, Graph, Link, LinkRules};
 use crate::judge::average::averages;
 use crate::judge::fits::{LinkFit, TOLERANCE, fit_links};
-use crate::judge::{Judge, Judgement};
+use crate::judge::{Hearing, Judge, JudgedLink, Judgement};
 use crate::model::{Fitted, fit_from};
 use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
 use crate::transform::average_over_walks;
+
+/// A ridge that tells this share of the most that any tells is as good.
+const AS_GOOD: f64 = 0.95;
+/// Fits from halves of the columns end early: only their ratio is read.
+const GATE_TOLERANCE: f64 = 3e-4;
 
 /// When embeddings are averaged over believed links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -30,10 +36,16 @@ pub enum Averaging {
 /// The settings of the recipe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recipe {
-    /// The ridges to choose from.
+    /// The ridges of the fits that judge links; the search starts in the middle
+    /// and goes on as long as it gains.
     pub ridges: Vec<f64>,
+    /// The ridges of the fit to walks, in units of the judges' ridge. Walks tell
+    /// more than links, so larger ones may be best.
+    pub factors: Vec<f64>,
     /// Folds of links.
     pub folds: usize,
+    /// Folds on which ridges are compared.
+    pub compared_folds: usize,
     /// The length of the walks over believed links; 0: the links themselves.
     pub walks: usize,
     /// Rounds of averaging.
@@ -48,12 +60,14 @@ pub struct Recipe {
 impl Default for Recipe {
     fn default() -> Self {
         Recipe {
-            ridges: vec![30.0, 10.0, 3.0, 1.0],
+            ridges: vec![0.3, 1.0, 3.0, 10.0, 30.0],
+            factors: vec![1.0, 3.0, 10.0],
             folds: 5,
+            compared_folds: 2,
             walks: 4,
             rounds: 2,
             averaging: Averaging::Gate,
-            threshold: 0.8,
+            threshold: 0.87,
         }
     }
 }
@@ -65,8 +79,18 @@ pub struct RidgeTried {
     pub ridge: f64,
     /// The chance that a held-out link has more to say for it than a decoy.
     pub auc: f64,
-    /// Its standard error.
-    pub error: f64,
+    /// What it gains over the ridge that was best before it, and the standard
+    /// error of that.
+    pub gain: Option<(f64, f64)>,
+}
+
+/// A ridge of the fit to walks, and what halves of the data vectors told by it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct WalkRidge {
+    /// The ridge.
+    pub ridge: f64,
+    /// What was told.
+    pub told: Told,
 }
 
 /// What the gate found, and what it says.
@@ -91,10 +115,18 @@ pub struct Robust {
     pub judgement: Judgement,
     /// The gate.
     pub gate: Gate,
-    /// The ridges that were compared.
+    /// The ridges of judges that were compared.
     pub ridges: Vec<RidgeTried>,
-    /// The ridge that was chosen.
+    /// The ridge of the judges.
+    pub judge_ridge: f64,
+    /// The ridges of the fit to walks that were compared.
+    pub walk_ridges: Vec<WalkRidge>,
+    /// The ridge of the model.
     pub ridge: f64,
+    /// The mean weight of a link, counted by belief.
+    pub mean_weight: f64,
+    pub(super) levels: Vec<Vec<f32>>,
+    pub(super) links: Adjacency,
 }
 
 impl Robust {
@@ -164,144 +196,247 @@ pub fn fit_robust(
     watcher: Watcher<'_>,
 ) -> Result<Robust> {
     let judge = Judge::new(params, data, recipe.folds)?;
-    let (ridge, ridges, fits) = choose_ridge(&judge, recipe, watcher)?;
-    let hearing = judge.hear(&fits);
-    let judgement = judge.believe(&hearing);
+    let (judge_ridge, ridges, fits) = choose_ridge(&judge, recipe, watcher)?;
+    let judgement = judge.believe(&judge.hear(&fits));
+    drop(judge);
     let trusted = believed(data, &judgement)?;
-    let walked = walks_over(data, &trusted, recipe.walks)?;
-    let with = belief_params(params, ridge)?;
-    let goes_on = &mut |_: &_, _| (watcher.goes_on)();
-    let warm = fits.first().map(|fit| fit.theta.as_slice());
-    let model = fit_from(
-        &with,
-        &data.with_graph(walked.clone()),
-        warm,
-        TOLERANCE,
-        goes_on,
-    )?;
+    let walked = data.with_graph(walks_over(data, &trusted, recipe.walks)?);
     let links = trusted.adjacency();
-    let told = tell(&with, data, &walked, &links, recipe, watcher)?;
-    let opens = told.is_some_and(|told| told.averaged >= recipe.threshold * told.plain);
+    let (ridge, walk_ridges, gate) =
+        choose_walk_ridge(params, &walked, &links, judge_ridge, recipe, watcher)?;
     let recommends_averages = match recipe.averaging {
-        Averaging::Gate => opens,
+        Averaging::Gate => gate.opens,
         Averaging::Always => true,
         Averaging::Never => false,
     };
-    let averaged = average_model(&model, data, &links, recipe.rounds);
+    let with = belief_params(params, ridge)?;
+    let goes_on = &mut |_: &_, _| (watcher.goes_on)();
+    let warm = fits.first().map(|fit| fit.theta.as_slice());
+    let mut model = fit_from(&with, &walked, warm, TOLERANCE, goes_on)?;
+    let sum = |value: &dyn Fn(&JudgedLink) -> f64| judgement.links.iter().map(value).sum::<f64>();
+    let believed_links = sum(&|link| link.belief).max(f64::MIN_POSITIVE);
+    let mean_weight = sum(&|link| link.belief * link.weight) / believed_links;
+    // The fit saw the links at what they are believed; expected weights are in
+    // the unit of the weights.
+    let seen: f64 = trusted.weights().iter().sum();
+    model.scale_expected(mean_weight * believed_links / seen.max(f64::MIN_POSITIVE));
+    let levels = average_model(&model, data, &links, recipe.rounds);
+    let averaged = data.to_user_order(levels.last().cloned().unwrap_or_default(), model.dim());
     Ok(Robust {
         model,
         averaged,
         recommends_averages,
         judgement,
-        gate: Gate { told, opens },
+        gate,
         ridges,
+        judge_ridge,
+        walk_ridges,
         ridge,
+        mean_weight,
+        levels,
+        links,
     })
 }
 
-fn average_model(model: &Fitted, data: &Dataset, links: &Adjacency, rounds: usize) -> Vec<f32> {
-    let dim = model.dim();
+/// The embeddings by internal rows after 0, 1, .. rounds of averaging.
+fn average_model(
+    model: &Fitted,
+    data: &Dataset,
+    links: &Adjacency,
+    rounds: usize,
+) -> Vec<Vec<f32>> {
     let inside: Vec<f32> = (0..data.n_nodes())
         .flat_map(|row| model.row(data.user_row(row)))
         .copied()
         .collect();
-    let averaged = averages(links, &inside, dim, rounds)
-        .pop()
-        .unwrap_or_default();
-    data.to_user_order(averaged, dim)
+    averages(links, &inside, model.dim(), rounds)
 }
 
-/// The ridge by which held-out links are told from decoys best, the larger one
-/// of equals, and its fits.
+/// The ridge by which held-out links are told from decoys best, and its fits to
+/// all folds. A larger one is taken unless it is worse by a standard error, a
+/// smaller one only if it is better by one.
 fn choose_ridge(
     judge: &Judge<'_>,
     recipe: &Recipe,
     watcher: Watcher<'_>,
 ) -> Result<(f64, Vec<RidgeTried>, Vec<LinkFit>)> {
-    let mut candidates = recipe.ridges.clone();
-    candidates.sort_by(|a, b| b.total_cmp(a));
-    let mut tried = Vec::new();
-    let mut best: Option<(f64, f64, Vec<LinkFit>)> = None;
-    let mut earlier: Vec<LinkFit> = Vec::new();
-    for ridge in candidates {
-        let fits = judge.fit(ridge, judge.n_folds(), &earlier, TOLERANCE, watcher)?;
-        let hearing = judge.hear(&fits);
-        tried.push(RidgeTried {
-            ridge,
-            auc: hearing.auc,
-            error: hearing.auc_error,
-        });
-        if best.as_ref().is_none_or(|best| hearing.auc > best.0) {
-            best = Some((hearing.auc, ridge, fits.clone()));
-        }
-        earlier = fits;
-    }
-    match best {
-        Some((_, ridge, fits)) => Ok((ridge, tried, fits)),
-        None => Err(Error::Param {
+    let mut ridges = recipe.ridges.clone();
+    ridges.sort_by(f64::total_cmp);
+    if ridges.is_empty() {
+        return Err(Error::Param {
             name: "ridges",
             accepted: "at least one".into(),
             given: "none".into(),
-        }),
+        });
     }
+    let compared = match ridges.len() {
+        1 => judge.n_folds(),
+        _ => recipe.compared_folds.clamp(1, judge.n_folds()),
+    };
+    let mut place = ridges.len() / 2;
+    let fit = |place: usize, earlier: &[LinkFit], folds: usize| {
+        judge.fit(ridges[place], folds, earlier, TOLERANCE, watcher)
+    };
+    let mut fits = fit(place, &[], compared)?;
+    let mut heard = judge.hear(&fits);
+    let mut tried = vec![RidgeTried {
+        ridge: ridges[place],
+        auc: heard.auc,
+        gain: None,
+    }];
+    let mut step: i64 = 1;
+    let mut moved = false;
+    loop {
+        let next = place as i64 + step;
+        let gains = (0..ridges.len() as i64).contains(&next) && {
+            let other = fit(next as usize, &fits, compared)?;
+            let hearing = judge.hear(&other);
+            let (gain, error) = gain(&heard, &hearing);
+            tried.push(RidgeTried {
+                ridge: ridges[next as usize],
+                auc: hearing.auc,
+                gain: Some((gain, error)),
+            });
+            let enough = gain > -(step as f64) * error;
+            if enough {
+                (place, fits, heard) = (next as usize, other, hearing);
+            }
+            enough
+        };
+        moved |= gains;
+        match (gains, step, moved) {
+            (true, _, _) => {}
+            // The larger one is no better: perhaps a smaller one is.
+            (false, 1, false) => step = -1,
+            _ => break,
+        }
+    }
+    if compared < judge.n_folds() {
+        let known = fits;
+        fits = judge.fit_others(ridges[place], known, TOLERANCE, watcher)?;
+    }
+    Ok((ridges[place], tried, fits))
 }
 
-/// What embeddings from one half of the columns, plain and averaged, tell of
-/// the other half.
-fn tell(
+/// How much smaller the ranks of the same links are, on average, and the
+/// standard error of that.
+fn gain(before: &Hearing, after: &Hearing) -> (f64, f64) {
+    let pairs = before.ranks.iter().zip(&after.ranks);
+    let gains: Vec<f64> = pairs.map(|(a, b)| a.rank - b.rank).collect();
+    let m = gains.len().max(1) as f64;
+    let mean = gains.iter().sum::<f64>() / m;
+    let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
+    (mean, squares.sqrt() / m)
+}
+
+/// The largest ridge that tells as good as the most of the data vectors' other
+/// half, and what the gate says there. The judges' ridge where there are no
+/// columns to split.
+fn choose_walk_ridge(
     params: &CheckedParams,
-    data: &Dataset,
-    walked: &Graph,
+    walked: &Dataset,
     links: &Adjacency,
+    judge_ridge: f64,
     recipe: &Recipe,
     watcher: Watcher<'_>,
-) -> Result<Option<Told>> {
-    let enough = |matrix: &crate::Matrix| matrix.n_columns() >= gate::LEAST_COLUMNS;
-    let splits = data
-        .views()
-        .iter()
-        .any(|view| view.matrix.as_ref().is_some_and(enough));
-    if !splits {
+) -> Result<(f64, Vec<WalkRidge>, Gate)> {
+    let mut factors = recipe.factors.clone();
+    factors.sort_by(f64::total_cmp);
+    let mut tried: Vec<WalkRidge> = Vec::new();
+    let mut earlier = Vec::new();
+    let value = |told: &Told| {
+        let opens = told.averaged >= recipe.threshold * told.plain;
+        if opens {
+            told.averaged_each
+        } else {
+            told.plain_each
+        }
+    };
+    for ridge in factors.iter().map(|factor| factor * judge_ridge) {
+        let with = belief_params(params, ridge)?;
+        let Some((told, fits)) = tell(&with, walked, links, recipe.rounds, &earlier, watcher)?
+        else {
+            let closed = Gate {
+                told: None,
+                opens: false,
+            };
+            return Ok((judge_ridge, Vec::new(), closed));
+        };
+        tried.push(WalkRidge { ridge, told });
+        earlier = fits;
+        let best = tried.iter().map(|t| value(&t.told)).fold(0.0, f64::max);
+        if value(&told) < AS_GOOD * best {
+            break;
+        }
+    }
+    let best = tried.iter().map(|t| value(&t.told)).fold(0.0, f64::max);
+    let good = |t: &&WalkRidge| value(&t.told) >= AS_GOOD * best;
+    let chosen = tried.iter().rev().find(good).copied();
+    let Some(WalkRidge { ridge, told }) = chosen else {
+        return Err(Error::Param {
+            name: "factors",
+            accepted: "at least one".into(),
+            given: "none".into(),
+        });
+    };
+    let gate = Gate {
+        told: Some(told),
+        opens: told.averaged >= recipe.threshold * told.plain,
+    };
+    Ok((ridge, tried, gate))
+}
+
+/// What embeddings from one half of the columns, plain and averaged over `links`,
+/// tell of the other half; and the fits from both halves. None where no view has
+/// columns to split.
+pub fn tell(
+    params: &CheckedParams,
+    data: &Dataset,
+    links: &Adjacency,
+    rounds: usize,
+    earlier: &[LinkFit],
+    watcher: Watcher<'_>,
+) -> Result<Option<(Told, Vec<LinkFit>)>> {
+    let enough = |matrix: &Matrix| matrix.n_columns() >= gate::LEAST_COLUMNS;
+    let can_split = |view: &DataView| view.matrix.as_ref().is_some_and(enough);
+    if !data.views().iter().any(can_split) {
         return Ok(None);
     }
     let dim = params.dim;
-    let mut sums = [0.0; 2];
-    let mut weight = 0.0;
-    for side in [true, false] {
-        let half = data.map_vectors(|_, matrix| {
-            if !enough(matrix) {
-                return Ok(matrix.clone());
-            }
+    let (mut sums, mut weight, mut fits) = ([[0.0; 2]; 2], 0.0, Vec::new());
+    for (place, side) in [true, false].into_iter().enumerate() {
+        let part = |matrix: &Matrix, side: bool| {
             let first = gate::halves(matrix.n_columns(), params.seed);
             gate::some_columns(matrix, |column| first[column] == side)
+        };
+        let half = data.map_vectors(|_, matrix| match enough(matrix) {
+            true => part(matrix, side),
+            false => Ok(matrix.clone()),
         })?;
-        let fit = fit_links(
-            params,
-            &half.with_graph(walked.clone()),
-            None,
-            10.0 * TOLERANCE,
-            watcher.goes_on,
-        )?;
-        let averaged = averages(links, &fit.y, dim, recipe.rounds)
-            .pop()
-            .unwrap_or_default();
-        for view in data.views() {
-            let Some(matrix) = view.matrix.as_ref().filter(|matrix| enough(matrix)) else {
-                continue;
-            };
-            let first = gate::halves(matrix.n_columns(), params.seed);
-            let other = gate::some_columns(matrix, |column| first[column] != side)?;
-            let (targets, count) = gate::components(&other, params.seed)?;
+        let warm = earlier.get(place).map(|fit| fit.theta.as_slice());
+        let fit = fit_links(params, &half, warm, GATE_TOLERANCE, watcher.goes_on)?;
+        let averaged = averages(links, &fit.y, dim, rounds).pop();
+        let averaged = averaged.unwrap_or_default();
+        for view in data.views().iter().filter(|view| can_split(view)) {
+            let Some(matrix) = &view.matrix else { continue };
+            let (targets, count) = gate::components(&part(matrix, !side)?, params.seed)?;
             let rows = view.rows.start * dim..view.rows.end * dim;
             let n = view.rows.len() as f64;
             for (sum, y) in sums.iter_mut().zip([&fit.y, &averaged]) {
-                *sum += n * gate::told(&y[rows.clone()], dim, &targets, count, params.seed);
+                let told = gate::told(&y[rows.clone()], dim, &targets, count, params.seed);
+                sum.iter_mut()
+                    .zip(told)
+                    .for_each(|(sum, told)| *sum += n * told);
             }
             weight += n;
         }
+        fits.push(fit);
     }
-    Ok(Some(Told {
-        plain: sums[0] / weight,
-        averaged: sums[1] / weight,
-    }))
+    let told = Told {
+        plain: sums[0][0] / weight,
+        averaged: sums[1][0] / weight,
+        plain_each: sums[0][1] / weight,
+        averaged_each: sums[1][1] / weight,
+    };
+    Ok(Some((told, fits)))
 }
