@@ -9,7 +9,9 @@ mod save;
 
 pub use apply::Neighbor;
 pub use files::{LINKS, VERSION};
-pub use fit::{check_weights, fit, fit_observed, fit_seeing, fit_without, held_out_pairs};
+pub use fit::{
+    check_weights, fit, fit_from, fit_observed, fit_seeing, fit_without, held_out_pairs,
+};
 
 use serde::{Deserialize, Serialize};
 
