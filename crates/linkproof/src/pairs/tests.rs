@@ -140,7 +140,8 @@ fn tiles_agree_with_plain_loops() {
             let single = run::<f32>(case, &Tiled::default(), &score);
             for (outcome, tolerance) in [(&double, 1e-10), (&single, 5e-6 * case.spread)] {
                 let (found, expected) = (outcome.sums.watched, exact.sums.watched);
-                assert_eq!(found.1, expected.1, "watched pairs of case {index}");
+                let counted = (found.1 - expected.1).abs() <= 1e-12 * expected.1;
+                assert!(counted, "watched pairs of case {index}");
                 let error = (found.0 - expected.0).abs();
                 let bound = tolerance * expected.0.abs();
                 assert!(error <= bound, "{kind:?} {index}: {found:?} {expected:?}");
