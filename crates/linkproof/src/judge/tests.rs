@@ -294,7 +294,10 @@ fn units_of_weights_do_not_matter_and_honest_heavy_links_are_believed() {
 
 #[test]
 fn weights_of_false_links_speak_against_them_and_equal_weights_do_not_speak() {
-    let plan = Planted::default();
+    let plan = Planted {
+        inside: 0.97,
+        ..Planted::default()
+    };
     let mut links = plan.links(7);
     let wrong = plan.add_false(&mut links, 0.1, false, 8);
     let equal = judge(&plan.data(&links, plan.vectors(7)));

@@ -15,8 +15,9 @@ use crate::model::{Fitted, fit_from};
 use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
 use crate::transform::average_over_walks;
 
-/// A ridge that tells this share of the most that any tells is as good.
-const AS_GOOD: f64 = 0.95;
+/// A ridge is as good as the best one that tells this share of what it tells of
+/// the other half's variance, and this share of each component.
+const AS_GOOD: [f64; 2] = [0.945, 0.85];
 /// Fits from halves of the columns end early: only their ratio is read.
 const GATE_TOLERANCE: f64 = 3e-4;
 
@@ -344,13 +345,15 @@ fn choose_walk_ridge(
     factors.sort_by(f64::total_cmp);
     let mut tried: Vec<WalkRidge> = Vec::new();
     let mut earlier = Vec::new();
-    let value = |told: &Told| {
-        let opens = told.averaged >= recipe.threshold * told.plain;
-        if opens {
-            told.averaged_each
-        } else {
-            told.plain_each
-        }
+    let values = |told: &Told| match told.averaged >= recipe.threshold * told.plain {
+        true => [told.averaged, told.averaged_each],
+        false => [told.plain, told.plain_each],
+    };
+    let good = |tried: &[WalkRidge], told: &Told| {
+        let all = tried.iter().map(|other| values(&other.told));
+        let best = all.fold([0.0f64; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
+        let own = values(told);
+        (0..2).all(|k| own[k] >= AS_GOOD[k] * best[k])
     };
     for ridge in factors.iter().map(|factor| factor * judge_ridge) {
         let with = belief_params(params, ridge)?;
@@ -364,15 +367,12 @@ fn choose_walk_ridge(
         };
         tried.push(WalkRidge { ridge, told });
         earlier = fits;
-        let best = tried.iter().map(|t| value(&t.told)).fold(0.0, f64::max);
-        if value(&told) < AS_GOOD * best {
+        if !good(&tried, &told) {
             break;
         }
     }
-    let best = tried.iter().map(|t| value(&t.told)).fold(0.0, f64::max);
-    let good = |t: &&WalkRidge| value(&t.told) >= AS_GOOD * best;
-    let chosen = tried.iter().rev().find(good).copied();
-    let Some(WalkRidge { ridge, told }) = chosen else {
+    let chosen = tried.iter().rev().find(|other| good(&tried, &other.told));
+    let Some(&WalkRidge { ridge, told }) = chosen else {
         return Err(Error::Param {
             name: "factors",
             accepted: "at least one".into(),
