@@ -4,7 +4,7 @@
 //! `cargo run --release -p linkproof --example robust -- FOLDER [OPTION VALUE]..`
 //!
 //! Options: `--runs 1`, `--seed 0`, `--damage clean,u30,u90,d30,d90,w10x100,w50x10,w30x3`,
-//! `--ridges 30,10,3,1`. Prints a line for each run: NMI (x 100) on a fifth of
+//! `--ridges 30,10,3,1`, `--factors 1,3`. Prints a line for each run: NMI (x 100) on a fifth of
 //! the nodes of the plain embeddings, of the averages and of the recommended
 //! ones; the AUC of belief; the share of false links, estimated and true; the
 //! share of sound links among suspects at rates of .05, .1 and .2; the gate; the
@@ -202,6 +202,9 @@ fn main() -> Result<(), Error> {
             "--runs" => runs = value.parse().unwrap_or(1),
             "--seed" => first = value.parse().unwrap_or(0),
             "--damage" => damages = value,
+            "--factors" => {
+                recipe.factors = value.split(',').filter_map(|r| r.parse().ok()).collect();
+            }
             "--ridges" => {
                 recipe.ridges = value.split(',').filter_map(|r| r.parse().ok()).collect();
             }

@@ -175,7 +175,8 @@ mod tests {
                 ]
             })
             .collect();
-        let is_link = |place: usize| (z[place][0] + 0.3 * z[place][1] > 0.2) != (place % 5 == 0);
+        let is_link =
+            |place: usize| (z[place][0] + 0.3 * z[place][1] > 0.2) != place.is_multiple_of(5);
         let examples = || {
             z.iter().enumerate().map(|(place, z)| Example {
                 z,
