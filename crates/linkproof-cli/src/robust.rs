@@ -133,7 +133,7 @@ impl Recommended {
             (true, told) => write!(
                 text,
                 "\n  averaged  yes: {}",
-                told.unwrap_or_else(|| "as asked".to_owned())
+                told.unwrap_or_else(|| "held-back data vectors are told by neither".to_owned())
             ),
             (false, Some(told)) => write!(text, "\n  averaged  no: {told}"),
             (false, None) => write!(
