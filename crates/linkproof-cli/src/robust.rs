@@ -165,14 +165,16 @@ pub fn trust_in_words(trust: &Trust) -> String {
              false, and all are believed alike"
         );
     }
-    let agree = match trust.auc_decoys {
+    // False links are like pairs without one, and draw the chance towards a half.
+    let of_sound = (trust.auc_decoys - 0.5 * trust.share_false) / (1.0 - trust.share_false);
+    let agree = match of_sound {
         auc if auc >= 0.85 => "well",
         auc if auc >= 0.7 => "fairly well",
         _ => "hardly",
     };
     let mut text = format!(
-        "\n  judged    about {:.0}% of the links are false\n  agreement links and what is known of \
-         their ends agree {agree}: a link has more to say for it than a pair\n            without \
+        "\n  judged    about {:.0}% of the links are false\n  agreement sound links agree \
+         {agree} with what is known of their ends: a link has more to say for it than a pair\n            without \
          one in {chance:.0}% of cases\n  evidence  {}",
         100.0 * trust.share_false,
         match trust.weights_spoke {

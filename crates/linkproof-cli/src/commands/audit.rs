@@ -56,12 +56,15 @@ use crate::session::{Session, counted};
 /// trust and surprise compare the link's weight averaged over the walks of all links;
 /// the column weight shows what was observed.
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  \
+#[command(
+    verbatim_doc_comment,
+    after_help = "EXAMPLE\n  \
     linkproof audit --model model --links links.csv --features x.npy --out audit.csv\n  \
     linkproof audit --model model --links links.csv --features x.npy --out audit.csv \\\n      \
     --clean kept.csv --false-discovery-rate 0.05 --missing 20\n  \
     linkproof audit --model model --links links.csv --no-judge --min-trust 1e-6 \\\n      \
-    --out audit.csv --clean kept.csv")]
+    --out audit.csv --clean kept.csv"
+)]
 pub struct AuditArgs {
     #[command(flatten)]
     judged: JudgedArgs,

@@ -95,6 +95,15 @@ fn instructions_that_the_machine_lacks_are_refused() {
 }
 
 #[test]
+fn columns_stand_on_lines_of_their_own() {
+    let help = Lab::new().ok("audit --help");
+    for column in ["trust ", "belief ", "false_discovery_rate", "weight_odds"] {
+        let line = format!("\n  {column}");
+        assert!(help.contains(&line), "{column}: {help}");
+    }
+}
+
+#[test]
 fn help_lists_options_defaults_and_an_example() {
     let lab = Lab::new();
     let commands = [
