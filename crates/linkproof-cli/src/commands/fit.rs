@@ -75,8 +75,8 @@ pub struct FitArgs {
     )]
     layout: OnLayout,
     /// Believe each link as far as it deserves: chooses the ridge, judges links,
-    /// fits to walks over believed links, averages where that helps. Costs about
-    /// ten plain fits. A --ridge that is given is kept
+    /// fits to walks over believed links, averages where that helps. Takes
+    /// several times as long as a plain fit. A --ridge that is given is kept
     #[arg(long, help_heading = "Without labels", conflicts_with_all = ["select", "refine"])]
     robust: bool,
     /// Choose score, exponent and ridge without labels first, as 'linkproof
