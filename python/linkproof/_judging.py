@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -34,12 +35,18 @@ class Judging(FittedModel):
         links: Any = None,
         X: Any = None,
         *,
+        judge: bool = True,
         cross_fit: bool = False,
         folds: int = 5,
         fdr: float | None = None,
         min_trust: float | None = None,
     ) -> pd.DataFrame:
         r"""Say how far each link is to be believed, least trusted first.
+
+        The belief in a link is the chance that it is sound, by a judge: fits that
+        did not see it say how much speaks for it, against pairs without a link and
+        with degrees like its own. Weights count by their order alone. A robust fit
+        has its beliefs already.
 
         The trust in a link of weight :math:`w`, where :math:`\mu` is expected, is
         :math:`p(w \mid \mu) / p(w \mid w)` for a Poisson :math:`p` if
@@ -50,7 +57,12 @@ class Judging(FittedModel):
         links : as for fit, optional
             Other links between the model's nodes; those of the fit by default.
         X : as for fit, optional
-            The data vectors of the fit, for `cross_fit` and the column cosine.
+            The data vectors of the fit, for the judge, `cross_fit` and the column
+            cosine. The judge of a model that is not robust goes by links alone
+            without them, which tells less.
+        judge : bool, default=True
+            Judge links (five fits, unless a robust fit has done it); False: only
+            what the model itself says.
         cross_fit : bool, default=False
             Judge each link by a fit that did not see it (one fit for each fold;
             needs `X` unless every node has a vector of its own). A fit is kind to
@@ -58,8 +70,8 @@ class Judging(FittedModel):
         folds : int, default=5
             The folds of `cross_fit`.
         fdr : float, optional
-            Links are suspects where the chance that they are sound is at most
-            this. Default: 0.1, or none with `min_trust`.
+            Links are suspects as long as the share of sound links among them is
+            at most this. Default: 0.1, or none with `min_trust`.
         min_trust : float, optional
             Links of less trust are suspects, whatever that chance.
 
@@ -68,10 +80,20 @@ class Judging(FittedModel):
         audit : DataFrame
             src, dst, weight, mu (expected weight), trust, influence (the weight
             in the estimating equations), surprise (-log10 of the chance of a
-            weight as large), fdr (the chance that it is sound), suspect, and with
-            `X` cosine (of the data vectors). ``attrs["random_share"]`` is the share
-            of links that look like random pairs. Weights are as given, mu and what
-            follows from it as the fit sees them (``attrs["weights"]``).
+            weight as large), fdr (the chance that it is sound by mu alone), suspect,
+            and with `X` cosine (of the data vectors). From the judge: belief,
+            false_discovery_rate (the share of sound links among those believed no
+            more; it decides who is suspect), rank (the share of pairs without a link
+            that have more to say for them), the same by each kind of evidence,
+            rank_embeddings, rank_averages, rank_data_vectors and
+            rank_common_neighbors, and weight_odds (what the weight multiplied the
+            odds by). A robust fit's audit is in the order of beliefs, others in that
+            of trust.
+
+            ``attrs`` has random_share (of links that look like random pairs by
+            mu), weights (mu and what follows from it are of weights as the fit sees
+            them) and of the judge share_false, auc_decoys, abstained and implanted,
+            as :class:`linkproof.Verdict` explains them.
 
         Examples
         --------
@@ -84,12 +106,15 @@ class Judging(FittedModel):
         [0, 11]
         """
         check_is_fitted(self)
-        found = self._judge(links, X, cross_fit, folds, fdr, min_trust, 0)
+        judge = read_flag("judge", judge)
+        found = self._judge(links, X, judge, cross_fit, folds, fdr, min_trust, 0)
         table = pd.DataFrame(found["table"])
         for end in ("src", "dst"):
             table[end] = self.nodes_[table[end].to_numpy()]
         table.attrs["random_share"] = found["random_share"]
         table.attrs["weights"] = self.weights
+        if found["judged"] is not None:
+            table.attrs.update(json.loads(found["judged"]))
         return table
 
     def missing_links(self, top: int = 20, *, links: Any = None) -> pd.DataFrame:
@@ -117,7 +142,8 @@ class Judging(FittedModel):
         [0, 1]
         """
         check_is_fitted(self)
-        pairs = self._judge(links, None, False, 5, None, None, read_count("top", top))["missing"]
+        top = read_count("top", top)
+        pairs = self._judge(links, None, False, False, 5, None, None, top)["missing"]
         table = pd.DataFrame(pairs, columns=["src", "dst", "mu"])
         for end in ("src", "dst"):
             table[end] = self.nodes_[table[end].to_numpy(np.int64)]
@@ -206,6 +232,7 @@ class Judging(FittedModel):
         self,
         links: Any,
         X: Any,
+        judge: bool,
         cross_fit: bool,
         folds: int,
         fdr: float | None,
@@ -217,6 +244,7 @@ class Judging(FittedModel):
                 self._model,
                 self._links_between(links),
                 self._vectors_of_nodes(X),
+                judge=judge,
                 folds=_folds(cross_fit, folds),
                 fdr=_share("fdr", fdr),
                 min_trust=_share("min_trust", min_trust),

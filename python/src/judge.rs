@@ -5,6 +5,10 @@ use linkproof::audit::{
 };
 use linkproof::features::Matrix;
 use linkproof::folds::{Folds, Watcher};
+use linkproof::graph::Link;
+use linkproof::judge::evidence::Kind;
+use linkproof::judge::fits::TOLERANCE;
+use linkproof::judge::{Judge, JudgedLink, Judgement, PRIOR};
 use linkproof::smooth::{End, NewLink, Smoother};
 use linkproof::{Dataset, Error, Features, Graph};
 use numpy::{PyArray1, PyArray2};
@@ -14,7 +18,12 @@ use pyo3::types::PyDict;
 use crate::data::{Links, Vectors, ViewArgument, features};
 use crate::errors::exception;
 use crate::model::{Model, rows};
+use crate::robust::{by_ends, summary};
 use crate::work::{Audience, Desk, run};
+
+/// The folds of the judges, and their ridge for a model that chose none.
+const FOLDS: usize = 5;
+const RIDGE: f64 = 3.0;
 
 /// What links are judged with: other links than the fit's, and data vectors.
 struct Means {
@@ -35,7 +44,7 @@ impl Means {
 
     fn data(self, model: &Model) -> linkproof::Result<Dataset> {
         for (name, _, matrix) in &self.views {
-            let view = &model.fitted.views()[model.fitted.view(Some(name))?];
+            let view = &model.fitted().views()[model.fitted().view(Some(name))?];
             let inputs = view.network.spec().inputs;
             let found = matrix.as_ref().map_or(inputs, Matrix::n_columns);
             if !view.network.is_table() && found != inputs {
@@ -45,7 +54,7 @@ impl Means {
             }
         }
         let links = self.links.unwrap_or_else(|| model.links.clone());
-        audit::judged_data(&model.fitted, links, features(self.views))
+        audit::judged_data(model.fitted(), links, features(self.views))
     }
 }
 
@@ -56,11 +65,11 @@ fn judged(
     folds: Option<usize>,
     desk: &Desk,
 ) -> linkproof::Result<CrossFit> {
-    let random = audit::pairs_to_compare(&model.fitted, data);
+    let random = audit::pairs_to_compare(model.fitted(), data);
     let Some(folds) = folds else {
-        return audit::as_fitted(&model.fitted, data, &random);
+        return audit::as_fitted(model.fitted(), data, &random);
     };
-    if !audit::can_fit(&model.fitted, data) {
+    if !audit::can_fit(model.fitted(), data) {
         return Err(Error::data(
             "X",
             "no data vectors",
@@ -68,7 +77,7 @@ fn judged(
              judge (or cross_fit=False)",
         ));
     }
-    let params = model.fitted.params().clone().check()?;
+    let params = model.fitted().params().clone().check()?;
     let folds = Folds::new(params.seed, folds)?;
     let watcher = Watcher {
         after_fit: &|done, all| desk.fits(done, all),
@@ -79,7 +88,7 @@ fn judged(
 
 /// Judges links, least trusted first: arrays by name.
 #[pyfunction]
-#[pyo3(name = "audit", signature = (model, links, views, *, folds, fdr, min_trust, missing_pairs, threads, show))]
+#[pyo3(name = "audit", signature = (model, links, views, *, judge, folds, fdr, min_trust, missing_pairs, threads, show))]
 #[expect(
     clippy::too_many_arguments,
     reason = "private; Python's method has defaults"
@@ -89,6 +98,7 @@ pub fn audit_links<'py>(
     model: &Model,
     links: Option<&Links>,
     views: Vec<ViewArgument<'py>>,
+    judge: bool,
     folds: Option<usize>,
     fdr: Option<f64>,
     min_trust: Option<f64>,
@@ -97,52 +107,156 @@ pub fn audit_links<'py>(
     show: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let thresholds = Thresholds::new(fdr, min_trust).map_err(exception)?;
+    let of_fit = links.is_none();
     let means = Means::new(links, views);
     let every_step = None;
     let audience = Audience { show, every_step };
     let found = run(py, threads, &audience, |desk| {
         let data = means.data(model)?;
         let CrossFit { verdicts, random } = judged(model, &data, folds, desk)?;
-        let discovery = discover(&verdicts, model.fitted.params().weights, &random);
-        let suspect = |(verdict, &rate)| thresholds.call(verdict, rate);
-        let suspects: Vec<bool> = verdicts.iter().zip(&discovery.rates).map(suspect).collect();
+        let discovery = discover(&verdicts, model.fitted().params().weights, &random);
+        let judgement = match judge {
+            true => Some(beliefs(model, &data, of_fit, desk)?),
+            false => None,
+        };
         let cosines = Baseline::new(&data).map(|baseline| {
             let cosine = |verdict: &Verdict| baseline.cosine(verdict.src, verdict.dst);
             let all = verdicts.iter().map(cosine);
             all.map(|cosine| cosine.unwrap_or(f64::NAN))
                 .collect::<Vec<f64>>()
         });
-        let absent = missing(&model.fitted, &data.user_graph()?, missing_pairs);
-        Ok((verdicts, discovery, suspects, cosines, absent))
+        let absent = missing(model.fitted(), &data.user_graph()?, missing_pairs);
+        Ok((verdicts, discovery, judgement, cosines, absent))
     })?;
-    let (verdicts, discovery, suspects, cosines, absent) = found;
+    let (verdicts, discovery, judgement, cosines, absent) = found;
+    let links = judgement.as_ref().map(|found| in_order(&verdicts, found));
+    let suspect = |place: usize| match &links {
+        None => thresholds.call(&verdicts[place], discovery.rates[place]),
+        Some(links) => {
+            let rate = links[place].map_or(f64::NAN, |link| link.false_discovery_rate);
+            thresholds.call(&verdicts[place], rate)
+        }
+    };
+    // Least trusted first; of a fit that has beliefs, least believed.
+    let mut order: Vec<usize> = (0..verdicts.len()).collect();
+    if let Some(links) = links.as_ref().filter(|_| model.trusting().is_some()) {
+        let belief = |&place: &usize| links[place].map_or(f64::INFINITY, |link| link.belief);
+        order.sort_by(|a, b| belief(a).total_cmp(&belief(b)));
+    }
     let table = PyDict::new(py);
-    let ends = |end: fn(&Verdict) -> u32| verdicts.iter().map(end).collect();
+    let ends = |end: fn(&Verdict) -> u32| order.iter().map(|&at| end(&verdicts[at])).collect();
     table.set_item("src", PyArray1::from_vec(py, ends(|verdict| verdict.src)))?;
     table.set_item("dst", PyArray1::from_vec(py, ends(|verdict| verdict.dst)))?;
-    type Column = (&'static str, fn(&Verdict) -> f64);
-    let columns: [Column; 5] = [
-        ("weight", |verdict| verdict.weight),
-        ("mu", |verdict| verdict.mu),
-        ("trust", |verdict| verdict.trust),
-        ("influence", |verdict| verdict.influence),
-        ("surprise", |verdict| verdict.surprise),
-    ];
-    for (name, number) in columns {
-        let numbers = verdicts.iter().map(number).collect();
-        table.set_item(name, PyArray1::from_vec(py, numbers))?;
-    }
-    table.set_item("fdr", PyArray1::from_vec(py, discovery.rates))?;
+    let column = |name: &str, number: &dyn Fn(usize) -> f64| {
+        let numbers = order.iter().map(|&place| number(place)).collect();
+        table.set_item(name, PyArray1::from_vec(py, numbers))
+    };
+    column("weight", &|at| verdicts[at].weight)?;
+    column("mu", &|at| verdicts[at].mu)?;
+    column("trust", &|at| verdicts[at].trust)?;
+    column("influence", &|at| verdicts[at].influence)?;
+    column("surprise", &|at| verdicts[at].surprise)?;
+    column("fdr", &|at| discovery.rates[at])?;
+    let suspects: Vec<bool> = order.iter().map(|&place| suspect(place)).collect();
     table.set_item("suspect", PyArray1::from_vec(py, suspects))?;
-    if let Some(cosines) = cosines {
-        table.set_item("cosine", PyArray1::from_vec(py, cosines))?;
+    if let Some(cosines) = &cosines {
+        column("cosine", &|at| cosines[at])?;
+    }
+    if let Some(links) = &links {
+        let of = |number: fn(&JudgedLink) -> f64| {
+            move |at: usize| links[at].as_ref().map_or(f64::NAN, number)
+        };
+        column("belief", &of(|link| link.belief))?;
+        column(
+            "false_discovery_rate",
+            &of(|link| link.false_discovery_rate),
+        )?;
+        column("rank", &of(|link| link.rank))?;
+        for (place, kind) in Kind::ALL.iter().enumerate() {
+            let name = format!("rank_{}", kind.to_string().replace('-', "_"));
+            column(&name, &|at| {
+                links[at].map_or(f64::NAN, |link| link.by_kind[place])
+            })?;
+        }
+        column("weight_odds", &of(|link| link.weight_odds))?;
     }
     let found = PyDict::new(py);
     found.set_item("table", table)?;
     found.set_item("random_share", discovery.random_share)?;
     let pairs = absent.iter().map(|pair| (pair.src, pair.dst, pair.mu));
     found.set_item("missing", pairs.collect::<Vec<_>>())?;
+    let judged = judgement.as_ref().map(|found| summary(found).to_string());
+    found.set_item("judged", judged)?;
     Ok(found)
+}
+
+/// How far the links are believed: as the model's own recipe found, where these
+/// are its links, and otherwise by judges that are fitted now. Views whose data
+/// vectors are not given are judged by their links alone.
+fn beliefs(
+    model: &Model,
+    data: &Dataset,
+    of_fit: bool,
+    desk: &Desk,
+) -> linkproof::Result<Judgement> {
+    let known = model.trusting().map(|trusting| &trusting.robust);
+    if let Some(known) = known.filter(|_| of_fit) {
+        return Ok(known.judgement.clone());
+    }
+    let (data, _) = audit::taking_part(model.fitted(), data.clone())?;
+    if data.graph().n_links() < FOLDS {
+        return Ok(untold(&data));
+    }
+    let mut params = model.fitted().params().clone();
+    if !audit::can_fit(model.fitted(), &data) {
+        (params.encoder, params.view_encoders) = (None, Default::default());
+    }
+    let judge = Judge::new(&params.check()?, &data, FOLDS)?;
+    let ridge = known.map_or(RIDGE, |known| known.judge_ridge);
+    let watcher = Watcher {
+        after_fit: &|done, all| desk.fits(done, all),
+        goes_on: &|| desk.goes_on(),
+    };
+    let fits = judge.fit(ridge, judge.n_folds(), &[], TOLERANCE, watcher)?;
+    Ok(judge.believe(&judge.hear(&fits)))
+}
+
+/// Too few links to tell anything of.
+fn untold(data: &Dataset) -> Judgement {
+    let link = |link: Link| {
+        let [a, b] = [link.src, link.dst].map(|row| data.user_row(row as usize) as u32);
+        JudgedLink {
+            src: a.min(b),
+            dst: a.max(b),
+            weight: link.weight,
+            belief: PRIOR,
+            false_discovery_rate: PRIOR,
+            rank: 0.5,
+            rank_by_vectors: 0.5,
+            by_kind: [0.5; Kind::ALL.len()],
+            weight_odds: 1.0,
+        }
+    };
+    Judgement {
+        links: data.graph().links().map(link).collect(),
+        share_false: 0.0,
+        auc_decoys: 0.5,
+        auc_error: 0.5,
+        abstained: true,
+        unexplained: 0.0,
+        checks: Vec::new(),
+    }
+}
+
+/// What the judge found about each link of an audit, if anything.
+fn in_order(verdicts: &[Verdict], judgement: &Judgement) -> Vec<Option<JudgedLink>> {
+    let links = by_ends(&judgement.links);
+    let find = |verdict: &Verdict| {
+        let ends = (verdict.src.min(verdict.dst), verdict.src.max(verdict.dst));
+        let place = links.binary_search_by_key(&ends, |link| (link.src, link.dst));
+        place.ok().map(|place| links[place])
+    };
+    verdicts.iter().map(find).collect()
 }
 
 /// Embeddings averaged over links, each as far as it is believed: of the
@@ -170,19 +284,19 @@ pub fn smooth<'py>(
     let new = new.map(|(view, vectors)| (view, vectors.matrix.clone()));
     let n = new
         .as_ref()
-        .map_or(model.fitted.n_nodes(), |(_, new)| new.n_rows());
+        .map_or(model.fitted().n_nodes(), |(_, new)| new.n_rows());
     let every_step = None;
     let audience = Audience { show, every_step };
     let found = run(py, threads, &audience, |desk| {
-        let (data, _) = audit::taking_part(&model.fitted, means.data(model)?)?;
+        let (data, _) = audit::taking_part(model.fitted(), means.data(model)?)?;
         let CrossFit { verdicts, random } = judged(model, &data, folds, desk)?;
-        let smoother = Smoother::new(&model.fitted, verdicts, random, times);
+        let smoother = Smoother::new(model.fitted(), verdicts, random, times);
         match new {
             None => Ok(smoother.embeddings().to_vec()),
             Some((view, matrix)) => unseen(model, &smoother, &data, view, matrix, new_links),
         }
     })?;
-    rows(py, found, n, model.fitted.dim())
+    rows(py, found, n, model.fitted().dim())
 }
 /// Averages of new nodes: over their links where they have some, and otherwise
 /// what their data vectors tell of the averages.
@@ -204,8 +318,8 @@ fn unseen(
         })
         .collect();
     let features = Features::new(matrix);
-    let name = model.fitted.views()[view].name.as_str();
-    let encoded = model.fitted.embed_view(Some(name), &features, None)?;
+    let name = model.fitted().views()[view].name.as_str();
+    let encoded = model.fitted().embed_view(Some(name), &features, None)?;
     let mut values = smoother.embed(view, &encoded, &links)?;
     let mut linked = vec![false; features.matrix().n_rows()];
     for link in &links {
@@ -214,7 +328,7 @@ fn unseen(
     if linked.iter().all(|linked| *linked) {
         return Ok(values);
     }
-    if !audit::has_vectors(&model.fitted, data, view) {
+    if !audit::has_vectors(model.fitted(), data, view) {
         return Err(Error::data(
             "X",
             "no data vectors",
@@ -223,7 +337,7 @@ fn unseen(
         ));
     }
     let told = smoother.unseen(view, data)?.embed(features.matrix())?;
-    let dim = model.fitted.dim();
+    let dim = model.fitted().dim();
     let rows = values.chunks_exact_mut(dim).zip(told.chunks_exact(dim));
     for ((row, told), _) in rows.zip(linked).filter(|(_, linked)| !linked) {
         row.copy_from_slice(told);
