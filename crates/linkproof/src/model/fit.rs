@@ -218,6 +218,7 @@ fn finish<T: Real>(
         ids: data.ids().clone(),
         node_views,
         embeddings: data.to_user_order(embeddings, params.dim),
+        averaged: None,
         neighborhood,
         report: FitReport {
             stop_reason: solution.stop_reason,

@@ -5,12 +5,14 @@
 //! links, and averaged over them where a gate that reads no label says so.
 
 mod gate;
+mod outcome;
 mod recipe;
 mod unseen;
 
 pub use gate::{LEAST_COLUMNS, Told};
+pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links, weights_spoke};
 pub use recipe::{
-    Averaging, Gate, Recipe, RidgeTried, Robust, believed, fit_robust, tell, walks_over,
+    Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, tell, walks_over,
 };
 pub use unseen::Newcomers;
 

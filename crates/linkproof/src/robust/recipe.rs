@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::gate::{self, Told};
+use super::outcome::plain;
 use crate::dataset::{DataView, Dataset};
 use crate::error::{Error, Result};
 use crate::features::Matrix;
@@ -199,6 +200,9 @@ pub fn fit_robust(
     let (judge_ridge, ridges, fits) = choose_ridge(&judge, recipe, watcher)?;
     let judgement = judge.believe(&judge.hear(&fits));
     drop(judge);
+    if judgement.abstained {
+        return plain(params, data, (judgement, ridges, judge_ridge), watcher);
+    }
     let trusted = believed(data, &judgement)?;
     let walked = data.with_graph(walks_over(data, &trusted, recipe.walks)?);
     let links = trusted.adjacency();
@@ -255,7 +259,7 @@ fn average_model(
 /// The ridge by which held-out links are told from decoys best, and its fits to
 /// all folds. A larger one is taken unless it is worse by a standard error, a
 /// smaller one only if it is better by one.
-fn choose_ridge(
+pub(super) fn choose_ridge(
     judge: &Judge<'_>,
     recipe: &Recipe,
     watcher: Watcher<'_>,
