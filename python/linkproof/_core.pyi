@@ -156,6 +156,7 @@ def audit(
     views: Sequence[_View],
     *,
     judge: bool,
+    false_discovery_rate: float | None,
     folds: int | None,
     fdr: float | None,
     min_trust: float | None,

@@ -22,6 +22,9 @@ from linkproof._progress import Progress
 from linkproof._settings import read_count, read_flag, read_rules, read_threads
 from linkproof._words import quoted
 
+# What an audit says of all links together.
+_TOLD = ("share_false", "auc_decoys", "auc_error", "abstained", "unexplained", "implanted")
+
 
 class Judging(FittedModel):
     """What a fitted model makes of single links."""
@@ -36,12 +39,13 @@ class Judging(FittedModel):
         X: Any = None,
         *,
         judge: bool = True,
+        false_discovery_rate: float | None = None,
         cross_fit: bool = False,
         folds: int = 5,
         fdr: float | None = None,
         min_trust: float | None = None,
     ) -> pd.DataFrame:
-        r"""Say how far each link is to be believed, least trusted first.
+        r"""Say how far each link is to be believed, least believed first.
 
         The belief in a link is the chance that it is sound, by a judge: fits that
         did not see it say how much speaks for it, against pairs without a link and
@@ -63,15 +67,19 @@ class Judging(FittedModel):
         judge : bool, default=True
             Judge links (five fits, unless a robust fit has done it); False: only
             what the model itself says.
+        false_discovery_rate : float, optional
+            Suspects are the least believed links, as many as are claimed to hold
+            at most this share of sound ones; none where links could not be
+            judged. Default: 0.1, or none with `min_trust` or `fdr`.
         cross_fit : bool, default=False
-            Judge each link by a fit that did not see it (one fit for each fold;
-            needs `X` unless every node has a vector of its own). A fit is kind to
-            links that it has seen: it ranks them well, but calls fewer suspect.
+            Take mu, trust and fdr from fits that did not see the link (one fit for
+            each fold; needs `X` unless every node has a vector of its own). A fit is
+            kind to links that it has seen.
         folds : int, default=5
             The folds of `cross_fit`.
         fdr : float, optional
-            Links are suspects as long as the share of sound links among them is
-            at most this. Default: 0.1, or none with `min_trust`.
+            Links are suspects where fdr is at most this. Default: none, or 0.1
+            with ``judge=False`` and without `min_trust`.
         min_trust : float, optional
             Links of less trust are suspects, whatever that chance.
 
@@ -83,12 +91,12 @@ class Judging(FittedModel):
             weight as large), fdr (the chance that it is sound by mu alone), suspect,
             and with `X` cosine (of the data vectors). From the judge: belief,
             false_discovery_rate (the share of sound links among those believed no
-            more; it decides who is suspect), rank (the share of pairs without a link
+            more), rank (the share of pairs without a link
             that have more to say for them), the same by each kind of evidence,
             rank_embeddings, rank_averages, rank_data_vectors and
             rank_common_neighbors, and weight_odds (what the weight multiplied the
-            odds by). A robust fit's audit is in the order of beliefs, others in that
-            of trust.
+            odds by). A robust fit that was loaded knows its beliefs, and the ranks
+            only with `X`. Where the judge abstained, the least trusted come first.
 
             ``attrs`` has random_share (of links that look like random pairs by
             mu), weights (mu and what follows from it are of weights as the fit sees
@@ -107,14 +115,15 @@ class Judging(FittedModel):
         """
         check_is_fitted(self)
         judge = read_flag("judge", judge)
-        found = self._judge(links, X, judge, cross_fit, folds, fdr, min_trust, 0)
+        rate = _share("false_discovery_rate", false_discovery_rate)
+        found = self._judge(links, X, judge, rate, cross_fit, folds, fdr, min_trust, 0)
         table = pd.DataFrame(found["table"])
         for end in ("src", "dst"):
             table[end] = self.nodes_[table[end].to_numpy()]
         table.attrs["random_share"] = found["random_share"]
         table.attrs["weights"] = self.weights
-        if found["judged"] is not None:
-            table.attrs.update(json.loads(found["judged"]))
+        told = json.loads(found["judged"]) or {}
+        table.attrs.update({name: told[name] for name in _TOLD if name in told})
         return table
 
     def missing_links(self, top: int = 20, *, links: Any = None) -> pd.DataFrame:
@@ -143,7 +152,7 @@ class Judging(FittedModel):
         """
         check_is_fitted(self)
         top = read_count("top", top)
-        pairs = self._judge(links, None, False, False, 5, None, None, top)["missing"]
+        pairs = self._judge(links, None, False, None, False, 5, None, None, top)["missing"]
         table = pd.DataFrame(pairs, columns=["src", "dst", "mu"])
         for end in ("src", "dst"):
             table[end] = self.nodes_[table[end].to_numpy(np.int64)]
@@ -233,6 +242,7 @@ class Judging(FittedModel):
         links: Any,
         X: Any,
         judge: bool,
+        rate: float | None,
         cross_fit: bool,
         folds: int,
         fdr: float | None,
@@ -245,6 +255,7 @@ class Judging(FittedModel):
                 self._links_between(links),
                 self._vectors_of_nodes(X),
                 judge=judge,
+                false_discovery_rate=rate,
                 folds=_folds(cross_fit, folds),
                 fdr=_share("fdr", fdr),
                 min_trust=_share("min_trust", min_trust),

@@ -6,24 +6,22 @@ use linkproof::audit::{
 use linkproof::features::Matrix;
 use linkproof::folds::{Folds, Watcher};
 use linkproof::graph::Link;
+use linkproof::judge::belief::discovery_rates;
 use linkproof::judge::evidence::Kind;
-use linkproof::judge::fits::TOLERANCE;
-use linkproof::judge::{Judge, JudgedLink, Judgement, PRIOR};
+use linkproof::judge::{JudgedLink, Judgement, PRIOR};
+use linkproof::robust::{Recipe, Trust, judge_links};
 use linkproof::smooth::{End, NewLink, Smoother};
 use linkproof::{Dataset, Error, Features, Graph};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::{Value, json};
 
 use crate::data::{Links, Vectors, ViewArgument, features};
 use crate::errors::exception;
 use crate::model::{Model, rows};
-use crate::robust::{by_ends, summary};
+use crate::robust::{Trusting, by_ends, counting};
 use crate::work::{Audience, Desk, run};
-
-/// The folds of the judges, and their ridge for a model that chose none.
-const FOLDS: usize = 5;
-const RIDGE: f64 = 3.0;
 
 /// What links are judged with: other links than the fit's, and data vectors.
 struct Means {
@@ -44,7 +42,7 @@ impl Means {
 
     fn data(self, model: &Model) -> linkproof::Result<Dataset> {
         for (name, _, matrix) in &self.views {
-            let view = &model.fitted().views()[model.fitted().view(Some(name))?];
+            let view = &model.fitted.views()[model.fitted.view(Some(name))?];
             let inputs = view.network.spec().inputs;
             let found = matrix.as_ref().map_or(inputs, Matrix::n_columns);
             if !view.network.is_table() && found != inputs {
@@ -54,7 +52,7 @@ impl Means {
             }
         }
         let links = self.links.unwrap_or_else(|| model.links.clone());
-        audit::judged_data(model.fitted(), links, features(self.views))
+        audit::judged_data(&model.fitted, links, features(self.views))
     }
 }
 
@@ -65,11 +63,11 @@ fn judged(
     folds: Option<usize>,
     desk: &Desk,
 ) -> linkproof::Result<CrossFit> {
-    let random = audit::pairs_to_compare(model.fitted(), data);
+    let random = audit::pairs_to_compare(&model.fitted, data);
     let Some(folds) = folds else {
-        return audit::as_fitted(model.fitted(), data, &random);
+        return audit::as_fitted(&model.fitted, data, &random);
     };
-    if !audit::can_fit(model.fitted(), data) {
+    if !audit::can_fit(&model.fitted, data) {
         return Err(Error::data(
             "X",
             "no data vectors",
@@ -77,7 +75,7 @@ fn judged(
              judge (or cross_fit=False)",
         ));
     }
-    let params = model.fitted().params().clone().check()?;
+    let params = model.fitted.params().clone().check()?;
     let folds = Folds::new(params.seed, folds)?;
     let watcher = Watcher {
         after_fit: &|done, all| desk.fits(done, all),
@@ -88,7 +86,7 @@ fn judged(
 
 /// Judges links, least trusted first: arrays by name.
 #[pyfunction]
-#[pyo3(name = "audit", signature = (model, links, views, *, judge, folds, fdr, min_trust, missing_pairs, threads, show))]
+#[pyo3(name = "audit", signature = (model, links, views, *, judge, false_discovery_rate, folds, fdr, min_trust, missing_pairs, threads, show))]
 #[expect(
     clippy::too_many_arguments,
     reason = "private; Python's method has defaults"
@@ -99,6 +97,7 @@ pub fn audit_links<'py>(
     links: Option<&Links>,
     views: Vec<ViewArgument<'py>>,
     judge: bool,
+    false_discovery_rate: Option<f64>,
     folds: Option<usize>,
     fdr: Option<f64>,
     min_trust: Option<f64>,
@@ -106,18 +105,28 @@ pub fn audit_links<'py>(
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let thresholds = Thresholds::new(fdr, min_trust).map_err(exception)?;
-    let of_fit = links.is_none();
+    let own = Thresholds::new(fdr, min_trust).map_err(exception)?;
+    let is_given = fdr.is_some() || min_trust.is_some();
+    let own = (is_given || !judge).then_some(own);
+    let rate = false_discovery_rate.or((judge && !is_given).then_some(0.1));
+    if let Some(given) = rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
+        return Err(exception(Error::Param {
+            name: "false-discovery-rate",
+            accepted: "a number from 0 to 1".into(),
+            given: given.to_string(),
+        }));
+    }
+    let of_fit = links.is_none().then_some(!views.is_empty());
     let means = Means::new(links, views);
     let every_step = None;
     let audience = Audience { show, every_step };
     let found = run(py, threads, &audience, |desk| {
         let data = means.data(model)?;
         let CrossFit { verdicts, random } = judged(model, &data, folds, desk)?;
-        let discovery = discover(&verdicts, model.fitted().params().weights, &random);
-        let judgement = match judge {
-            true => Some(beliefs(model, &data, of_fit, desk)?),
-            false => None,
+        let discovery = discover(&verdicts, model.fitted.params().weights, &random);
+        let (judgement, told) = match judge {
+            true => beliefs(model, &data, of_fit, desk).map(|(found, told)| (Some(found), told))?,
+            false => (None, Value::Null),
         };
         let cosines = Baseline::new(&data).map(|baseline| {
             let cosine = |verdict: &Verdict| baseline.cosine(verdict.src, verdict.dst);
@@ -125,22 +134,23 @@ pub fn audit_links<'py>(
             all.map(|cosine| cosine.unwrap_or(f64::NAN))
                 .collect::<Vec<f64>>()
         });
-        let absent = missing(model.fitted(), &data.user_graph()?, missing_pairs);
-        Ok((verdicts, discovery, judgement, cosines, absent))
+        let absent = missing(&model.fitted, &data.user_graph()?, missing_pairs);
+        Ok((verdicts, discovery, judgement, told, cosines, absent))
     })?;
-    let (verdicts, discovery, judgement, cosines, absent) = found;
+    let (verdicts, discovery, judgement, told, cosines, absent) = found;
     let links = judgement.as_ref().map(|found| in_order(&verdicts, found));
-    let suspect = |place: usize| match &links {
-        None => thresholds.call(&verdicts[place], discovery.rates[place]),
-        Some(links) => {
-            let rate = links[place].map_or(f64::NAN, |link| link.false_discovery_rate);
-            thresholds.call(&verdicts[place], rate)
-        }
+    let speaks = judgement.as_ref().is_some_and(|found| !found.abstained);
+    let judged = |place: usize| links.as_ref().and_then(|links| links[place]);
+    let suspect = |place: usize| {
+        let by_belief = judged(place).filter(|_| speaks).zip(rate);
+        by_belief.is_some_and(|(link, rate)| link.false_discovery_rate <= rate)
+            || own.is_some_and(|own| own.call(&verdicts[place], discovery.rates[place]))
     };
-    // Least trusted first; of a fit that has beliefs, least believed.
+    // Least believed first, and of those the least trusted; where beliefs say
+    // nothing, by trust.
     let mut order: Vec<usize> = (0..verdicts.len()).collect();
-    if let Some(links) = links.as_ref().filter(|_| model.trusting().is_some()) {
-        let belief = |&place: &usize| links[place].map_or(f64::INFINITY, |link| link.belief);
+    if speaks {
+        let belief = |&place: &usize| judged(place).map_or(f64::INFINITY, |link| link.belief);
         order.sort_by(|a, b| belief(a).total_cmp(&belief(b)));
     }
     let table = PyDict::new(py);
@@ -162,9 +172,9 @@ pub fn audit_links<'py>(
     if let Some(cosines) = &cosines {
         column("cosine", &|at| cosines[at])?;
     }
-    if let Some(links) = &links {
+    if links.is_some() {
         let of = |number: fn(&JudgedLink) -> f64| {
-            move |at: usize| links[at].as_ref().map_or(f64::NAN, number)
+            move |at: usize| judged(at).as_ref().map_or(f64::NAN, number)
         };
         column("belief", &of(|link| link.belief))?;
         column(
@@ -174,9 +184,8 @@ pub fn audit_links<'py>(
         column("rank", &of(|link| link.rank))?;
         for (place, kind) in Kind::ALL.iter().enumerate() {
             let name = format!("rank_{}", kind.to_string().replace('-', "_"));
-            column(&name, &|at| {
-                links[at].map_or(f64::NAN, |link| link.by_kind[place])
-            })?;
+            let rank = |at: usize| judged(at).map_or(f64::NAN, |link| link.by_kind[place]);
+            column(&name, &rank)?;
         }
         column("weight_odds", &of(|link| link.weight_odds))?;
     }
@@ -185,40 +194,73 @@ pub fn audit_links<'py>(
     found.set_item("random_share", discovery.random_share)?;
     let pairs = absent.iter().map(|pair| (pair.src, pair.dst, pair.mu));
     found.set_item("missing", pairs.collect::<Vec<_>>())?;
-    let judged = judgement.as_ref().map(|found| summary(found).to_string());
-    found.set_item("judged", judged)?;
+    found.set_item("judged", told.to_string())?;
     Ok(found)
 }
 
-/// How far the links are believed: as the model's own recipe found, where these
-/// are its links, and otherwise by judges that are fitted now. Views whose data
-/// vectors are not given are judged by their links alone.
+/// How far the links are believed, and what was found about all of them together.
+///
+/// `of_fit`: they are the model's own, with data vectors or without. A robust fit
+/// has judged these; of a loaded one beliefs are known but not what spoke for
+/// them, which data vectors tell again. All others are judged now, views whose data
+/// vectors are not given by their links alone.
 fn beliefs(
     model: &Model,
     data: &Dataset,
-    of_fit: bool,
+    of_fit: Option<bool>,
     desk: &Desk,
-) -> linkproof::Result<Judgement> {
-    let known = model.trusting().map(|trusting| &trusting.robust);
-    if let Some(known) = known.filter(|_| of_fit) {
-        return Ok(known.judgement.clone());
+) -> linkproof::Result<(Judgement, Value)> {
+    let known = model.trust.as_ref();
+    let recorded = model.extra.get("robust");
+    if let (Some(has_vectors), Some(known), Some(told)) = (of_fit, known, recorded) {
+        if let Some((robust, _)) = &known.whole {
+            return Ok((robust.judgement.clone(), told.clone()));
+        }
+        if !has_vectors {
+            return Ok((remembered(data, known, told), told.clone()));
+        }
     }
-    let (data, _) = audit::taking_part(model.fitted(), data.clone())?;
-    if data.graph().n_links() < FOLDS {
-        return Ok(untold(&data));
+    let (data, _) = audit::taking_part(&model.fitted, data.clone())?;
+    let mut recipe = Recipe::default();
+    if data.graph().n_links() < recipe.folds {
+        let found = untold(&data);
+        let told = json!(Trust::new(&found));
+        return Ok((found, told));
     }
-    let mut params = model.fitted().params().clone();
-    if !audit::can_fit(model.fitted(), &data) {
+    let ridge = recorded.and_then(|told| told["chosen"]["judge_ridge"].as_f64());
+    if let Some(ridge) = ridge {
+        recipe.ridges = vec![ridge];
+    }
+    let mut params = model.fitted.params().clone();
+    if !audit::can_fit(&model.fitted, &data) {
         (params.encoder, params.view_encoders) = (None, Default::default());
     }
-    let judge = Judge::new(&params.check()?, &data, FOLDS)?;
-    let ridge = known.map_or(RIDGE, |known| known.judge_ridge);
-    let watcher = Watcher {
-        after_fit: &|done, all| desk.fits(done, all),
-        goes_on: &|| desk.goes_on(),
-    };
-    let fits = judge.fit(ridge, judge.n_folds(), &[], TOLERANCE, watcher)?;
-    Ok(judge.believe(&judge.hear(&fits)))
+    let (found, _) = counting(&recipe, desk, |watcher| {
+        judge_links(&params.check()?, &data, &recipe, watcher)
+    })?;
+    let told = json!(Trust::new(&found));
+    Ok((found, told))
+}
+
+/// What a folder keeps of a judgement.
+fn remembered(data: &Dataset, known: &Trusting, told: &Value) -> Judgement {
+    let mut found = untold(data);
+    let mut links = by_ends(&found.links);
+    let rates = discovery_rates(&known.beliefs);
+    for (place, link) in links.iter_mut().enumerate() {
+        *link = JudgedLink {
+            belief: known.beliefs[place],
+            false_discovery_rate: rates[place],
+            rank: f64::NAN,
+            rank_by_vectors: f64::NAN,
+            by_kind: [f64::NAN; Kind::ALL.len()],
+            weight_odds: f64::NAN,
+            ..*link
+        };
+    }
+    found.links = links;
+    found.abstained = told["abstained"].as_bool().unwrap_or(false);
+    found
 }
 
 /// Too few links to tell anything of.
@@ -284,19 +326,19 @@ pub fn smooth<'py>(
     let new = new.map(|(view, vectors)| (view, vectors.matrix.clone()));
     let n = new
         .as_ref()
-        .map_or(model.fitted().n_nodes(), |(_, new)| new.n_rows());
+        .map_or(model.fitted.n_nodes(), |(_, new)| new.n_rows());
     let every_step = None;
     let audience = Audience { show, every_step };
     let found = run(py, threads, &audience, |desk| {
-        let (data, _) = audit::taking_part(model.fitted(), means.data(model)?)?;
+        let (data, _) = audit::taking_part(&model.fitted, means.data(model)?)?;
         let CrossFit { verdicts, random } = judged(model, &data, folds, desk)?;
-        let smoother = Smoother::new(model.fitted(), verdicts, random, times);
+        let smoother = Smoother::new(&model.fitted, verdicts, random, times);
         match new {
             None => Ok(smoother.embeddings().to_vec()),
             Some((view, matrix)) => unseen(model, &smoother, &data, view, matrix, new_links),
         }
     })?;
-    rows(py, found, n, model.fitted().dim())
+    rows(py, found, n, model.fitted.dim())
 }
 /// Averages of new nodes: over their links where they have some, and otherwise
 /// what their data vectors tell of the averages.
@@ -318,8 +360,8 @@ fn unseen(
         })
         .collect();
     let features = Features::new(matrix);
-    let name = model.fitted().views()[view].name.as_str();
-    let encoded = model.fitted().embed_view(Some(name), &features, None)?;
+    let name = model.fitted.views()[view].name.as_str();
+    let encoded = model.fitted.embed_view(Some(name), &features, None)?;
     let mut values = smoother.embed(view, &encoded, &links)?;
     let mut linked = vec![false; features.matrix().n_rows()];
     for link in &links {
@@ -328,7 +370,7 @@ fn unseen(
     if linked.iter().all(|linked| *linked) {
         return Ok(values);
     }
-    if !audit::has_vectors(model.fitted(), data, view) {
+    if !audit::has_vectors(&model.fitted, data, view) {
         return Err(Error::data(
             "X",
             "no data vectors",
@@ -337,7 +379,7 @@ fn unseen(
         ));
     }
     let told = smoother.unseen(view, data)?.embed(features.matrix())?;
-    let dim = model.fitted().dim();
+    let dim = model.fitted.dim();
     let rows = values.chunks_exact_mut(dim).zip(told.chunks_exact(dim));
     for ((row, told), _) in rows.zip(linked).filter(|(_, linked)| !linked) {
         row.copy_from_slice(told);

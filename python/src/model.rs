@@ -29,16 +29,12 @@ use crate::work::{Audience, Desk, quietly, run};
 /// A fitted model with the links that it was fitted to.
 #[pyclass(frozen, module = "linkproof._core")]
 pub struct Model {
-    pub kept: Kept,
+    pub fitted: Fitted,
     pub links: Graph,
+    /// What a robust fit found of them.
+    pub trust: Option<Trusting>,
     /// What `fit.json` says beside the fit itself.
     pub extra: Map<String, Value>,
-}
-
-/// What a fit left.
-pub enum Kept {
-    Plain(Box<Fitted>),
-    Robust(Box<Trusting>),
 }
 
 /// Fewer rows than these are embedded on one thread.
@@ -75,8 +71,9 @@ impl Model {
             })?;
             extra.insert("versions".into(), versions()?);
             Ok(Model {
-                kept: Kept::Plain(Box::new(fitted)),
+                fitted,
                 links: data.user_graph()?,
+                trust: None,
                 extra,
             })
         })
@@ -121,33 +118,33 @@ impl Model {
     /// to.
     #[getter]
     fn embedding<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        in_place(&this, Model::recommended)
+        in_place(&this, |model| model.fitted.recommended())
     }
 
     /// Those of the encoder, which expected weights are of.
     #[getter]
     fn plain_embedding<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        in_place(&this, |model| model.fitted().embeddings())
+        in_place(&this, |model| model.fitted.embeddings())
     }
 
     /// Everything that `fit.json` says, as JSON.
     #[getter]
     fn report(&self) -> PyResult<String> {
-        let report = self.fitted().fit_json(self.extra.clone());
+        let report = self.fitted.fit_json(self.extra.clone());
         Ok(report.map_err(exception)?.to_string())
     }
 
     /// What a user should know, in words for Python users.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        let notes = self.fitted().report().notes.iter();
+        let notes = self.fitted.report().notes.iter();
         notes.map(|note| in_python(note)).collect()
     }
 
     /// The numbers of a fit's history: step, value, length of the gradient,
     /// held-out score (NaN where none) and seconds.
     fn history<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let history = &self.fitted().report().history;
+        let history = &self.fitted.report().history;
         let found = PyDict::new(py);
         let steps = history.iter().map(|record| record.step).collect();
         found.set_item("step", PyArray1::from_vec(py, steps))?;
@@ -168,7 +165,7 @@ impl Model {
     /// The ids in row order, as text; `None` where they are row numbers.
     #[getter]
     fn ids(&self) -> Option<Vec<String>> {
-        match self.fitted().ids() {
+        match self.fitted.ids() {
             Ids::Rows(_) => None,
             Ids::Names(names) => Some(text(names)),
         }
@@ -182,21 +179,21 @@ impl Model {
             let inputs = view.network.spec().inputs;
             (view.name.clone(), !view.network.is_table(), inputs)
         };
-        self.fitted().views().iter().map(view).collect()
+        self.fitted.views().iter().map(view).collect()
     }
 
     /// The view of each node, as a place among the views.
     #[getter]
     fn node_views<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        PyArray1::from_slice(py, self.fitted().node_views())
+        PyArray1::from_slice(py, self.fitted.node_views())
     }
 
     /// `gamma` of each pair of views that took part, by their places.
     #[getter]
     fn gamma(&self) -> Vec<(usize, usize, f64)> {
-        let pairs = self.fitted().view_pairs().iter();
+        let pairs = self.fitted.view_pairs().iter();
         pairs
-            .map(|&(d, e)| (d, e, self.fitted().gamma().get(d, e)))
+            .map(|&(d, e)| (d, e, self.fitted.gamma().get(d, e)))
             .collect()
     }
 
@@ -225,7 +222,7 @@ impl Model {
         let found = quietly(py, threads, || {
             let Some(links) = links else {
                 let features = Features::new(vectors.matrix.clone());
-                return self.fitted().embed_view(Some(name), &features, None);
+                return self.fitted.embed_view(Some(name), &features, None);
             };
             // Names that no training node can have by chance.
             let mut names = Names::default();
@@ -234,10 +231,9 @@ impl Model {
             }
             let features = Features::with_ids(Ids::Names(names.clone()), vectors.matrix.clone())?;
             let links = self.links_of_new(names, &links)?;
-            self.fitted()
-                .embed_view(Some(name), &features, Some(&links))
+            self.fitted.embed_view(Some(name), &features, Some(&links))
         })?;
-        rows(py, found, n, self.fitted().dim())
+        rows(py, found, n, self.fitted.dim())
     }
 
     /// Writes the model as one page. Labels are one for each node, or none.
@@ -271,8 +267,8 @@ impl Model {
         let every_step = None;
         run(py, threads, &Audience { show, every_step }, |desk| {
             Files::default().writes([&path]).check()?;
-            let fitted = self.fitted();
-            let (y, n, dim) = (self.recommended(), fitted.n_nodes(), fitted.dim());
+            let fitted = &self.fitted;
+            let (y, n, dim) = (fitted.recommended(), fitted.n_nodes(), fitted.dim());
             let seed = fitted.params().seed;
             let layout = layout::layout(y, n, dim, method, seed, &mut |done, all| {
                 desk.fits(done, all);
@@ -309,9 +305,9 @@ impl Model {
         dst: PyReadonlyArray1<'py, i64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (y, views) = (embeddings.as_slice()?, views.as_slice()?);
-        let (src, dst, dim) = (src.as_slice()?, dst.as_slice()?, self.fitted().dim());
+        let (src, dst, dim) = (src.as_slice()?, dst.as_slice()?, self.fitted.dim());
         let takes_part =
-            |d: usize, e: usize| self.fitted().view_pairs().contains(&(d.min(e), d.max(e)));
+            |d: usize, e: usize| self.fitted.view_pairs().contains(&(d.min(e), d.max(e)));
         let mu = py.detach(|| {
             let end = |row: i64| {
                 let row = row as usize;
@@ -319,7 +315,7 @@ impl Model {
             };
             let pairs = src.iter().zip(dst).map(|(&i, &j)| (end(i), end(j)));
             let mu = pairs.map(|(a, b)| match takes_part(a.1, b.1) {
-                true => self.fitted().expected_weight(a, b),
+                true => self.fitted.expected_weight(a, b),
                 // The fit knows nothing of such pairs.
                 false => f64::NAN,
             });
@@ -339,7 +335,7 @@ impl Model {
         within: Option<usize>,
     ) -> PyResult<Pairs<'py>> {
         let y = y.as_slice()?;
-        let found = py.detach(|| self.fitted().neighbors(y, view, top, leaving_out, within));
+        let found = py.detach(|| self.fitted.neighbors(y, view, top, leaving_out, within));
         let rows = found.iter().map(|near| near.row).collect();
         let mu = found.iter().map(|near| near.mu).collect();
         Ok((PyArray1::from_vec(py, rows), PyArray1::from_vec(py, mu)))
@@ -347,44 +343,8 @@ impl Model {
 }
 
 impl Model {
-    /// A model of the robust recipe.
-    pub fn robust(trusting: Trusting, links: Graph) -> linkproof::Result<Model> {
-        let mut extra = Map::new();
-        extra.insert("robust".into(), trusting.summary());
-        extra.insert("versions".into(), versions()?);
-        Ok(Model {
-            kept: Kept::Robust(Box::new(trusting)),
-            links,
-            extra,
-        })
-    }
-
-    /// The encoder's fit, of which expected weights are.
-    pub fn fitted(&self) -> &Fitted {
-        match &self.kept {
-            Kept::Plain(fitted) => fitted,
-            Kept::Robust(trusting) => &trusting.robust.model,
-        }
-    }
-
-    /// What the robust recipe found, if it was asked.
-    pub fn trusting(&self) -> Option<&Trusting> {
-        match &self.kept {
-            Kept::Plain(_) => None,
-            Kept::Robust(trusting) => Some(trusting),
-        }
-    }
-
-    /// The embeddings that are recommended.
-    pub fn recommended(&self) -> &[f32] {
-        self.trusting()
-            .map_or(self.fitted().embeddings(), |trusting| {
-                trusting.robust.embeddings()
-            })
-    }
-
     pub fn view_name(&self, view: usize) -> PyResult<&str> {
-        let view = self.fitted().views().get(view);
+        let view = self.fitted.views().get(view);
         let view = view.ok_or_else(|| PyValueError::new_err("view: no such place"))?;
         Ok(&view.name)
     }
@@ -392,7 +352,7 @@ impl Model {
     fn links_of_new(&self, mut names: Names, links: &[(u32, u32)]) -> linkproof::Result<Graph> {
         let mut ends = Vec::with_capacity(links.len());
         for &(new, old) in links {
-            let old = names.insert(&self.fitted().ids().name(old as usize));
+            let old = names.insert(&self.fitted.ids().name(old as usize));
             ends.push(linkproof::graph::Link {
                 src: new,
                 dst: old,
@@ -439,7 +399,7 @@ fn in_place<'py>(
     model: &Bound<'py, Model>,
     of: fn(&Model) -> &[f32],
 ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-    let fitted = model.get().fitted();
+    let fitted = &model.get().fitted;
     let shape = (fitted.n_nodes(), fitted.dim());
     let view = ArrayView2::from_shape(shape, of(model.get()));
     let view = view.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -451,7 +411,7 @@ fn in_place<'py>(
 }
 
 /// What made the model.
-fn versions() -> linkproof::Result<Value> {
+pub fn versions() -> linkproof::Result<Value> {
     Ok(json!({ "linkproof": env!("CARGO_PKG_VERSION"),
         "system": std::env::consts::OS, "processor": std::env::consts::ARCH,
         "instructions": linkproof::instructions()? }))
