@@ -21,8 +21,8 @@
 //! The modules, from the ground up: [`error`], [`ids`], [`buffer`], [`real`];
 //! [`graph`], [`features`], [`params`]; [`dataset`] and [`io`]; [`score`];
 //! [`pairs`], [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`];
-//! [`inspect`], [`folds`]; [`audit`], [`select`](mod@select); [`refine`],
-//! [`smooth`], [`report`]; [`experiment`]; and [`measure`], [`layout`](mod@layout)
+//! [`inspect`], [`folds`]; [`audit`], [`select`](mod@select), [`judge`]; [`refine`],
+//! [`smooth`], [`report`]; [`robust`]; [`experiment`]; and [`measure`], [`layout`](mod@layout)
 //! and [`drawing`] beside them.
 
 // Tests compare with the system's functions.

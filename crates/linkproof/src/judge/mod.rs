@@ -231,7 +231,6 @@ impl<'d> Judge<'d> {
             auc,
             auc_error: (squares.sum::<f64>() / (m * m)).sqrt(),
             unexplained: unexplained::unexplained(&ranks, &ranking.ranks(decoys))
-                .unwrap_or(0.0)
                 .max(belief::UNEXPLAINED),
             implants: self
                 .implants

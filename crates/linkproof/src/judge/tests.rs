@@ -224,7 +224,7 @@ fn a_sparse_pair_of_views_is_no_suspect_for_being_sparse() {
             random.random_range(0..800u32),
         );
         let pair = (a.min(b), a.max(b));
-        if a != b && a % 2 == 0 && b % 2 == 0 && wrong.insert(pair) {
+        if a != b && a.is_multiple_of(2) && b.is_multiple_of(2) && wrong.insert(pair) {
             links.push((pair.0, pair.1, 1.0));
         }
     }
@@ -294,7 +294,10 @@ fn units_of_weights_do_not_matter_and_honest_heavy_links_are_believed() {
 
 #[test]
 fn weights_of_false_links_speak_against_them_and_equal_weights_do_not_speak() {
-    let plan = Planted::default();
+    let plan = Planted {
+        inside: 0.97,
+        ..Planted::default()
+    };
     let mut links = plan.links(7);
     let wrong = plan.add_false(&mut links, 0.1, false, 8);
     let equal = judge(&plan.data(&links, plan.vectors(7)));
@@ -354,7 +357,7 @@ fn a_hidden_group_that_no_data_explain_is_believed_for_its_neighbours() {
     for a in 0..30u32 {
         for b in a + 1..30 {
             let pair = (a * 7, b * 7);
-            if (a * 31 + b * 17) % 3 == 0 && !known.contains(&pair) {
+            if (a * 31 + b * 17).is_multiple_of(3) && !known.contains(&pair) {
                 hidden.insert(pair);
                 links.push((pair.0, pair.1, 1.0));
             }

@@ -16,8 +16,11 @@ use crate::model::{Fitted, fit_from};
 use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
 use crate::transform::average_over_walks;
 
-/// A ridge that tells this share of the most that any tells is as good.
-const AS_GOOD: f64 = 0.95;
+/// A ridge is as good as the best one that tells these shares of what it tells
+/// of the other half's variance and of each component. Averages make up for what
+/// a larger ridge loses, so more may be lost where they are taken.
+const AS_GOOD_AVERAGED: [f64; 2] = [0.9, 0.85];
+const AS_GOOD_PLAIN: [f64; 2] = [0.97, 0.97];
 /// Fits from halves of the columns end early: only their ratio is read.
 const GATE_TOLERANCE: f64 = 3e-4;
 
@@ -62,7 +65,7 @@ impl Default for Recipe {
     fn default() -> Self {
         Recipe {
             ridges: vec![0.3, 1.0, 3.0, 10.0, 30.0],
-            factors: vec![1.0, 3.0, 10.0],
+            factors: vec![1.0, 3.0],
             folds: 5,
             compared_folds: 2,
             walks: 4,
@@ -348,13 +351,20 @@ fn choose_walk_ridge(
     factors.sort_by(f64::total_cmp);
     let mut tried: Vec<WalkRidge> = Vec::new();
     let mut earlier = Vec::new();
-    let value = |told: &Told| {
-        let opens = told.averaged >= recipe.threshold * told.plain;
-        if opens {
-            told.averaged_each
-        } else {
-            told.plain_each
-        }
+    let opens = |told: &Told| told.averaged >= recipe.threshold * told.plain;
+    let values = |told: &Told| match opens(told) {
+        true => [told.averaged, told.averaged_each],
+        false => [told.plain, told.plain_each],
+    };
+    let good = |tried: &[WalkRidge], told: &Told| {
+        let all = tried.iter().map(|other| values(&other.told));
+        let best = all.fold([0.0f64; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
+        let enough = match opens(told) {
+            true => AS_GOOD_AVERAGED,
+            false => AS_GOOD_PLAIN,
+        };
+        let own = values(told);
+        (0..2).all(|k| own[k] >= enough[k] * best[k])
     };
     for ridge in factors.iter().map(|factor| factor * judge_ridge) {
         let with = belief_params(params, ridge)?;
@@ -368,15 +378,12 @@ fn choose_walk_ridge(
         };
         tried.push(WalkRidge { ridge, told });
         earlier = fits;
-        let best = tried.iter().map(|t| value(&t.told)).fold(0.0, f64::max);
-        if value(&told) < AS_GOOD * best {
+        if !good(&tried, &told) {
             break;
         }
     }
-    let best = tried.iter().map(|t| value(&t.told)).fold(0.0, f64::max);
-    let good = |t: &&WalkRidge| value(&t.told) >= AS_GOOD * best;
-    let chosen = tried.iter().rev().find(good).copied();
-    let Some(WalkRidge { ridge, told }) = chosen else {
+    let chosen = tried.iter().rev().find(|other| good(&tried, &other.told));
+    let Some(&WalkRidge { ridge, told }) = chosen else {
         return Err(Error::Param {
             name: "factors",
             accepted: "at least one".into(),
@@ -385,7 +392,7 @@ fn choose_walk_ridge(
     };
     let gate = Gate {
         told: Some(told),
-        opens: told.averaged >= recipe.threshold * told.plain,
+        opens: opens(&told),
     };
     Ok((ridge, tried, gate))
 }

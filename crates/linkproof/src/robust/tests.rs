@@ -27,26 +27,38 @@ fn clusters(plan: &Planted, y: &[f32]) -> f64 {
     nmi(&truth, &found.labels).unwrap()
 }
 
-#[test]
-fn averages_are_refused_where_links_cross_classes_and_data_tell_them() {
-    // As bloggers link: many links, uneven, two in five inside a class.
-    let plan = Planted {
+/// As bloggers link: many links, uneven, some of them inside a class.
+fn bloggers(inside: f64) -> Planted {
+    Planted {
         nodes: 500,
         classes: 5,
         degree: 50,
-        inside: 0.4,
+        inside,
         tail: 1.0,
         spread: 1.2,
         columns: 40,
-    };
+    }
+}
+
+#[test]
+fn averages_are_refused_where_links_know_nothing_of_what_data_tell() {
+    let plan = bloggers(0.2);
     let robust = run(&plan.data(&plan.links(1), plan.vectors(1)));
     assert!(!robust.recommends_averages, "{:?}", robust.gate);
-    let (plain, averaged) = (
-        clusters(&plan, robust.model.embeddings()),
-        clusters(&plan, &robust.averaged),
-    );
-    assert!(plain > averaged, "{plain} {averaged}");
     assert_eq!(robust.embeddings(), robust.model.embeddings());
+}
+
+#[test]
+fn many_uneven_links_of_which_two_in_five_stay_inside_do_no_harm() {
+    let plan = bloggers(0.4);
+    let robust = run(&plan.data(&plan.links(1), plan.vectors(1)));
+    let [plain, averaged, chosen] = [
+        robust.model.embeddings(),
+        &robust.averaged,
+        robust.embeddings(),
+    ]
+    .map(|y| clusters(&plan, y));
+    assert!(chosen > plain.max(averaged) - 0.02, "{plain} {averaged}");
 }
 
 #[test]
@@ -96,7 +108,9 @@ fn new_nodes_come_near_to_those_they_are_linked_to_unless_the_link_is_absurd() {
         ..Planted::default()
     };
     let x = plan.vectors(5);
-    let data = plan.data(&plan.links(5), x.clone());
+    let mut links = plan.links(5);
+    plan.add_false(&mut links, 0.6, false, 6);
+    let data = plan.data(&links, x.clone());
     let mut robust = run(&data);
     robust.recommends_averages = true;
     // Two new nodes of class 0, by vectors like those of nodes 0 and 6.
