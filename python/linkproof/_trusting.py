@@ -113,8 +113,8 @@ class Verdict:
         chance = f"(a link beats a pair without one in {self.auc_decoys:.0%} of cases)"
         if self.abstained:
             return (
-                f"The links cannot be told from random pairs {chance}: no link was judged, all "
-                "count alike, and beliefs mean nothing here."
+                f"The links cannot be told from random pairs {chance}: no link is called "
+                "false, and all are believed alike."
             )
         return (
             f"About {self.share_false:.0%} of the links are false {chance}. Each link counts as "
@@ -122,6 +122,8 @@ class Verdict:
         )
 
     def _about_averages(self) -> str:
+        if self.abstained:
+            return "The embeddings are those of a plain fit to all links."
         if self.gate is None:
             kept = "averaged over believed links" if self.averaged else "not averaged"
             return f"The embeddings are {kept}: no data vectors could be held back to decide."

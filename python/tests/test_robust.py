@@ -169,7 +169,7 @@ def test_noise_is_not_judged(noisy: Noisy) -> None:
     verdict = model.verdict_
     assert verdict.abstained and verdict.share_false == 0 and verdict.implanted == ()
     assert len(set(model.belief_)) == 1
-    assert "cannot be told from random pairs" in str(verdict)
+    assert "cannot be told from random pairs" in str(verdict) and "plain fit" in str(verdict)
     table = model.audit()
     assert table.attrs["abstained"] and not table["suspect"].any()
 
@@ -290,6 +290,11 @@ def test_plain_fits_have_no_beliefs(plain: GraphEmbedding) -> None:
 def test_settings_that_do_not_go_together(noisy: Noisy, setting: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make(**setting).fit(noisy.X, noisy.listed)
+
+
+def test_searches_are_of_plain_fits(noisy: Noisy) -> None:
+    with pytest.raises(ValueError, match="robust: accepted in a search is False"):
+        linkproof.select(noisy.X, noisy.listed, robust=True, verbose=False)
 
 
 def same(one: GraphEmbedding, other: GraphEmbedding) -> None:
