@@ -133,7 +133,7 @@ impl Recommended {
             (true, told) => write!(
                 text,
                 "\n  averaged  yes: {}",
-                told.unwrap_or_else(|| "as asked".to_owned())
+                told.unwrap_or_else(|| "held-back data vectors are told by neither".to_owned())
             ),
             (false, Some(told)) => write!(text, "\n  averaged  no: {told}"),
             (false, None) => write!(
@@ -173,7 +173,7 @@ pub fn trust_in_words(trust: &Trust) -> String {
     let mut text = format!(
         "\n  judged    about {:.0}% of the links are false\n  agreement links and what is known of \
          their ends agree {agree}: a link has more to say for it than a pair\n            without \
-         one in {chance:.0}% of cases\n  weights   {}",
+         one in {chance:.0}% of cases\n  evidence  {}",
         100.0 * trust.share_false,
         match trust.weights_spoke {
             true => "some weights speak for or against their links",
@@ -182,16 +182,21 @@ pub fn trust_in_words(trust: &Trust) -> String {
     );
     let said = |it: &&Implanted| it.asked == SAID_RATE;
     for it in trust.implanted.iter().filter(said) {
-        let _ = write!(
-            text,
-            "\n  checked   {} false links {}: {:.0}% of them found; sound among suspects: {:.0}% \
-             claimed, {:.0}% realised",
-            it.implants,
-            kind_in_words(it),
-            100.0 * it.found,
-            100.0 * it.claimed,
-            100.0 * it.realised
-        );
+        let (implants, kind) = (it.implants, kind_in_words(it));
+        let found = 100.0 * it.found;
+        let _ = match it.suspects {
+            0 => write!(
+                text,
+                "\n  checked   {implants} false links {kind}: none found"
+            ),
+            _ => write!(
+                text,
+                "\n  checked   {implants} false links {kind}: {found:.0}% found; sound among \
+                 suspects: {:.0}% claimed, {:.0}% realised",
+                100.0 * it.claimed,
+                100.0 * it.realised
+            ),
+        };
     }
     text
 }

@@ -1,7 +1,12 @@
 //! Drives the real program in temporary folders.
 
 // A test may fail.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic
+)]
 
 #[path = "cli/audit.rs"]
 mod audit;

@@ -1,6 +1,9 @@
 //! The inner loops: `cargo bench -p linkproof`. What a user waits for is
 //! measured by `bench/run`.
 
+// Compared with the system's functions.
+#![allow(clippy::disallowed_methods)]
+
 use std::hint::black_box;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

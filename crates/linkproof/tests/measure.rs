@@ -4,7 +4,7 @@
 //! written down.
 
 // The helpers of a test may fail the test.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)]
 
 mod support;
 

@@ -1,7 +1,7 @@
 //! What the theory of the paper promises (Theorems 3.1 and 3.2, and the rate
 //! at which the mean score converges), checked on the library's own functions.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used)]
 
 mod support;
 

@@ -134,15 +134,15 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
 }
 
 fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
+    let recipe = match args.robust {
+        true => Some(robust::recipe(&args.settings)?),
+        false => None,
+    };
     let mut params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
     if args.search.is_given() && !args.select {
         return Err(Usage::new("candidates and --hold-out are for a search: add --select").into());
     }
-    let recipe = match args.robust {
-        true => Some(robust::recipe(&args.settings)?),
-        false => None,
-    };
     args.files().check()?;
     let mut kind = FolderKind::model();
     if let Some(plot) = &args.plot {

@@ -331,8 +331,9 @@ fn duration(seconds: f64) -> String {
 /// A number as short as four digits allow.
 fn number(x: f64) -> String {
     if x == 0.0 || (1e-3..1e6).contains(&x.abs()) {
-        let whole = x.abs().log10().floor().max(0.0) as usize;
-        let text = format!("{x:.*}", 3usize.saturating_sub(whole));
+        // Each digit before the point takes the place of one behind it.
+        let longer = [10.0, 100.0, 1000.0].map(|least| usize::from(x.abs() >= least));
+        let text = format!("{x:.*}", 3 - longer.iter().sum::<usize>());
         return match text.contains('.') {
             true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
             false => text,

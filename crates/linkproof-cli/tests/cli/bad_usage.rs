@@ -59,7 +59,7 @@ fn outputs_that_cannot_be_written() {
         &["links.csv", "is a file"],
     );
     lab.refused(&format!("{fit} --out links.csv/m"), &["links.csv/m"]);
-    lab.refused(&format!("{fit} --out ."), &["already holds"]);
+    lab.refused(&format!("{fit} --out ."), &["links.csv", "another folder"]);
     // Found out before the links are read.
     let line = "fit --links none.csv --out links.csv/m";
     lab.refused(line, &["links.csv/m"]);
@@ -70,6 +70,27 @@ fn outputs_that_cannot_be_written() {
     lab.refused(
         &format!("{score} --out pairs.csv/s.csv"),
         &["pairs.csv/s.csv"],
+    );
+}
+
+#[test]
+fn instructions_that_the_machine_lacks_are_refused() {
+    let lab = Lab::with_graph();
+    let fit = |instructions: &str| {
+        let mut command = lab.command("fit --links links.csv --dim 2 --steps 2 --force --out m");
+        command.env("LINKPROOF_INSTRUCTIONS", instructions);
+        command.output().unwrap()
+    };
+    let refused = fit("sse9");
+    assert_eq!(refused.status.code(), Some(2));
+    let message = String::from_utf8(refused.stderr).unwrap();
+    for part in ["LINKPROOF_INSTRUCTIONS", "sse9", "plain"] {
+        assert!(message.contains(part), "{message}");
+    }
+    assert_eq!(fit("plain").status.code(), Some(0));
+    assert!(
+        lab.read("m/fit.json")
+            .contains("\"instructions\": \"plain\"")
     );
 }
 

@@ -9,12 +9,12 @@ const COLUMNS: &str = "src,dst,weight,mu,trust,influence,surprise,fdr,suspect,co
 #[test]
 fn false_links_come_first_and_clean_keeps_by_a_stated_rate() {
     let mut graph = graph();
-    let wrong = add_false(&mut graph, 250, 1.0);
+    let wrong = add_false(&mut graph, 200, 1.0);
     let lab = write(&graph);
     lab.ok(&format!("{FIT} --quiet --out m"));
     let line = "audit --model m --links links.csv --features x.csv --out a.csv";
     let found = lab.json(&format!(
-        "{line} --clean kept.csv --false-discovery-rate 0.05"
+        "{line} --clean kept.csv --false-discovery-rate 0.2"
     ));
     assert_eq!(
         (&found["abstained"], &found["ordered_by"]),
@@ -45,11 +45,11 @@ fn false_links_come_first_and_clean_keeps_by_a_stated_rate() {
         let (a, b) = (node(&row[0]), node(&row[1]));
         wrong.contains(&(a.min(b), a.max(b)))
     };
-    let first = table[..150].iter().filter(|row| is_wrong(row)).count();
-    assert!(first > 130, "{first}");
+    let first = table[..120].iter().filter(|row| is_wrong(row)).count();
+    assert!(first > 108, "{first}");
     // Suspects are those down to the rate, and clean is the rest.
     let suspects = found["suspects"].as_u64().unwrap() as usize;
-    assert_eq!(suspects, rates.iter().filter(|rate| **rate <= 0.05).count());
+    assert_eq!(suspects, rates.iter().filter(|rate| **rate <= 0.2).count());
     assert!(suspects > 50, "{suspects}");
     assert_eq!(rows(&lab.read("kept.csv")).len(), table.len() - suspects);
     // By trust, as ever.
@@ -75,7 +75,7 @@ fn a_plain_model_and_one_without_its_data_vectors_are_judged_too() {
     let mut graph = graph();
     add_false(&mut graph, 60, 100.0);
     let lab = write(&graph);
-    lab.ok("fit --links links.csv --features x.csv --dim 6 --quiet --out m");
+    lab.ok("fit --links links.csv --features x.csv --dim 10 --quiet --out m");
     let line = "audit --model m --links links.csv";
     let found = lab.json(&format!("{line} --features x.csv --out a.csv"));
     assert_eq!(
@@ -114,7 +114,7 @@ fn a_plain_model_and_one_without_its_data_vectors_are_judged_too() {
 fn where_links_cannot_be_told_nothing_is_dropped() {
     let noise = noise();
     let lab = write(&noise);
-    lab.ok("fit --links links.csv --features x.csv --dim 6 --quiet --out m");
+    lab.ok("fit --links links.csv --features x.csv --dim 10 --quiet --out m");
     let line = "audit --model m --links links.csv --features x.csv --out a.csv --clean kept.csv \
                 --false-discovery-rate 0.9";
     let found = lab.json(line);

@@ -68,8 +68,9 @@ impl Trust {
             check.rates.iter().map(|rate| Implanted {
                 kind: check.kind,
                 asked: rate.asked,
-                claimed: rate.claimed,
-                realised: rate.realised,
+                // The sum of no numbers is -0.
+                claimed: rate.claimed + 0.0,
+                realised: rate.realised + 0.0,
                 found: rate.found,
                 suspects: rate.suspects,
                 implants: check.implants,

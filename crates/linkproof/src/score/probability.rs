@@ -67,7 +67,7 @@ fn plain_sum(beta: f64, s: f64, mu: f64) -> (f64, f64) {
     let mut k = 0.0;
     loop {
         k += 1.0;
-        log_p += s - f64::ln(k);
+        log_p += s - math::ln(k);
         let term = math::exp(c * log_p);
         sum += term;
         moment += term * (k - mu);

@@ -1,0 +1,45 @@
+use std::cell::Cell;
+use std::fmt::Debug;
+
+use super::*;
+
+thread_local! {
+    /// What a test asks for, on its thread.
+    pub(super) static OVERRIDE: Cell<Option<Processor>> = const { Cell::new(None) };
+}
+
+/// What work on this thread gives, which must be the same on every
+/// instruction set that the machine has.
+pub(crate) fn on_every_path<R: PartialEq + Debug>(work: impl Fn() -> R) -> R {
+    let mut results = Processor::all_here().map(|processor| {
+        OVERRIDE.set(Some(processor));
+        let result = work();
+        OVERRIDE.set(None);
+        (processor, result)
+    });
+    let (first, expected) = results.next().expect("every machine has one");
+    for (processor, found) in results {
+        assert_eq!(found, expected, "{processor:?} against {first:?}");
+    }
+    expected
+}
+
+#[test]
+fn the_best_is_taken_and_others_can_be_asked_for() {
+    let here: Vec<_> = Processor::all_here().collect();
+    assert_eq!(best(), here[here.len() - 1]);
+    assert_eq!(
+        here.contains(&Processor::Separate),
+        !Processor::Plain.is_here()
+    );
+    for &processor in &here {
+        assert_eq!(choose(processor.name()).unwrap(), processor);
+    }
+    for unknown in ["", "AVX2", "sse2", "avx1024"] {
+        let error = choose(unknown).unwrap_err();
+        assert!(error.is_bad_input());
+        let message = error.to_string();
+        assert!(message.contains("LINKPROOF_INSTRUCTIONS"), "{message}");
+        assert!(message.contains("plain"), "{message}");
+    }
+}
