@@ -23,7 +23,10 @@ from linkproof._settings import read_count, read_flag, read_rules, read_threads
 from linkproof._words import quoted
 
 # What an audit says of all links together.
-_TOLD = ("share_false", "auc_decoys", "auc_error", "abstained", "unexplained", "implanted")
+_TOLD = (
+    "share_false", "auc_decoys", "auc_error", "abstained", "unexplained", "implanted",
+    "judged_by_links_alone",
+)  # fmt: skip
 
 
 class Judging(FittedModel):
@@ -63,7 +66,7 @@ class Judging(FittedModel):
         X : as for fit, optional
             The data vectors of the fit, for the judge, `cross_fit` and the column
             cosine. The judge of a model that is not robust goes by links alone
-            without them, which tells less.
+            without them, which tells less and calls too many links false.
         judge : bool, default=True
             Judge links (five fits, unless a robust fit has done it); False: only
             what the model itself says.
@@ -101,7 +104,8 @@ class Judging(FittedModel):
             ``attrs`` has random_share (of links that look like random pairs by
             mu), weights (mu and what follows from it are of weights as the fit sees
             them) and of the judge share_false, auc_decoys, abstained and implanted,
-            as :class:`linkproof.Verdict` explains them.
+            as :class:`linkproof.Verdict` explains them, and judged_by_links_alone
+            (data vectors that the model reads were not given).
 
         Examples
         --------
@@ -123,6 +127,8 @@ class Judging(FittedModel):
         table.attrs["random_share"] = found["random_share"]
         table.attrs["weights"] = self.weights
         told = json.loads(found["judged"]) or {}
+        if told:
+            told.setdefault("judged_by_links_alone", False)
         table.attrs.update({name: told[name] for name in _TOLD if name in told})
         return table
 

@@ -232,13 +232,15 @@ fn beliefs(
         recipe.ridges = vec![ridge];
     }
     let mut params = model.fitted.params().clone();
-    if !audit::can_fit(&model.fitted, &data) {
+    let by_links_alone = !audit::can_fit(&model.fitted, &data);
+    if by_links_alone {
         (params.encoder, params.view_encoders) = (None, Default::default());
     }
     let (found, _) = counting(&recipe, desk, |watcher| {
         judge_links(&params.check()?, &data, &recipe, watcher)
     })?;
-    let told = json!(Trust::new(&found));
+    let mut told = json!(Trust::new(&found));
+    told["judged_by_links_alone"] = by_links_alone.into();
     Ok((found, told))
 }
 

@@ -227,6 +227,7 @@ def test_audits_of_robust_fits_are_by_belief(noisy: Noisy, fitted: GraphEmbeddin
     for name in ("share_false", "auc_decoys", "abstained"):
         assert table.attrs[name] == getattr(fitted.verdict_, name)
     assert table.attrs["implanted"] == list(fitted.verdict_.implanted)
+    assert not table.attrs["judged_by_links_alone"]
 
 
 def test_audits_of_plain_fits_are_judged_too(noisy: Noisy, plain: GraphEmbedding) -> None:
@@ -237,7 +238,9 @@ def test_audits_of_plain_fits_are_judged_too(noisy: Noisy, plain: GraphEmbedding
     assert by_vectors > 0.85 and table["belief"].is_monotonic_increasing
     assert 0.05 < table.attrs["share_false"] < 0.5 and not table.attrs["abstained"]
     assert {"kind", "claimed", "realised"} <= set(table.attrs["implanted"][0])
-    alone = plain.audit()  # by links alone
+    assert table.attrs["judged_by_links_alone"] is False
+    alone = plain.audit()
+    assert alone.attrs["judged_by_links_alone"] is True
     across = noisy.groups[alone["src"]] != noisy.groups[alone["dst"]]
     assert 0.6 < measures.auc(-alone["belief"], across) < by_vectors
     skipped = plain.audit(X=noisy.X, judge=False)
