@@ -116,8 +116,9 @@ class Verdict:
                 f"The links cannot be told from random pairs {chance}: no link is called "
                 "false, and all are believed alike."
             )
+        share = "Hardly any" if self.share_false < 0.01 else f"About {self.share_false:.0%}"
         return (
-            f"About {self.share_false:.0%} of the links are false {chance}. Each link counts as "
+            f"{share} of the links are false {chance}. Each link counts as "
             f"far as it is believed; the ridge is {self.ridge:g}."
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,7 @@ def test_the_verdict_says_what_was_found(fitted: GraphEmbedding) -> None:
     text = str(verdict)
     assert f"About {verdict.share_false:.0%} of the links are false" in text
     assert "averaged" in text and "implanted" in text
+    assert str(replace(verdict, share_false=0.004)).startswith("Hardly any of the links")
     assert fitted.report_["robust"]["averaged"] == verdict.averaged
 
 
