@@ -117,3 +117,81 @@ impl Fitted {
         Ok(rows.concat())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::features::Matrix;
+    use crate::graph::Graph;
+    use crate::io::{FolderKind, OutputFolder};
+    use crate::params::{Normalize, Params};
+
+    /// Four nodes with data vectors of three entries, in two dimensions.
+    fn fitted() -> (Fitted, Graph) {
+        let graph = Graph::from_rows(4, &[(0, 1, 1.0), (2, 3, 1.0)]).unwrap();
+        let x = vec![1.0, 0.0, 0.2, 1.0, 0.1, 0.0, 0.0, 1.0, 0.3, 0.1, 1.0, 0.0];
+        let features = Features::new(Matrix::dense(4, 3, x).unwrap());
+        let params = Params {
+            dim: 2,
+            normalize: Normalize::None,
+            ..Params::default()
+        };
+        let data = Dataset::new(graph.clone(), features).unwrap();
+        let fitted = crate::fit(&params.check().unwrap(), &data).unwrap();
+        (fitted, graph)
+    }
+
+    fn averaged() -> Averaged {
+        Averaged {
+            embeddings: (0..8).map(|x| x as f32).collect(),
+            maps: vec![Some(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])],
+        }
+    }
+
+    #[test]
+    fn averages_are_saved_beside_the_embeddings_of_the_encoder() {
+        let (plain, links) = fitted();
+        let model = plain.clone().with_averages(averaged()).unwrap();
+        assert_eq!(model.recommended(), averaged().embeddings);
+        assert_eq!(model.mu(0, 1), plain.mu(0, 1));
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("m");
+        let folder = OutputFolder::create(&path, FolderKind::model(), false).unwrap();
+        model.save(&links, &folder, Default::default()).unwrap();
+        folder.commit().unwrap();
+        let loaded = Fitted::load(&path).unwrap();
+        assert_eq!(loaded.averaged(), model.averaged());
+        assert_eq!(loaded.embeddings(), plain.embeddings());
+        assert_eq!(loaded.mu(0, 1), plain.mu(0, 1));
+        // The first two rows of the map, twice the first.
+        let new = Features::new(Matrix::dense(1, 3, vec![2.0, 1.0, 0.0]).unwrap());
+        assert_eq!(loaded.embed_recommended(None, &new).unwrap(), [5.0, 8.0]);
+        assert_eq!(
+            plain.embed_recommended(None, &new).unwrap(),
+            plain.embed(&new).unwrap()
+        );
+        let narrow = Features::new(Matrix::dense(1, 2, vec![2.0, 1.0]).unwrap());
+        let error = loaded.embed_recommended(None, &narrow).unwrap_err();
+        assert!(error.to_string().contains("3 entries"), "{error}");
+    }
+
+    #[test]
+    fn averages_that_do_not_fit_are_refused() {
+        let (plain, _) = fitted();
+        let few = Averaged {
+            embeddings: vec![0.0; 7],
+            ..averaged()
+        };
+        let narrow = Averaged {
+            maps: vec![Some(vec![0.0; 4])],
+            ..averaged()
+        };
+        let none = Averaged {
+            maps: Vec::new(),
+            ..averaged()
+        };
+        for wrong in [few, narrow, none] {
+            assert!(plain.clone().with_averages(wrong).is_err());
+        }
+    }
+}
