@@ -18,6 +18,18 @@ pub fn read(path: &Path) -> Result<Params, Error> {
     parse(&text).map_err(|wrong| wrong.in_file(path, &text))
 }
 
+/// The names that a file of settings has, each with its line.
+pub fn names(path: &Path) -> Result<Vec<(String, u64)>, Error> {
+    let text = read_text(path)?;
+    let table = DeTable::parse(&text).map_err(|error| Wrong::from(error).in_file(path, &text))?;
+    let names = table.get_ref().keys().map(|name| {
+        let name = name.get_ref().to_string();
+        let line = line_of(&text, &name).unwrap_or(1);
+        (name, line)
+    });
+    Ok(names.collect())
+}
+
 /// Says where in a file a setting stands that cannot be.
 pub fn in_file(path: &Path, error: Error) -> Error {
     let Error::Param {

@@ -1,7 +1,7 @@
 //! A model with the links that are to be judged, and the data vectors of its
 //! nodes where there are any.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::audit::{self, CrossFit, RandomPair, cross_fit};
@@ -46,6 +46,11 @@ pub struct Judged {
 const FOLDS: usize = 5;
 
 impl JudgedArgs {
+    /// The model's folder.
+    pub fn folder(&self) -> &Path {
+        &self.model
+    }
+
     /// The files that are read.
     pub fn files(&self) -> Files {
         Files::default()

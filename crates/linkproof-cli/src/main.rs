@@ -1,6 +1,7 @@
 //! The `linkproof` command.
 
 mod args;
+mod beliefs;
 mod catalogue;
 mod cli;
 mod commands;
@@ -10,9 +11,11 @@ mod download;
 mod exit;
 mod inputs;
 mod judged;
+mod labels;
 mod new_nodes;
 mod picture;
 mod progress;
+mod robust;
 mod search;
 mod session;
 mod settings;

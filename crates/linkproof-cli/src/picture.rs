@@ -98,7 +98,7 @@ impl Pictured<'_> {
         };
         progress.say("laying the nodes out");
         let model = self.model;
-        let (y, n, dim) = (model.embeddings(), model.n_nodes(), model.dim());
+        let (y, n, dim) = (model.recommended(), model.n_nodes(), model.dim());
         let found = layout(y, n, dim, method, self.seed, &mut |done, all| {
             progress.count(done as u64, all as u64, "rounds of the layout");
             !Session::is_stopped()

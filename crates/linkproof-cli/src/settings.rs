@@ -183,6 +183,47 @@ impl SettingArgs {
         Ok(params)
     }
 
+    /// The settings that were given, by the file or on the command line. Of the
+    /// latter those that the robust recipe makes itself, and the ridge.
+    pub fn given(&self) -> Result<Vec<Given>, Error> {
+        let model = &self.model;
+        let typed = [
+            ("score", model.score.is_some()),
+            ("beta", model.beta.is_some()),
+            ("weights", model.weights.is_some()),
+            ("propagate", model.propagate.is_some()),
+            ("walks", model.walks.is_some()),
+            ("walks-weighted", model.walks_weighted.is_some()),
+            ("view-pairs", model.view_pairs.is_some()),
+            ("ridge", model.ridge.is_some()),
+            ("validation", self.solver.validation.is_some()),
+            ("lambda", self.solver.lambda.is_some()),
+        ];
+        let typed = typed.into_iter().filter(|(_, given)| *given);
+        let mut given: Vec<Given> = typed
+            .map(|(name, _)| Given {
+                name: name.to_owned(),
+                place: None,
+            })
+            .collect();
+        if let Some(path) = &self.config {
+            given.extend(config::names(path)?.into_iter().map(|(name, line)| Given {
+                name,
+                place: Some((path.clone(), line)),
+            }));
+        }
+        Ok(given)
+    }
+
+    /// The ridge, if it was given.
+    pub fn ridge(&self, given: &[Given]) -> Result<Option<f64>, Error> {
+        let is_given = given.iter().any(|given| given.name == "ridge");
+        Ok(match is_given {
+            true => Some(self.params(None)?.ridge),
+            false => None,
+        })
+    }
+
     /// Names the file of settings in an error that one of its values made, however
     /// late that was found.
     pub fn in_config(&self, error: anyhow::Error) -> anyhow::Error {
@@ -230,6 +271,23 @@ impl SettingArgs {
                   link_batch, block, radius);
         if let Some(lambda) = solver.lambda {
             params.lambda = lambda.0;
+        }
+    }
+}
+
+/// A setting that was given, and where in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Given {
+    /// Its name, that of the option.
+    pub name: String,
+    place: Option<(PathBuf, u64)>,
+}
+
+impl std::fmt::Display for Given {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.place {
+            Some((path, line)) => write!(f, "{}, line {line}: {}", path.display(), self.name),
+            None => write!(f, "--{}", self.name),
         }
     }
 }

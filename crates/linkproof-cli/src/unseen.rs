@@ -61,15 +61,30 @@ impl UnseenArgs {
             .reads([&self.nodes, &self.links].into_iter().flatten())
     }
 
-    /// Reads and embeds the unseen nodes of each file.
+    /// Reads and embeds the unseen nodes of each file, by the model's encoder: for
+    /// expected weights.
     pub fn embed(&self, model: &Fitted, files: &[FeatureFile]) -> Result<Vec<Embedded>, Error> {
+        self.embed_all(model, files, false)
+    }
+
+    /// The same as the model's recommended embeddings.
+    pub fn recommend(&self, model: &Fitted, files: &[FeatureFile]) -> Result<Vec<Embedded>, Error> {
+        self.embed_all(model, files, true)
+    }
+
+    fn embed_all(
+        &self,
+        model: &Fitted,
+        files: &[FeatureFile],
+        recommended: bool,
+    ) -> Result<Vec<Embedded>, Error> {
         let nodes = Nodes::read(self.nodes.as_deref())?;
         let links = self.links.as_ref();
         let links = links.map(|path| io::read_links(path, &self.rules.options()));
         let links = links.transpose()?;
         files
             .iter()
-            .map(|file| self.embed_file(model, file, nodes.as_ref(), links.as_ref()))
+            .map(|file| self.embed_file(model, file, nodes.as_ref(), links.as_ref(), recommended))
             .collect()
     }
 
@@ -79,9 +94,15 @@ impl UnseenArgs {
         file: &FeatureFile,
         nodes: Option<&Nodes>,
         links: Option<&Graph>,
+        recommended: bool,
     ) -> Result<Embedded, Error> {
         let unseen = Unseen::read(model, file, self.view.as_deref(), nodes)?;
-        let values = unseen.embed(model, links);
+        // Links of unseen nodes are for models that average data vectors, which
+        // recommend no others; the encoder says so.
+        let values = match recommended && links.is_none() {
+            true => unseen.recommend(model),
+            false => unseen.embed(model, links),
+        };
         Ok(Embedded {
             values: values.map_err(|error| self.in_links(error))?,
             ids: unseen.features.into_parts().0,
@@ -130,14 +151,25 @@ impl Unseen {
     pub fn embed(&self, model: &Fitted, links: Option<&Graph>) -> Result<Vec<f32>, Error> {
         let view = model.views()[self.view].name.as_str();
         let values = model.embed_view(Some(view), &self.features, links);
-        values.map_err(|error| match error {
+        values.map_err(|error| self.in_file(error))
+    }
+
+    /// The same as the model's recommended embeddings.
+    pub fn recommend(&self, model: &Fitted) -> Result<Vec<f32>, Error> {
+        let view = model.views()[self.view].name.as_str();
+        let values = model.embed_recommended(Some(view), &self.features);
+        values.map_err(|error| self.in_file(error))
+    }
+
+    fn in_file(&self, error: Error) -> Error {
+        match error {
             Error::Data {
                 what,
                 found,
                 expected,
             } if what == "features" => Error::input(&self.path, None, found, expected),
             other => other,
-        })
+        }
     }
 }
 

@@ -34,6 +34,10 @@ mod objective;
 mod report;
 #[path = "cli/reproduce.rs"]
 mod reproduce;
+#[path = "cli/robust.rs"]
+mod robust;
+#[path = "cli/robust_audit.rs"]
+mod robust_audit;
 #[path = "cli/safety.rs"]
 mod safety;
 #[path = "cli/select.rs"]

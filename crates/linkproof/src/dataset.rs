@@ -217,6 +217,28 @@ impl Dataset {
         }
     }
 
+    /// The same nodes and links with other data vectors, view by view.
+    pub fn map_vectors(
+        &self,
+        other: impl Fn(&DataView, &Matrix) -> Result<Matrix>,
+    ) -> Result<Dataset> {
+        let mut data = self.clone();
+        for (view, before) in data.views.iter_mut().zip(&self.views) {
+            if let Some(matrix) = &before.matrix {
+                let matrix = other(before, matrix)?;
+                if matrix.n_rows() != before.rows.len() {
+                    return Err(Error::data(
+                        format!("features of view '{}'", before.name),
+                        format!("{} rows", matrix.n_rows()),
+                        format!("as many as the view has nodes, {}", before.rows.len()),
+                    ));
+                }
+                view.matrix = Some(matrix);
+            }
+        }
+        Ok(data)
+    }
+
     /// The user's row of an internal row.
     pub fn user_row(&self, row: usize) -> usize {
         match &self.order {

@@ -21,8 +21,8 @@
 //! The modules, from the ground up: [`error`], [`ids`], [`buffer`], [`real`];
 //! [`graph`], [`features`], [`params`]; [`dataset`] and [`io`]; [`score`];
 //! [`pairs`], [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`];
-//! [`inspect`], [`folds`]; [`audit`], [`select`](mod@select); [`refine`],
-//! [`smooth`], [`report`]; [`experiment`]; and [`measure`], [`layout`](mod@layout)
+//! [`inspect`], [`folds`]; [`audit`], [`select`](mod@select), [`judge`]; [`refine`],
+//! [`smooth`], [`report`]; [`robust`]; [`experiment`]; and [`measure`], [`layout`](mod@layout)
 //! and [`drawing`] beside them.
 
 // Tests compare with the system's functions.
@@ -41,6 +41,7 @@ pub mod graph;
 pub mod ids;
 pub mod inspect;
 pub mod io;
+pub mod judge;
 pub mod layout;
 mod math;
 pub mod measure;
@@ -52,6 +53,7 @@ mod processor;
 pub mod real;
 pub mod refine;
 pub mod report;
+pub mod robust;
 pub mod score;
 pub mod select;
 pub mod smooth;

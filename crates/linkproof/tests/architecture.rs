@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 29] = [
+const LAYERS: [(&str, u32); 31] = [
     ("error", 0),
     ("buffer", 0),
     ("math", 0),
@@ -35,10 +35,12 @@ const LAYERS: [(&str, u32); 29] = [
     ("folds", 10),
     ("audit", 11),
     ("select", 11),
+    ("judge", 11),
     ("refine", 12),
     ("smooth", 12),
     ("report", 12),
-    ("experiment", 13),
+    ("robust", 13),
+    ("experiment", 14),
 ];
 
 const MAX_LINES: usize = 500;

@@ -14,6 +14,7 @@ use linkproof::{Dataset, Error, Fitted};
 use serde_json::{Value, json};
 
 use crate::args::{real, whole};
+use crate::beliefs::{Beliefs, JUDGED_COLUMNS, judged_columns};
 use crate::exit::Usage;
 use crate::judged::{Judged, JudgedArgs};
 use crate::progress::Progress;
@@ -21,32 +22,50 @@ use crate::session::{Session, counted};
 
 /// Say which links not to trust, and which are missing
 ///
-/// Writes every link with its weight, the weight that the model expects, and
-/// how far it is to be believed, least trusted first:
+/// Judges every link by fits that did not see it, and writes it with its weight
+/// and the weight that the model expects, least believed first:
 ///
 ///   trust      p(w|mu)/p(w|w) where the weight is larger than expected, else 1
 ///   influence  the link's weight in the model's estimating equation
 ///   surprise   -log10 of the chance of a weight as large, by Poisson
-///   fdr        chance that it is sound although it is called a suspect
-///   suspect    1 where fdr is at most --fdr, or trust below --min-trust
+///   fdr        chance that it is sound, by the model's own expected weights
+///   suspect    1 where false_discovery_rate is at most --false-discovery-rate
 ///   cosine     of the data vectors, the plain baseline (with --features)
+///   belief     chance that the link is sound
+///   false_discovery_rate
+///              share of sound links among those that are believed no more
+///   rank       share of pairs without a link, of degrees like its own, that have
+///              more to say for them; rank_embeddings, rank_averages,
+///              rank_data_vectors, rank_common_neighbors: the same by one kind of
+///              evidence
+///   weight_odds
+///              what its weight multiplied the odds by: above 1 it speaks for the
+///              link, below 1 against it
 ///
-/// A link is suspect because the pair is no better than a random one, or because
-/// the weight is too large for a pair that is linked. A fit has seen its links
-/// and is a little too kind to them: --cross-fit judges each by one that has not.
+/// Give the data vectors that the model was fitted with (--features); without
+/// them links are judged by links alone. To check itself, the judge puts in links
+/// that it knows to be false, and the summary says what became of them. Where
+/// links cannot be told from pairs without a link it says so: then no link is
+/// called false, and the least trusted come first.
+///
+/// --no-judge is faster: it leaves the last columns out and goes by trust and fdr.
+/// The model has seen its links and is a little too kind to them: --cross-fit takes
+/// mu, trust and fdr from fits that have not.
 ///
 /// A fit with --walks saw weights averaged over walks and expects such weights, so
 /// trust and surprise compare the link's weight averaged over the walks of all links;
 /// the column weight shows what was observed.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
-    linkproof audit --model model --links links.csv --out audit.csv\n  \
-    linkproof audit --model model --links links.csv --features x.npy --cross-fit \\\n      \
-    --out audit.csv --clean kept.csv --fdr 0.1 --missing 20")]
+    linkproof audit --model model --links links.csv --features x.npy --out audit.csv\n  \
+    linkproof audit --model model --links links.csv --features x.npy --out audit.csv \\\n      \
+    --clean kept.csv --false-discovery-rate 0.05 --missing 20\n  \
+    linkproof audit --model model --links links.csv --no-judge --min-trust 1e-6 \\\n      \
+    --out audit.csv --clean kept.csv")]
 pub struct AuditArgs {
     #[command(flatten)]
     judged: JudgedArgs,
-    /// CSV file to write: src,dst,weight,mu,trust,influence,surprise,fdr,suspect
+    /// CSV file to write: src,dst,weight,mu,trust,influence and more
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// File to write with the links worth keeping: all but the suspects
@@ -55,15 +74,23 @@ pub struct AuditArgs {
     /// Links of less trust than this are suspects, whatever their fdr
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = real)]
     min_trust: Option<f64>,
-    /// Links are suspects where the chance that they are sound is at most this
-    /// [default: 0.1, or none with --min-trust]
+    /// Suspects are the least believed links, as many as are claimed to hold at
+    /// most this share of sound ones; none where links could not be judged
+    /// [default: 0.1, or none with --min-trust or --fdr]
+    #[arg(long, value_name = "Q", conflicts_with = "no_judge", allow_negative_numbers = true, value_parser = real)]
+    false_discovery_rate: Option<f64>,
+    /// Do not judge: trust and fdr alone
+    #[arg(long)]
+    no_judge: bool,
+    /// Links are suspects where fdr is at most this [default: none, or 0.1 with
+    /// --no-judge and without --min-trust]
     #[arg(long, value_name = "Q", allow_negative_numbers = true, value_parser = real)]
     fdr: Option<f64>,
-    /// Judge each link by a fit that did not see it: one fit for each fold, from
-    /// --features
+    /// Take mu, trust and fdr from fits that did not see the link: one for each
+    /// fold, from --features
     #[arg(long)]
     cross_fit: bool,
-    /// Folds of --cross-fit [default: 5]
+    /// Folds of the judge and of --cross-fit [default: 5]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     folds: Option<usize>,
     /// List this many pairs of largest expected weight that have no link
@@ -80,6 +107,8 @@ const FEWEST_UNSEEN: usize = 50;
 /// What was found.
 struct Findings {
     verdicts: Vec<Verdict>,
+    /// How far they are believed; none where they were not judged.
+    beliefs: Option<Beliefs>,
     discovery: Discovery,
     contest: Option<Contest>,
     missing: Vec<Missing>,
@@ -91,7 +120,7 @@ pub fn run(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
 }
 
 fn audit(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
-    let thresholds = Thresholds::new(args.fdr, args.min_trust)?;
+    let limits = Limits::new(args)?;
     let missing = (args.missing > 0).then(|| missing_path(args));
     let files = args.judged.files().writes([&args.out]);
     files.writes(&args.clean).writes(missing).check()?;
@@ -102,9 +131,9 @@ fn audit(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
     let found = find(args, &judged, &progress)?;
     progress.end();
     let Judged { model, data } = &judged;
-    let suspect =
-        |place: usize| thresholds.call(&found.verdicts[place], found.discovery.rates[place]);
-    let suspects: Vec<bool> = (0..found.verdicts.len()).map(suspect).collect();
+    let suspects: Vec<bool> = (0..found.verdicts.len())
+        .map(|place| limits.call(&found, place))
+        .collect();
     let baseline = Baseline::new(data);
     write_verdicts(&args.out, model, &found, &suspects, baseline.as_ref())?;
     if let Some(clean) = &args.clean {
@@ -113,20 +142,61 @@ fn audit(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
     if args.missing > 0 {
         write_missing(&missing_path(args), model, &found.missing)?;
     }
-    let json = as_json(args, model, &found, &suspects, &thresholds);
-    session.finish(&json, &words(args, model, &found, &suspects, &thresholds))
+    let json = as_json(args, model, &found, &suspects, &limits);
+    session.finish(&json, &words(args, model, &found, &suspects, &limits))
 }
 
 /// What makes a link a suspect.
-fn thresholds_in_words(thresholds: &Thresholds) -> String {
-    let fdr = thresholds
-        .fdr
-        .map(|fdr| format!("sound with a chance of {fdr} or less"));
-    let trust = thresholds
-        .trust
-        .map(|trust| format!("of a trust below {trust}"));
-    let both: Vec<String> = fdr.into_iter().chain(trust).collect();
-    both.join(", or ")
+struct Limits {
+    /// The share of sound links among the least believed ones.
+    beliefs: Option<f64>,
+    /// By the model's own expected weights.
+    own: Option<Thresholds>,
+}
+
+impl Limits {
+    fn new(args: &AuditArgs) -> Result<Limits, Error> {
+        let own = Thresholds::new(args.fdr, args.min_trust)?;
+        let is_given = args.fdr.is_some() || args.min_trust.is_some();
+        let rate = args.false_discovery_rate;
+        if let Some(given) = rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
+            return Err(Error::Param {
+                name: "false-discovery-rate",
+                accepted: "a number from 0 to 1".into(),
+                given: given.to_string(),
+            });
+        }
+        Ok(Limits {
+            beliefs: rate.or((!args.no_judge && !is_given).then_some(0.1)),
+            own: (is_given || args.no_judge).then_some(own),
+        })
+    }
+
+    fn call(&self, found: &Findings, place: usize) -> bool {
+        let beliefs = found.beliefs.as_ref().filter(|beliefs| beliefs.speak());
+        let link = beliefs.and_then(|beliefs| beliefs.links[place]);
+        let by_belief = self
+            .beliefs
+            .zip(link)
+            .is_some_and(|(limit, link)| link.false_discovery_rate <= limit);
+        let own = self.own.as_ref();
+        let (verdict, rate) = (&found.verdicts[place], found.discovery.rates[place]);
+        by_belief || own.is_some_and(|own| own.call(verdict, rate))
+    }
+
+    fn in_words(&self) -> String {
+        let beliefs = self.beliefs.map(|rate| {
+            let percent = 100.0 * rate;
+            format!("the least believed, at most {percent}% of them sound")
+        });
+        let own = self.own.iter();
+        let fdr = own.clone().filter_map(|own| own.fdr);
+        let fdr = fdr.map(|fdr| format!("sound with a chance of {fdr} or less"));
+        let trust = own.filter_map(|own| own.trust);
+        let trust = trust.map(|trust| format!("of a trust below {trust}"));
+        let all: Vec<String> = beliefs.into_iter().chain(fdr).chain(trust).collect();
+        all.join(", or ")
+    }
 }
 
 fn find(args: &AuditArgs, judged: &Judged, progress: &Progress) -> anyhow::Result<Findings> {
@@ -179,12 +249,49 @@ fn find(args: &AuditArgs, judged: &Judged, progress: &Progress) -> anyhow::Resul
         Some(crossed) if args.cross_fit => crossed,
         _ => plain,
     };
-    Ok(Findings {
-        discovery: discover(&verdicts, model.params().weights, &random),
+    let discovery = discover(&verdicts, model.params().weights, &random);
+    let beliefs = match args.no_judge {
+        true => None,
+        false => Some(judged.believe(args.judged.folder(), args.folds, progress)?),
+    };
+    let found = Findings {
+        beliefs: beliefs.map(|beliefs| beliefs.of(&verdicts)),
+        discovery,
         verdicts,
         contest,
         missing: missing(model, &links, args.missing),
-    })
+    };
+    Ok(found.ordered())
+}
+
+impl Findings {
+    /// The least believed first, where beliefs say something; they come least
+    /// trusted first.
+    fn ordered(mut self) -> Findings {
+        let Some(beliefs) = self.beliefs.as_mut().filter(|beliefs| beliefs.speak()) else {
+            return self;
+        };
+        let belief = |place: &usize| {
+            let link = &beliefs.links[*place];
+            link.as_ref().map_or(f64::INFINITY, |link| link.belief)
+        };
+        let mut order: Vec<usize> = (0..self.verdicts.len()).collect();
+        order.sort_by(|a, b| belief(a).total_cmp(&belief(b)));
+        beliefs.links = order.iter().map(|&place| beliefs.links[place]).collect();
+        self.verdicts = order.iter().map(|&place| self.verdicts[place]).collect();
+        let rates = &mut self.discovery.rates;
+        *rates = order.iter().map(|&place| rates[place]).collect();
+        self
+    }
+
+    /// By what the links are in order.
+    fn order(&self) -> &'static str {
+        let beliefs = self.beliefs.as_ref();
+        match beliefs.is_some_and(Beliefs::speak) {
+            true => "belief",
+            false => "trust",
+        }
+    }
 }
 
 /// The links that the model's fit held out, as the model judges them. With
@@ -239,6 +346,8 @@ fn write_verdicts(
         "suspect",
     ];
     columns.extend(baseline.map(|_| "cosine"));
+    let judged = found.beliefs.as_ref().filter(|it| it.judgement.is_some());
+    columns.extend(judged.iter().flat_map(|_| JUDGED_COLUMNS));
     io::write_table(path, &columns, |rows| {
         for (place, verdict) in found.verdicts.iter().enumerate() {
             let [src, dst] = [verdict.src, verdict.dst].map(|row| model.ids().name(row as usize));
@@ -256,6 +365,12 @@ fn write_verdicts(
             if let Some(baseline) = baseline {
                 let cosine = baseline.cosine(verdict.src, verdict.dst);
                 fields.push(cosine.map_or(Field::Text(""), Field::Real));
+            }
+            if let Some(judged) = judged {
+                match &judged.links[place] {
+                    Some(link) => fields.extend(judged_columns(link).map(Field::Real)),
+                    None => fields.extend(JUDGED_COLUMNS.map(|_| Field::Text(""))),
+                }
             }
             rows.row(&fields)?;
         }
@@ -283,7 +398,7 @@ fn as_json(
     model: &Fitted,
     found: &Findings,
     suspects: &[bool],
-    thresholds: &Thresholds,
+    limits: &Limits,
 ) -> Value {
     let name = |row: u32| model.ids().name(row as usize).into_owned();
     let missing: Vec<Value> = found
@@ -295,18 +410,28 @@ fn as_json(
         json!({ "fit": contest.fit, "cosine": contest.baseline, "links": contest.links,
                 "cosine_is_better": contest.baseline_is_better() })
     });
-    json!({
+    let trust = found.beliefs.as_ref().and_then(Beliefs::trust);
+    let mut json = json!({
         "out": args.out.display().to_string(),
         "clean": args.clean.as_ref().map(|path| path.display().to_string()),
         "links": found.verdicts.len(),
         "suspects": suspects.iter().filter(|suspect| **suspect).count(),
-        "fdr": thresholds.fdr, "min_trust": thresholds.trust,
+        "false_discovery_rate": limits.beliefs,
+        "fdr": limits.own.as_ref().and_then(|own| own.fdr), "min_trust": args.min_trust,
         "cross_fit": args.cross_fit,
         "random_share": found.discovery.random_share,
         "too_heavy": found.discovery.too_heavy,
         "auc_against_random_pairs": contest,
         "missing": missing,
-    })
+        "ordered_by": found.order(),
+        "judged_by_links_alone": found.beliefs.as_ref().map(|beliefs| beliefs.by_links_alone),
+        "not_judged": found.beliefs.as_ref().and_then(|beliefs| beliefs.why_not.as_ref()),
+        "share_false": null, "auc_decoys": null, "abstained": null, "implanted": null,
+    });
+    if let (Value::Object(all), Value::Object(trust)) = (&mut json, json!(trust)) {
+        all.extend(trust);
+    }
+    json
 }
 
 fn words(
@@ -314,7 +439,7 @@ fn words(
     model: &Fitted,
     found: &Findings,
     suspects: &[bool],
-    thresholds: &Thresholds,
+    limits: &Limits,
 ) -> String {
     use std::fmt::Write;
     const SHOWN: usize = 5;
@@ -322,10 +447,20 @@ fn words(
     let called = suspects.iter().filter(|suspect| **suspect).count();
     let share = 100.0 * found.discovery.random_share;
     let mut text = format!(
-        "{called} of {} are suspects ({})\n  existence about {share:.0}% of the links look no better than random pairs\n  \
-         weights   {} too large for the pair (at an error rate of 5%)",
+        "{called} of {} are suspects ({})",
         counted(n, "link"),
-        thresholds_in_words(thresholds),
+        limits.in_words()
+    );
+    text.push_str(
+        &found
+            .beliefs
+            .as_ref()
+            .map_or_else(String::new, Beliefs::words),
+    );
+    let _ = write!(
+        text,
+        "\n  existence about {share:.0}% of the links look no better than random pairs\n  \
+         weights   {} too large for the pair (at an error rate of 5%)",
         found.discovery.too_heavy,
     );
     if found.discovery.too_heavy * 10 > n {
@@ -347,8 +482,11 @@ fn words(
         }
     }
     let name = |row: u32| model.ids().name(row as usize);
-    text.push_str("\n  least trusted");
-    for verdict in found.verdicts.iter().take(SHOWN) {
+    text.push_str(match found.order() {
+        "belief" => "\n  least believed first",
+        _ => "\n  least trusted first",
+    });
+    for (place, verdict) in found.verdicts.iter().take(SHOWN).enumerate() {
         let _ = write!(
             text,
             "\n    {} - {}  weight {}, expected {:.3e}, trust {:.2e}",
@@ -358,6 +496,10 @@ fn words(
             verdict.mu,
             verdict.trust
         );
+        let beliefs = found.beliefs.as_ref().filter(|beliefs| beliefs.speak());
+        if let Some(link) = beliefs.and_then(|beliefs| beliefs.links[place]) {
+            let _ = write!(text, ", belief {:.3}", link.belief);
+        }
     }
     if !found.missing.is_empty() {
         text.push_str("\n  strongest pairs without a link");

@@ -13,6 +13,10 @@ use crate::vectors;
 
 /// Embed unseen nodes from their data vectors alone
 ///
+/// The vectors belong beside those of embeddings.npy in the model folder. Where a
+/// robust fit averaged these over links, the new ones are what data vectors tell
+/// of the averages.
+///
 /// The ending of --out chooses the format: .npy, .csv, .parquet, or .txt for
 /// the text format of word2vec. A .npy file has no room for ids: unless they
 /// are the row numbers, they go into a file beside it, NAME.nodes.csv for
@@ -43,16 +47,22 @@ pub fn run(args: &EmbedArgs, session: &Session) -> anyhow::Result<()> {
     let files = args.unseen.files(&args.model, features);
     files.writes(vectors::outputs(&args.out, format)).check()?;
     let model = Fitted::load(&args.model)?;
-    for found in args.unseen.embed(&model, features)? {
+    for found in args.unseen.recommend(&model, features)? {
         let (n, dim) = (found.ids.len(), model.dim());
         vectors::write(&args.out, format, &found.ids, dim, &found.values)?;
         let out = args.out.display().to_string();
+        let averaged = model.averaged().is_some();
         let words = format!(
-            "{} embedded in {}, written to {out}",
+            "{} embedded in {}{}, written to {out}",
             counted(n, "node"),
-            counted(dim, "dimension")
+            counted(dim, "dimension"),
+            match averaged {
+                true => ", as embeddings.npy is: averaged over believed links",
+                false => "",
+            }
         );
-        session.finish(&json!({ "out": out, "nodes": n, "dim": dim }), &words)?;
+        let json = json!({ "out": out, "nodes": n, "dim": dim, "averaged": averaged });
+        session.finish(&json, &words)?;
     }
     Ok(())
 }

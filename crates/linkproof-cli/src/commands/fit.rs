@@ -4,11 +4,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use linkproof::error::quote;
 use linkproof::folds::Watcher;
-use linkproof::io::{
-    self, EmbeddingFormat, Field, Files, FolderKind, Labels, OutputFolder, model_files,
-};
+use linkproof::io::{self, EmbeddingFormat, Field, Files, FolderKind, OutputFolder, model_files};
 use linkproof::refine::{Refinement, Suspects, find_suspects};
 use linkproof::select::Selection;
 use linkproof::{CheckedParams, Dataset, Error, Fitted};
@@ -19,8 +16,10 @@ use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
 use crate::inputs::Inputs;
+use crate::labels::KnownLabels;
 use crate::picture::{OnLayout, Pictured, classes, picture_file};
 use crate::progress::Progress;
+use crate::robust::{self, Recommended};
 use crate::search::{self, SearchArgs};
 use crate::session::{Session, counted, peak_memory_bytes};
 use crate::settings::SettingArgs;
@@ -30,8 +29,14 @@ use crate::settings::SettingArgs;
 /// Reads links, and data vectors where there are any, and writes a folder with
 /// the embeddings and everything that the other commands need. The folder
 /// appears whole or not at all.
+///
+/// Start with --robust. It judges every link by fits that did not see it, fits to
+/// walks over the links that it believes, and chooses the ridge, all without
+/// labels. Where that helps, it averages the embeddings over believed links. It
+/// writes how far it believes each link to beliefs.csv.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
+    linkproof fit --links links.csv --features x.npy --robust --out model\n  \
     linkproof fit --links links.csv --features x.npy --out model\n  \
     linkproof fit --links links.csv --score probability --dim 16 --out model\n  \
     linkproof fit --links links.csv --features x.npy --select --refine --out model\n  \
@@ -69,6 +74,11 @@ pub struct FitArgs {
         help_heading = "Output"
     )]
     layout: OnLayout,
+    /// Believe each link as far as it deserves: chooses the ridge, judges links,
+    /// fits to walks over believed links, averages where that helps. Costs about
+    /// ten plain fits. A --ridge that is given is kept
+    #[arg(long, help_heading = "Without labels", conflicts_with_all = ["select", "refine"])]
+    robust: bool,
     /// Choose score, exponent and ridge without labels first, as 'linkproof
     /// select' does; those that are given here are kept
     #[arg(long, help_heading = "Without labels")]
@@ -88,6 +98,7 @@ struct Findings {
     inputs: Inputs,
     selection: Option<Selection>,
     suspects: Option<Suspects>,
+    robust: Option<Recommended>,
 }
 
 impl Findings {
@@ -96,6 +107,7 @@ impl Findings {
             inputs,
             selection: None,
             suspects: None,
+            robust: None,
         }
     }
 }
@@ -122,6 +134,10 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
 }
 
 fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
+    let recipe = match args.robust {
+        true => Some(robust::recipe(&args.settings)?),
+        false => None,
+    };
     let mut params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
     if args.search.is_given() && !args.select {
@@ -157,15 +173,24 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         progress.say("looking for suspects");
         findings.suspects = Some(suspects(args, &params, &data, &progress)?);
     }
-    progress.say("starting the fit");
-    let aside = findings
-        .suspects
-        .as_ref()
-        .and_then(|found| found.aside.as_ref());
-    let fitted = linkproof::model::fit_without(&params, &data, aside, &mut |record, most| {
-        progress.step(record, most);
-        !Session::is_stopped()
-    })?;
+    let fitted = match recipe {
+        Some(recipe) => {
+            progress.say("judging links");
+            let (model, found) = robust::fit(&params, &data, recipe, &progress)?;
+            params = model.params().clone().check()?;
+            findings.robust = Some(found);
+            model
+        }
+        None => {
+            progress.say("starting the fit");
+            let suspects = findings.suspects.as_ref();
+            let aside = suspects.and_then(|found| found.aside.as_ref());
+            linkproof::model::fit_without(&params, &data, aside, &mut |record, most| {
+                progress.step(record, most);
+                !Session::is_stopped()
+            })?
+        }
+    };
     let links = data.user_graph()?;
     let record = record(&findings);
     fitted.save(&links, &folder, record.clone())?;
@@ -236,49 +261,16 @@ fn record(findings: &Findings) -> Map<String, Value> {
     if let Some(suspects) = &findings.suspects {
         record.insert("refine".to_owned(), refine_json(suspects));
     }
+    if let Some(robust) = &findings.robust {
+        record.insert("robust".to_owned(), json!(robust.summary));
+        // Of all its fits.
+        record.insert("seconds".to_owned(), json!(robust.seconds));
+    }
     record
 }
 
 fn refine_json(suspects: &Suspects) -> Value {
     json!({ "share": suspects.share, "set_aside": suspects.links.len(), "tried": suspects.tried })
-}
-
-/// Labels of nodes of the graph.
-struct KnownLabels {
-    labels: Labels,
-    codes: Vec<Option<u32>>,
-    n_unknown: usize,
-}
-
-impl KnownLabels {
-    fn read(path: &Path, data: &Dataset) -> Result<KnownLabels, Error> {
-        let labels = io::read_labels(path)?;
-        let names = labels.nodes();
-        let is_known = |row: &usize| data.ids().row(names.name(*row)).is_some();
-        let n_known = (0..names.len()).filter(is_known).count();
-        if n_known == 0 {
-            let found = format!("labels of nodes such as {} only", quote(names.name(0)));
-            return Err(Error::input(path, None, found, "ids of nodes of the graph"));
-        }
-        Ok(KnownLabels {
-            codes: labels.of(data.ids()),
-            n_unknown: names.len() - n_known,
-            labels,
-        })
-    }
-
-    fn write(&self, path: &Path, fitted: &Fitted) -> Result<(), Error> {
-        io::write_table(path, &["node", "label"], |rows| {
-            for (row, code) in self.codes.iter().enumerate() {
-                if let Some(code) = code {
-                    let label = self.labels.classes().name(*code as usize);
-                    let node = fitted.ids().name(row);
-                    rows.row(&[Field::Text(&node), Field::Text(label)])?;
-                }
-            }
-            Ok(())
-        })
-    }
 }
 
 fn write_more(
@@ -290,6 +282,10 @@ fn write_more(
 ) -> Result<(), Error> {
     if let Some(suspects) = &findings.suspects {
         write_suspects(&folder.file(model_files::SUSPECTS), fitted, suspects)?;
+    }
+    if let Some(robust) = &findings.robust {
+        let path = folder.file(model_files::BELIEFS);
+        robust.robust.write_beliefs(&path, fitted.ids())?;
     }
     if let Some(labels) = labels {
         labels.write(&folder.file(model_files::LABELS), fitted)?;
@@ -306,7 +302,7 @@ fn write_more(
             fitted.ids(),
             n,
             dim,
-            fitted.embeddings(),
+            fitted.recommended(),
         )?;
     }
     Ok(())
@@ -329,6 +325,12 @@ fn write_suspects(path: &Path, fitted: &Fitted, suspects: &Suspects) -> Result<(
     })
 }
 
+/// Of all fits together.
+fn seconds(fitted: &Fitted, findings: &Findings) -> f64 {
+    let of_recipe = findings.robust.as_ref().map(|found| found.seconds);
+    of_recipe.unwrap_or(fitted.report().seconds)
+}
+
 fn n_links(fitted: &Fitted) -> usize {
     let counts = fitted.report().counts;
     counts.training_links + counts.held_out_links + counts.ignored_links + counts.set_aside_links
@@ -343,6 +345,7 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "ridge": params.ridge,
         "selection": findings.selection.as_ref().map(search::as_json),
         "refine": findings.suspects.as_ref().map(refine_json),
+        "robust": findings.robust.as_ref().map(|found| &found.summary),
         "out": args.out.display().to_string(),
         "nodes": fitted.n_nodes(),
         "links": n_links(fitted),
@@ -357,7 +360,7 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "best_step": report.best_step,
         "held_out": report.held_out,
         "held_out_is_estimated": report.held_out_is_estimated,
-        "seconds": report.seconds,
+        "seconds": seconds(fitted, findings),
         "peak_memory_bytes": peak,
     })
 }
@@ -389,7 +392,7 @@ fn summary(
         report.value,
         json!(report.stop_reason).as_str().unwrap_or_default(),
         counted(report.steps, "step"),
-        report.seconds,
+        seconds(fitted, findings),
     );
     if let Some(peak) = peak {
         let _ = write!(text, ", {} MB of memory at most", peak >> 20);
@@ -429,6 +432,9 @@ fn summary(
             ),
         };
     }
+    if let Some(robust) = &findings.robust {
+        text.push_str(&robust.words(params));
+    }
     for note in &report.notes {
         let _ = write!(text, "\n  note      {note}");
     }
@@ -439,7 +445,7 @@ fn summary(
             "\n  warning   {path} was changed while it was read: fit again"
         );
     }
-    if report.k != 1.0 {
+    if report.k != 1.0 && findings.robust.is_none() {
         let _ = write!(
             text,
             "\n  lambda    fits the weights up to the factor k = {:.6}, which score multiplies in",

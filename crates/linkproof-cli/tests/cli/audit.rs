@@ -28,7 +28,8 @@ fn corrupted_links_come_first_and_clean_leaves_them_out() {
     let lab = corrupted();
     let fit = "fit --links links.csv --features x.csv --dim 3 --score probability --beta 0.1";
     lab.ok(&format!("{fit} --ridge 1 --out m"));
-    let line = "audit --model m --links links.csv --out a.csv --clean kept.csv --missing 4";
+    let line =
+        "audit --model m --links links.csv --no-judge --out a.csv --clean kept.csv --missing 4";
     let found = lab.json(line);
     let rows = table(&lab.read("a.csv"));
     let header = "src,dst,weight,mu,trust,influence,surprise,fdr,suspect";
@@ -55,13 +56,14 @@ fn corrupted_links_come_first_and_clean_leaves_them_out() {
     assert_eq!(found["missing"].as_array().unwrap().len(), 4);
     assert_eq!(found["too_heavy"], 8);
     // By trust alone.
-    let found =
-        lab.json("audit --model m --links links.csv --out b.csv --clean k.csv --min-trust 1e-9");
+    let found = lab.json(
+        "audit --model m --links links.csv --no-judge --out b.csv --clean k.csv --min-trust 1e-9",
+    );
     assert_eq!(found["suspects"], 8);
     assert_eq!(lab.read("k.csv").lines().count() - 1, links - 8);
     // The same without having seen the links, beside the baseline.
-    let line =
-        "audit --model m --links links.csv --features x.csv --cross-fit --folds 4 --out c.csv";
+    let line = "audit --model m --links links.csv --features x.csv --no-judge --cross-fit --folds 4 \
+         --out c.csv";
     let found = lab.json(line);
     let rows = table(&lab.read("c.csv"));
     assert_eq!(rows[0].join(","), format!("{header},cosine"));
@@ -83,6 +85,15 @@ fn audits_that_cannot_be_are_refused() {
     for (options, what) in [
         ("--min-trust 2", ["min-trust", "0 to 1"]),
         ("--fdr nan", ["fdr", "0 to 1"]),
+        (
+            "--false-discovery-rate 2",
+            ["false-discovery-rate", "0 to 1"],
+        ),
+        (
+            "--false-discovery-rate .1 --no-judge",
+            ["--false-discovery-rate", "--no-judge"],
+        ),
+        ("--folds 1", ["folds", "2 to 100"]),
         ("--cross-fit", ["--cross-fit", "--features"]),
         (
             "--cross-fit --features x.csv --folds 1",

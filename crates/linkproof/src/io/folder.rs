@@ -18,6 +18,11 @@ pub mod model_files {
     pub const NODES: &str = "nodes.csv";
     /// The embeddings.
     pub const EMBEDDINGS: &str = "embeddings.npy";
+    /// The embeddings that expected weights are made of, where a robust fit
+    /// recommends averages of them.
+    pub const EMBEDDINGS_PLAIN: &str = "embeddings-plain.npy";
+    /// How far a robust fit believes each link.
+    pub const BELIEFS: &str = "beliefs.csv";
     /// What is known of the fit.
     pub const FIT: &str = "fit.json";
     /// The links; a build without Parquet writes the second.
@@ -37,7 +42,16 @@ pub mod model_files {
 
     /// All that are part of a model; a page can be made again from the others.
     pub(crate) fn parts() -> impl Iterator<Item = &'static str> {
-        let single = [MODEL, NODES, EMBEDDINGS, FIT, LABELS, SUSPECTS];
+        let single = [
+            MODEL,
+            NODES,
+            EMBEDDINGS,
+            EMBEDDINGS_PLAIN,
+            BELIEFS,
+            FIT,
+            LABELS,
+            SUSPECTS,
+        ];
         single.into_iter().chain(LINKS).chain(FORMATS)
     }
 

@@ -169,6 +169,11 @@ impl Fitted {
         self.report.k * math::exp(product - self.gamma.get(d, e))
     }
 
+    /// Multiplies all expected weights: a fit to a pattern of links has no unit.
+    pub(crate) fn scale_expected(&mut self, factor: f64) {
+        self.report.k *= factor;
+    }
+
     /// The expected weight of two training nodes.
     pub fn mu(&self, i: usize, j: usize) -> f64 {
         let view = |row: usize| self.node_views[row] as usize;

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::io::model_files;
 use crate::params::Params;
 
-pub(super) use crate::io::model_files::{EMBEDDINGS, FIT, MODEL, NODES};
+pub(super) use crate::io::model_files::{EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, MODEL, NODES};
 
 /// The version of the format of a model folder.
 pub const VERSION: &str = "1";

@@ -9,7 +9,7 @@ use crate::features::Values;
 use crate::graph::{Graph, Link};
 use crate::objective::{Prepared, Problem};
 use crate::pairs::Split;
-use crate::params::{CheckedParams, Precision, ScoreKind};
+use crate::params::{CheckedParams, OptimizerKind, Precision, ScoreKind};
 use crate::processor::instructions;
 use crate::real::Real;
 use crate::score::Score;
@@ -108,6 +108,44 @@ pub fn check_weights(params: &CheckedParams, data: &Dataset) -> Result<()> {
     })
 }
 
+/// Fits a model to all pairs, from given parameters where they fit (L-BFGS alone),
+/// until a step gains no more than this share of the objective.
+pub fn fit_from(
+    params: &CheckedParams,
+    data: &Dataset,
+    warm: Option<&[f32]>,
+    tolerance: f64,
+    observer: &mut Observer<'_>,
+) -> Result<Fitted> {
+    match params.precision {
+        Precision::F32 => fit_from_in::<f32>(params, data, warm, tolerance, observer),
+        Precision::F64 => fit_from_in::<f64>(params, data, warm, tolerance, observer),
+    }
+}
+
+fn fit_from_in<T: Real>(
+    params: &CheckedParams,
+    data: &Dataset,
+    warm: Option<&[f32]>,
+    tolerance: f64,
+    observer: &mut Observer<'_>,
+) -> Result<Fitted> {
+    let clock = Instant::now();
+    let prepared = Prepared::new(data, params, None)?;
+    let problem = Problem::<T>::new(&prepared, params)?;
+    let mut plan = Plan::new(params, &problem)?;
+    plan.validates = false;
+    plan.tolerance = tolerance;
+    let mut start = problem.start(params.init_scale);
+    if let Some(theta) = warm.filter(|theta| theta.len() == start.len())
+        && plan.optimizer == OptimizerKind::Lbfgs
+    {
+        start = theta.iter().map(|&x| T::of(f64::from(x))).collect();
+    }
+    let solution = solve(&problem, &plan, start, observer)?;
+    finish(params, data, &problem, &plan, solution, clock)
+}
+
 fn fit_in<T: Real>(
     params: &CheckedParams,
     data: &Dataset,
@@ -180,6 +218,7 @@ fn finish<T: Real>(
         ids: data.ids().clone(),
         node_views,
         embeddings: data.to_user_order(embeddings, params.dim),
+        averaged: None,
         neighborhood,
         report: FitReport {
             stop_reason: solution.stop_reason,

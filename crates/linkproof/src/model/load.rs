@@ -6,8 +6,10 @@ use std::path::Path;
 
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 
+use super::averaged::{Averaged, averages_of};
 use super::files::{
-    Described, DescribedView, EMBEDDINGS, FIT, LINKS, MODEL, NODES, VERSION, damaged,
+    Described, DescribedView, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LINKS, MODEL, NODES, VERSION,
+    damaged,
 };
 use super::{FitReport, Fitted, FittedView, Neighborhood};
 use crate::dataset::Dataset;
@@ -48,7 +50,20 @@ impl Fitted {
             .map(|(place, view)| reader.view(place, view, params.dim, bytes.len()))
             .collect::<Result<Vec<_>>>()?;
         let (ids, node_views) = load_nodes(&folder.join(NODES), &views)?;
-        let embeddings = load_embeddings(&folder.join(EMBEDDINGS), ids.len(), params.dim)?;
+        let recommended = load_embeddings(&folder.join(EMBEDDINGS), ids.len(), params.dim)?;
+        // Expected weights belong to the embeddings of the encoder.
+        let plain = folder.join(EMBEDDINGS_PLAIN);
+        let (embeddings, averaged) = match plain.exists() {
+            false => (recommended, None),
+            true => {
+                let averaged = Averaged {
+                    embeddings: recommended,
+                    maps: reader.maps(&views, params.dim)?,
+                };
+                let plain = load_embeddings(&plain, ids.len(), params.dim)?;
+                (plain, Some(averaged))
+            }
+        };
         let pairs_fit = described
             .view_pairs
             .iter()
@@ -73,6 +88,7 @@ impl Fitted {
             ids,
             node_views,
             embeddings,
+            averaged,
             neighborhood,
             report,
         })
@@ -356,6 +372,25 @@ impl<'a> Reader<'a> {
             weights,
             statistics,
         })
+    }
+
+    /// For each view what data vectors tell of averages, where that is known.
+    fn maps(&self, views: &[FittedView], dim: usize) -> Result<Vec<Option<Vec<f32>>>> {
+        let map = |(place, view): (usize, &FittedView)| {
+            let name = averages_of(place);
+            if !self.tensors.names().contains(&name.as_str()) {
+                return Ok(None);
+            }
+            let shape = [view.network.spec().inputs, dim];
+            match self.values(&name, &shape)? {
+                Values::F32(values) => Ok(Some(values.into_vec())),
+                Values::F64(_) => {
+                    let why = format!("'{name}' is in double precision");
+                    Err(damaged(self.path, &why))
+                }
+            }
+        };
+        views.iter().enumerate().map(map).collect()
     }
 
     fn neighborhood(&self, ids: &Ids, n_columns: usize) -> Result<Neighborhood> {

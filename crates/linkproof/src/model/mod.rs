@@ -2,14 +2,18 @@
 //! expected weights for pairs.
 
 mod apply;
+mod averaged;
 mod files;
 mod fit;
 mod load;
 mod save;
 
 pub use apply::Neighbor;
+pub use averaged::Averaged;
 pub use files::{LINKS, VERSION};
-pub use fit::{check_weights, fit, fit_observed, fit_seeing, fit_without, held_out_pairs};
+pub use fit::{
+    check_weights, fit, fit_from, fit_observed, fit_seeing, fit_without, held_out_pairs,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +111,8 @@ pub struct Fitted {
     /// The view of each node, in the user's row order.
     pub(crate) node_views: Vec<u32>,
     pub(crate) embeddings: Vec<f32>,
+    /// Averages of the embeddings, where these are recommended.
+    pub(crate) averaged: Option<Averaged>,
     pub(crate) neighborhood: Option<Neighborhood>,
     pub(crate) report: FitReport,
 }
@@ -142,7 +148,7 @@ impl Fitted {
         &self.node_views
     }
 
-    /// The embeddings, row after row.
+    /// The embeddings that expected weights are made of, row after row.
     pub fn embeddings(&self) -> &[f32] {
         &self.embeddings
     }

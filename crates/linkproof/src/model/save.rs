@@ -13,7 +13,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Fitted;
-use super::files::{Described, DescribedView, EMBEDDINGS, FIT, LINKS, MODEL, NODES, VERSION};
+use super::averaged::averages_of;
+use super::files::{
+    Described, DescribedView, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LINKS, MODEL, NODES, VERSION,
+};
 use crate::encoder::Layer;
 use crate::error::{Error, Result};
 use crate::features::{Matrix, Values};
@@ -54,12 +57,13 @@ impl Fitted {
             .collect();
         let several = self.views.len() > 1;
         write_nodes(folder.file(NODES), &self.ids, several.then_some(&names))?;
-        write_npy(
-            folder.file(EMBEDDINGS),
-            self.n_nodes(),
-            self.dim(),
-            &self.embeddings,
-        )?;
+        let write = |name: &str, values: &[f32]| {
+            write_npy(folder.file(name), self.n_nodes(), self.dim(), values)
+        };
+        write(EMBEDDINGS, self.recommended())?;
+        if self.averaged.is_some() {
+            write(EMBEDDINGS_PLAIN, &self.embeddings)?;
+        }
         write_links(folder.file(LINKS), links)?;
         let fit = self.fit_json(extra)?;
         write_file(folder.file(FIT), |file| {
@@ -154,6 +158,14 @@ impl Fitted {
                         },
                     );
                 }
+            }
+        }
+        let maps = self.averaged.iter().flat_map(|averaged| &averaged.maps);
+        for (place, map) in maps.enumerate() {
+            if let Some(map) = map {
+                let shape = vec![map.len() / self.dim(), self.dim()];
+                let numbers = Numbers::F32(map);
+                tensors.push((averages_of(place), Tensor { shape, numbers }));
             }
         }
         if let Some(neighborhood) = &self.neighborhood {

@@ -214,7 +214,7 @@ impl Report<'_> {
             max_iterations: if n > MANY_NODES { 50 } else { 300 },
             ..KMeans::new(k, self.model.params().seed)
         };
-        let found = kmeans.fit(self.model.embeddings(), n, self.model.dim())?;
+        let found = kmeans.fit(self.model.recommended(), n, self.model.dim())?;
         Ok((k, found.labels))
     }
 

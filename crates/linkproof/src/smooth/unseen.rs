@@ -86,6 +86,14 @@ impl Regression {
         })
     }
 
+    /// The map as a matrix: a row of outputs for each entry of a normalised data
+    /// vector, row after row.
+    pub fn rows(&self) -> Vec<f32> {
+        (0..self.n_columns)
+            .flat_map(|column| self.weights.iter().map(move |w| w[column] as f32))
+            .collect()
+    }
+
     /// The embeddings of nodes from their data vectors.
     pub fn embed(&self, vectors: &Matrix) -> Result<Vec<f32>> {
         if vectors.n_columns() != self.n_columns {

@@ -1,0 +1,218 @@
+//! From ranks and weights to beliefs.
+//!
+//! Inside a stratum a false link is like a decoy, so its rank `u` is uniform;
+//! sound links have small ranks. With `pi_s` the share of false links of a
+//! stratum and `h` the density of the ranks of sound links, a link is sound with
+//! probability
+//!
+//! ```text
+//! b = (1 - pi_s) h(u) / ( pi_s + (1 - pi_s) h(u) ).
+//! ```
+//!
+//! The share of all strata is where the density of all ranks is least; strata
+//! share it out by how many of their links have large ranks. `h` falls, and is
+//! what the falling density of all ranks is above `pi`.
+//!
+//! Weights speak without a law and without a unit: in bins by their order, `g1`
+//! is their distribution among links counted by `b`, `g0` among links counted by
+//! `1 - b`; the odds of a link are multiplied by `g1/g0` of its bin.
+
+/// The share of false links is the least mean density in windows of this width
+/// from this rank on.
+const WINDOW: f64 = 0.2;
+const FROM: f64 = 0.35;
+/// Links with larger ranks than this tell how the share differs from stratum to
+/// stratum; each starts with so many average links.
+const LARGE: f64 = 0.5;
+const AVERAGE_LINKS: f64 = 25.0;
+/// However good the evidence, so many sound links look like decoys, against as
+/// many decoys.
+pub const UNEXPLAINED: f64 = 0.01;
+/// Weights are put into at most so many bins.
+const BINS: usize = 16;
+/// Links of average weights that each distribution of weights starts with.
+const PSEUDO_COUNTS: f64 = 5.0;
+const ROUNDS: usize = 10;
+/// Ranks alone make no belief more certain than this.
+const CERTAIN: f64 = 0.999;
+
+/// What ranks tell.
+#[derive(Debug, Clone)]
+pub struct Density {
+    /// The share of false links.
+    pub share_false: f64,
+    /// The same in each stratum.
+    pub by_stratum: Vec<f64>,
+    /// The belief in each link.
+    pub beliefs: Vec<f64>,
+}
+
+/// The share of links that look like decoys, and the belief in each link, by
+/// ranks within strata. `unexplained` is the density of sound links that no
+/// evidence speaks for.
+pub fn by_ranks(ranks: &[f64], strata: &[usize], unexplained: f64) -> Density {
+    let n_strata = strata.iter().max().map_or(0, |most| most + 1);
+    let m = ranks.len() as f64;
+    if ranks.is_empty() || unexplained >= 1.0 {
+        return Density {
+            share_false: 0.0,
+            by_stratum: vec![0.0; n_strata],
+            beliefs: vec![1.0; ranks.len()],
+        };
+    }
+    let mut order: Vec<usize> = (0..ranks.len()).collect();
+    order.sort_by(|&a, &b| ranks[a].total_cmp(&ranks[b]).then(a.cmp(&b)));
+    let sorted: Vec<f64> = order.iter().map(|&place| ranks[place]).collect();
+    let within = |from: f64, to: f64| {
+        let below = |x: f64| sorted.partition_point(|&u| u <= x);
+        (below(to) - below(from)) as f64 / m
+    };
+    let steps = ((1.0 - WINDOW - FROM) / 0.05).round() as usize;
+    let least = (0..=steps)
+        .map(|step| FROM + 0.05 * step as f64)
+        .map(|from| within(from, from + WINDOW) / WINDOW)
+        .fold(1.0, f64::min);
+    let net = |density: f64| ((density - unexplained) / (1.0 - unexplained)).max(0.0);
+    let share_false = net(least);
+    let large = within(LARGE, 1.0) / (1.0 - LARGE);
+    let mut counts = vec![(AVERAGE_LINKS * large * (1.0 - LARGE), AVERAGE_LINKS); n_strata];
+    for (&u, &stratum) in ranks.iter().zip(strata) {
+        counts[stratum].0 += if u > LARGE { 1.0 } else { 0.0 };
+        counts[stratum].1 += 1.0;
+    }
+    let by_stratum: Vec<f64> = counts
+        .iter()
+        .map(|&(beyond, all)| {
+            let density = beyond / (all * (1.0 - LARGE));
+            // As much smaller as the least density is against all large ranks.
+            (net(density) * share_false / net(large).max(f64::MIN_POSITIVE)).clamp(0.0, 0.99)
+        })
+        .collect();
+    let mut beliefs = vec![0.0; ranks.len()];
+    for (&link, density) in order.iter().zip(falling_density(&sorted)) {
+        let sound = ((density - share_false) / (1.0 - share_false).max(1e-9)).max(unexplained);
+        let wrong = by_stratum[strata[link]];
+        beliefs[link] = (1.0 - wrong) * sound / (wrong + (1.0 - wrong) * sound);
+    }
+    Density {
+        share_false,
+        by_stratum,
+        beliefs,
+    }
+}
+
+/// The density of sorted numbers between 0 and 1 at each of them, if it falls:
+/// the slope of the least concave majorant of their distribution (Grenander).
+pub fn falling_density(sorted: &[f64]) -> Vec<f64> {
+    let m = sorted.len() as f64;
+    let mut corners: Vec<(f64, f64)> = vec![(0.0, 0.0)];
+    let steps = sorted
+        .iter()
+        .zip(1u32..)
+        .map(|(&u, count)| (u, f64::from(count) / m));
+    for point in steps.chain(std::iter::once((1.0, 1.0))) {
+        while let [.., before, last] = corners.as_slice()
+            && (last.1 - before.1) * (point.0 - last.0) <= (point.1 - last.1) * (last.0 - before.0)
+        {
+            corners.pop();
+        }
+        corners.push(point);
+    }
+    let mut piece = 1;
+    let slope = |&u: &f64| {
+        while piece + 1 < corners.len() && corners[piece].0 < u {
+            piece += 1;
+        }
+        let (from, to) = (corners[piece - 1], corners[piece]);
+        (to.1 - from.1) / (to.0 - from.0).max(f64::MIN_POSITIVE)
+    };
+    sorted.iter().map(slope).collect()
+}
+
+/// The bin of each weight: quantiles of the order, equal weights together.
+pub fn weight_bins(weights: &[f64]) -> (Vec<usize>, usize) {
+    let mut order: Vec<usize> = (0..weights.len()).collect();
+    order.sort_by(|&a, &b| weights[a].total_cmp(&weights[b]).then(a.cmp(&b)));
+    let mut bins = vec![0; weights.len()];
+    let least = weights.len().div_ceil(BINS).max(1);
+    let (mut bin, mut filled) = (0, 0);
+    for (place, &link) in order.iter().enumerate() {
+        let fresh = place > 0 && weights[order[place - 1]] != weights[link];
+        // A heavy tail of equal weights gets a bin of its own: those before it
+        // would hide it.
+        if fresh && (filled >= least || tied(weights, &order, place) >= least / 2) {
+            (bin, filled) = (bin + 1, 0);
+        }
+        bins[link] = bin;
+        filled += 1;
+    }
+    (bins, if weights.is_empty() { 0 } else { bin + 1 })
+}
+
+/// How many links from a place in the order on have the same weight.
+fn tied(weights: &[f64], order: &[usize], place: usize) -> usize {
+    let weight = weights[order[place]];
+    let rest = order[place..].iter();
+    rest.take_while(|&&link| weights[link] == weight).count()
+}
+
+/// What weights tell.
+#[derive(Debug, Clone)]
+pub struct ByWeight {
+    /// The belief in each link.
+    pub beliefs: Vec<f64>,
+    /// What the odds of each link were multiplied by.
+    pub odds: Vec<f64>,
+}
+
+/// Beliefs with the weights as further evidence.
+pub fn with_weights(beliefs: &[f64], weights: &[f64]) -> ByWeight {
+    let (bins, n_bins) = weight_bins(weights);
+    let mut found = ByWeight {
+        beliefs: beliefs.to_vec(),
+        odds: vec![1.0; beliefs.len()],
+    };
+    if n_bins < 2 {
+        return found;
+    }
+    let mut pooled = vec![0.0; n_bins];
+    bins.iter()
+        .for_each(|&bin| pooled[bin] += 1.0 / bins.len() as f64);
+    for _ in 0..ROUNDS {
+        let start = || pooled.iter().map(|share| PSEUDO_COUNTS * share).collect();
+        let (mut sound, mut wrong): (Vec<f64>, Vec<f64>) = (start(), start());
+        for (&bin, &belief) in bins.iter().zip(&found.beliefs) {
+            sound[bin] += belief;
+            wrong[bin] += 1.0 - belief;
+        }
+        let total = |list: &[f64]| list.iter().sum::<f64>();
+        let factor = total(&wrong) / total(&sound);
+        for (link, &bin) in bins.iter().enumerate() {
+            found.odds[link] = sound[bin] / wrong[bin] * factor;
+            let base = beliefs[link].clamp(1.0 - CERTAIN, CERTAIN);
+            let odds = base / (1.0 - base) * found.odds[link];
+            found.beliefs[link] = odds / (1.0 + odds);
+        }
+    }
+    found
+}
+
+/// For each link the share of sound links among those that are believed no
+/// more than it.
+pub fn discovery_rates(beliefs: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..beliefs.len()).collect();
+    order.sort_by(|&a, &b| beliefs[a].total_cmp(&beliefs[b]).then(a.cmp(&b)));
+    let mut rates = vec![0.0; beliefs.len()];
+    let (mut sum, mut from) = (0.0, 0);
+    for place in 0..order.len() {
+        sum += beliefs[order[place]];
+        let last = order.get(place + 1);
+        if last.is_none_or(|&next| beliefs[next] != beliefs[order[place]]) {
+            for &link in &order[from..=place] {
+                rates[link] = sum / (place + 1) as f64;
+            }
+            from = place + 1;
+        }
+    }
+    rates
+}

@@ -1,0 +1,109 @@
+//! Fits to the pattern of links, that no fold stops.
+
+use crate::dataset::Dataset;
+use crate::error::{Error, Result};
+use crate::model::held_out_pairs;
+use crate::objective::{Prepared, Problem};
+use crate::params::{CheckedParams, OptimizerKind, Params, Precision, ScoreKind, WeightTransform};
+use crate::real::Real;
+use crate::solve::{Plan, solve};
+
+/// A gain of this share of the objective ends a fit.
+pub const TOLERANCE: f64 = 1e-4;
+
+/// A fit to links, for what its embeddings tell of pairs.
+#[derive(Debug, Clone)]
+pub struct LinkFit {
+    /// The embeddings, by internal rows.
+    pub y: Vec<f32>,
+    /// The parameters, to start another fit from.
+    pub theta: Vec<f32>,
+    /// The steps taken.
+    pub steps: usize,
+}
+
+/// The settings of a fit to a pattern of links at a ridge: the encoder and the
+/// dimension as they are given, the likelihood, and links that count 1 each.
+pub fn pattern_params(params: &Params, ridge: f64) -> Result<CheckedParams> {
+    Params {
+        score: ScoreKind::Likelihood,
+        beta: 0.0,
+        weights: WeightTransform::Binary,
+        walks: 0,
+        propagate: 0,
+        lambda: None,
+        ridge,
+        ..params.clone()
+    }
+    .check()
+}
+
+/// Fits to the links of `data` as `params` say. L-BFGS ends by `tolerance`; other
+/// methods by pairs that are held out among those of `data`.
+pub fn fit_links(
+    params: &CheckedParams,
+    data: &Dataset,
+    warm: Option<&[f32]>,
+    tolerance: f64,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> Result<LinkFit> {
+    match params.precision {
+        Precision::F32 => fit_in::<f32>(params, data, warm, tolerance, goes_on),
+        Precision::F64 => fit_in::<f64>(params, data, warm, tolerance, goes_on),
+    }
+}
+
+fn fit_in<T: Real>(
+    params: &CheckedParams,
+    data: &Dataset,
+    warm: Option<&[f32]>,
+    tolerance: f64,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> Result<LinkFit> {
+    let prepared = Prepared::new(data, params, None)?;
+    let problem = Problem::<T>::new(&prepared, params)?;
+    let plan = Plan::new(params, &problem)?;
+    if plan.optimizer == OptimizerKind::Lbfgs {
+        let plan = Plan {
+            validates: false,
+            tolerance,
+            ..plan
+        };
+        return run(params, &problem, &plan, warm, goes_on);
+    }
+    let split = held_out_pairs(params, data.graph().n_links());
+    let prepared = Prepared::new(data, params, split)?;
+    let problem = Problem::<T>::new(&prepared, params)?;
+    let plan = Plan::new(params, &problem)?;
+    run(params, &problem, &plan, None, goes_on)
+}
+
+fn run<T: Real>(
+    params: &CheckedParams,
+    problem: &Problem<'_, T>,
+    plan: &Plan,
+    warm: Option<&[f32]>,
+    goes_on: &(dyn Fn() -> bool + Sync),
+) -> Result<LinkFit> {
+    let start = match warm {
+        Some(theta) if theta.len() == problem.n_params() => {
+            theta.iter().map(|&x| T::of(f64::from(x))).collect()
+        }
+        _ => problem.start(params.init_scale),
+    };
+    let solution = solve(problem, plan, start, &mut |_, _| goes_on())?;
+    let theta = &solution.theta;
+    let narrow = |values: &[T]| -> Vec<f32> { values.iter().map(|x| x.to_f64() as f32).collect() };
+    let y = narrow(&problem.embed(theta, &problem.statistics(theta)));
+    if y.iter().any(|y| !y.is_finite()) {
+        return Err(Error::Diverged {
+            step: solution.steps,
+            detail: "some embeddings ran away".to_owned(),
+        });
+    }
+    Ok(LinkFit {
+        y,
+        theta: narrow(theta),
+        steps: solution.steps,
+    })
+}

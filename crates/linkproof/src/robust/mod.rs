@@ -1,0 +1,20 @@
+//! A fit that believes each link as far as it deserves.
+//!
+//! The ridge is chosen by the ranks of held-out links among decoys, the links are
+//! judged ([`crate::judge`]), the embeddings are fitted to walks over believed
+//! links, and averaged over them where a gate that reads no label says so.
+
+mod gate;
+mod outcome;
+mod recipe;
+mod unseen;
+
+pub use gate::{LEAST_COLUMNS, Told};
+pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links, weights_spoke};
+pub use recipe::{
+    Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, tell, walks_over,
+};
+pub use unseen::Newcomers;
+
+#[cfg(test)]
+mod tests;
