@@ -22,12 +22,14 @@ from linkproof._estimator import GraphEmbedding
 from linkproof._objective import Objective, objective
 from linkproof._plots import plot_audit, plot_embedding, plot_history
 from linkproof._select import Selection, select
+from linkproof._trusting import Verdict
 
 __all__ = [
     "FitError",
     "GraphEmbedding",
     "Objective",
     "Selection",
+    "Verdict",
     "__version__",
     "measures",
     "objective",

@@ -18,9 +18,12 @@ __all__ = [
     "Vectors",
     "__version__",
     "audit",
+    "beliefs",
     "compare_labels",
     "compare_scores",
     "default_settings",
+    "embed_recommended",
+    "fit_robust",
     "kmeans",
     "objective",
     "select",
@@ -96,6 +99,8 @@ class Model:
     @property
     def embedding(self) -> npt.NDArray[np.float32]: ...
     @property
+    def plain_embedding(self) -> npt.NDArray[np.float32]: ...
+    @property
     def report(self) -> str: ...
     @property
     def notes(self) -> list[str]: ...
@@ -150,6 +155,8 @@ def audit(
     links: Links | None,
     views: Sequence[_View],
     *,
+    judge: bool,
+    false_discovery_rate: float | None,
     folds: int | None,
     fdr: float | None,
     min_trust: float | None,
@@ -168,6 +175,15 @@ def smooth(
     new_links: Sequence[tuple[int, int, float]] | None,
     threads: int | None,
     show: _Show,
+) -> npt.NDArray[np.float32]: ...
+def fit_robust(data: Data, settings: str, *, threads: int | None, show: _Show) -> Model: ...
+def beliefs(model: Model) -> npt.NDArray[np.float64] | None: ...
+def embed_recommended(
+    model: Model,
+    view: int,
+    vectors: Vectors,
+    links: Sequence[tuple[int, int, float]] | None,
+    threads: int | None,
 ) -> npt.NDArray[np.float32]: ...
 def objective(
     y: npt.NDArray[Any],

@@ -26,12 +26,14 @@ from linkproof._settings import (
     to_core,
 )
 from linkproof._storing import Storing
+from linkproof._trusting import Trusting, refuse_settings
 from linkproof._words import quoted
 
 
 class GraphEmbedding(
     PairScoring,
     Judging,
+    Trusting,
     Storing,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -120,6 +122,12 @@ class GraphEmbedding(
         The precision of the arithmetic.
     view_pairs : list of (str, str) or None, default=None
         The pairs of views that take part. None: those with at least one link.
+    robust : bool, default=False
+        The whole recommended recipe: judge every link by fits that did not see it,
+        count it as far as it is believed, choose the ridge, and average over believed
+        links where held-back data vectors say so. It chooses score, beta, ridge,
+        weights, walks and propagate itself. It takes about ten times as long, and
+        keeps `X`, not a copy, to judge links of unseen nodes.
     refine : bool, default=False
         Set suspect links aside and fit without them: as many as the held-out
         pairs say, none where that is best. Several fits.
@@ -143,7 +151,15 @@ class GraphEmbedding(
     ----------
     embedding_ : ndarray of shape (n_nodes, dim), float32
         The embeddings, in the order of ``nodes_``. Read-only: the model's own
-        memory.
+        memory. Of a robust fit the recommended ones.
+    plain_embedding_ : ndarray of shape (n_nodes, dim), float32
+        The encoder's embeddings, which expected weights are of; other than
+        ``embedding_`` only where a robust fit averages.
+    belief_ : ndarray of shape (n_links,)
+        How far a robust fit believes each link; :meth:`beliefs` has them with ids.
+    verdict_ : Verdict
+        What a robust fit found about the links: share_false, auc_decoys, abstained,
+        averaged, gate, ridge, implanted. ``print(model.verdict_)`` says it in words.
     nodes_ : ndarray of shape (n_nodes,)
         The ids of the nodes, as they were given.
     gamma_ : float or dict
@@ -232,6 +248,7 @@ class GraphEmbedding(
         init_scale: float = 1.0,
         precision: str = "f32",
         view_pairs: Sequence[tuple[str, str]] | None = None,
+        robust: bool = False,
         refine: bool = False,
         duplicates: str = "error",
         self_links: str = "error",
@@ -275,6 +292,7 @@ class GraphEmbedding(
         self.init_scale = init_scale
         self.precision = precision
         self.view_pairs = view_pairs
+        self.robust = robust
         self.refine = refine
         self.duplicates = duplicates
         self.self_links = self_links
@@ -322,27 +340,34 @@ class GraphEmbedding(
         ['ada', 'charles', 'mary']
         """
         links = y if links is None else links
-        settings = to_core(self.get_params(deep=False), read_seed(self.random_state))
+        params = self.get_params(deep=False)
+        settings = to_core(params, read_seed(self.random_state))
         threads, refine = read_threads(self.n_jobs), read_flag("refine", self.refine)
         if self.callback is not None and not callable(self.callback):
             raise ValueError(
                 f"callback: accepted is a function or None; given was {quoted(self.callback)}"
             )
+        robust = read_flag("robust", self.robust)
+        if robust:
+            refuse_settings(params)
         graph = read_graph(X, links, nodes)
         if graph.n < 2:
             found = f"found one node (n_samples = {graph.n})"
             raise ValueError(f"X, links: {found}; expected two at least")
         data = core_data(graph, read_rules(self.duplicates, self.self_links))
         with Progress("fitting", self.verbose) as progress:
-            model = _core.Model.fit(
-                data,
-                settings,
-                refine=refine,
-                threads=threads,
-                show=progress.show,
-                every_step=self.callback,
-            )
-            progress.finish(len(model.history()["step"]))
+            if robust:
+                model = _core.fit_robust(data, settings, threads=threads, show=progress.show)
+            else:
+                model = _core.Model.fit(
+                    data,
+                    settings,
+                    refine=refine,
+                    threads=threads,
+                    show=progress.show,
+                    every_step=self.callback,
+                )
+                progress.finish(len(model.history()["step"]))
         self._keep(model, graph.ids)
         if len(graph.views) == 1 and graph.views[0].column_names is not None:
             self.feature_names_in_ = np.array(graph.views[0].column_names, dtype=object)
@@ -361,14 +386,15 @@ class GraphEmbedding(
         return as_configured(self, self.embedding_.copy(), self.nodes_)
 
     def transform(self, X: Any, links: Any = None, *, view: str | None = None) -> Any:
-        """Embed unseen nodes from their data vectors alone.
+        """Embed unseen nodes from their data vectors, in the space of ``embedding_``.
 
         Parameters
         ----------
         X : array, sparse matrix, data frame, or dict of views
             The data vectors, a row for each node.
         links : sparse matrix of shape (n_rows, n_nodes), optional
-            Links to nodes of the fit, for a model with ``propagate``.
+            Links to nodes of the fit, for a model with ``propagate``, or a robust
+            one, which judges them as far as data vectors allow.
         view : str, optional
             The view of the nodes, where the model has several.
 
@@ -393,12 +419,15 @@ class GraphEmbedding(
             return {name: self.transform(values, view=name) for name, values in X.items()}
         place = self._view_place(view)
         vectors = self._read_unseen(X, place)
-        known = None
+        listed = None
         if links is not None:
             listed = self._links_to_known(links, vectors.shape[0], "links")
-            known = [(new, old) for new, old, _ in listed]
         threads = read_threads(self.n_jobs)
-        found = self._model.embed(place, vectors, known, threads)
+        if _core.beliefs(self._model) is not None:
+            found = _core.embed_recommended(self._model, place, vectors, listed, threads)
+        else:
+            known = None if listed is None else [(new, old) for new, old, _ in listed]
+            found = self._model.embed(place, vectors, known, threads)
         return as_configured(self, found, row_ids(X))
 
     def set_output(self, *, transform: str | None = None) -> GraphEmbedding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +22,12 @@ from linkproof._progress import Progress
 from linkproof._settings import read_count, read_flag, read_rules, read_threads
 from linkproof._words import quoted
 
+# What an audit says of all links together.
+_TOLD = (
+    "share_false", "auc_decoys", "auc_error", "abstained", "unexplained", "implanted",
+    "judged_by_links_alone",
+)  # fmt: skip
+
 
 class Judging(FittedModel):
     """What a fitted model makes of single links."""
@@ -34,12 +41,19 @@ class Judging(FittedModel):
         links: Any = None,
         X: Any = None,
         *,
+        judge: bool = True,
+        false_discovery_rate: float | None = None,
         cross_fit: bool = False,
         folds: int = 5,
         fdr: float | None = None,
         min_trust: float | None = None,
     ) -> pd.DataFrame:
-        r"""Say how far each link is to be believed, least trusted first.
+        r"""Say how far each link is to be believed, least believed first.
+
+        The belief in a link is the chance that it is sound, by a judge: fits that
+        did not see it say how much speaks for it, against pairs without a link and
+        with degrees like its own. Weights count by their order alone. A robust fit
+        has its beliefs already.
 
         The trust in a link of weight :math:`w`, where :math:`\mu` is expected, is
         :math:`p(w \mid \mu) / p(w \mid w)` for a Poisson :math:`p` if
@@ -50,16 +64,25 @@ class Judging(FittedModel):
         links : as for fit, optional
             Other links between the model's nodes; those of the fit by default.
         X : as for fit, optional
-            The data vectors of the fit, for `cross_fit` and the column cosine.
+            The data vectors of the fit, for the judge, `cross_fit` and the column
+            cosine. The judge of a model that is not robust goes by links alone
+            without them, which tells less and calls too many links false.
+        judge : bool, default=True
+            Judge links (five fits, unless a robust fit has done it); False: only
+            what the model itself says.
+        false_discovery_rate : float, optional
+            Suspects are the least believed links, as many as are claimed to hold
+            at most this share of sound ones; none where links could not be
+            judged. Default: 0.1, or none with `min_trust` or `fdr`.
         cross_fit : bool, default=False
-            Judge each link by a fit that did not see it (one fit for each fold;
-            needs `X` unless every node has a vector of its own). A fit is kind to
-            links that it has seen: it ranks them well, but calls fewer suspect.
+            Take mu, trust and fdr from fits that did not see the link (one fit for
+            each fold; needs `X` unless every node has a vector of its own). A fit is
+            kind to links that it has seen.
         folds : int, default=5
             The folds of `cross_fit`.
         fdr : float, optional
-            Links are suspects where the chance that they are sound is at most
-            this. Default: 0.1, or none with `min_trust`.
+            Links are suspects where fdr is at most this. Default: none, or 0.1
+            with ``judge=False`` and without `min_trust`.
         min_trust : float, optional
             Links of less trust are suspects, whatever that chance.
 
@@ -68,10 +91,21 @@ class Judging(FittedModel):
         audit : DataFrame
             src, dst, weight, mu (expected weight), trust, influence (the weight
             in the estimating equations), surprise (-log10 of the chance of a
-            weight as large), fdr (the chance that it is sound), suspect, and with
-            `X` cosine (of the data vectors). ``attrs["random_share"]`` is the share
-            of links that look like random pairs. Weights are as given, mu and what
-            follows from it as the fit sees them (``attrs["weights"]``).
+            weight as large), fdr (the chance that it is sound by mu alone), suspect,
+            and with `X` cosine (of the data vectors). From the judge: belief,
+            false_discovery_rate (the share of sound links among those believed no
+            more), rank (the share of pairs without a link
+            that have more to say for them), the same by each kind of evidence,
+            rank_embeddings, rank_averages, rank_data_vectors and
+            rank_common_neighbors, and weight_odds (what the weight multiplied the
+            odds by). A robust fit that was loaded knows its beliefs, and the ranks
+            only with `X`. Where the judge abstained, the least trusted come first.
+
+            ``attrs`` has random_share (of links that look like random pairs by
+            mu), weights (mu and what follows from it are of weights as the fit sees
+            them) and of the judge share_false, auc_decoys, abstained and implanted,
+            as :class:`linkproof.Verdict` explains them, and judged_by_links_alone
+            (data vectors that the model reads were not given).
 
         Examples
         --------
@@ -84,12 +118,18 @@ class Judging(FittedModel):
         [0, 11]
         """
         check_is_fitted(self)
-        found = self._judge(links, X, cross_fit, folds, fdr, min_trust, 0)
+        judge = read_flag("judge", judge)
+        rate = _share("false_discovery_rate", false_discovery_rate)
+        found = self._judge(links, X, judge, rate, cross_fit, folds, fdr, min_trust, 0)
         table = pd.DataFrame(found["table"])
         for end in ("src", "dst"):
             table[end] = self.nodes_[table[end].to_numpy()]
         table.attrs["random_share"] = found["random_share"]
         table.attrs["weights"] = self.weights
+        told = json.loads(found["judged"]) or {}
+        if told:
+            told.setdefault("judged_by_links_alone", False)
+        table.attrs.update({name: told[name] for name in _TOLD if name in told})
         return table
 
     def missing_links(self, top: int = 20, *, links: Any = None) -> pd.DataFrame:
@@ -117,7 +157,8 @@ class Judging(FittedModel):
         [0, 1]
         """
         check_is_fitted(self)
-        pairs = self._judge(links, None, False, 5, None, None, read_count("top", top))["missing"]
+        top = read_count("top", top)
+        pairs = self._judge(links, None, False, None, False, 5, None, None, top)["missing"]
         table = pd.DataFrame(pairs, columns=["src", "dst", "mu"])
         for end in ("src", "dst"):
             table[end] = self.nodes_[table[end].to_numpy(np.int64)]
@@ -206,6 +247,8 @@ class Judging(FittedModel):
         self,
         links: Any,
         X: Any,
+        judge: bool,
+        rate: float | None,
         cross_fit: bool,
         folds: int,
         fdr: float | None,
@@ -217,6 +260,8 @@ class Judging(FittedModel):
                 self._model,
                 self._links_between(links),
                 self._vectors_of_nodes(X),
+                judge=judge,
+                false_discovery_rate=rate,
                 folds=_folds(cross_fit, folds),
                 fdr=_share("fdr", fdr),
                 min_trust=_share("min_trust", min_trust),

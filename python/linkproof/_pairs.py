@@ -49,8 +49,8 @@ class PairScoring(FittedModel):
         True
         """
         check_is_fitted(self)
-        src, dst = _ends(pairs)
-        embeddings, views = self.embedding_, self._model.node_views
+        src, dst = pair_ends(pairs)
+        embeddings, views = self._model.plain_embedding, self._model.node_views
         n, row_of = len(embeddings), self._rows_by_text()
         if X is not None:
             place = self._view_place(view)
@@ -121,7 +121,7 @@ class PairScoring(FittedModel):
         if node is not None:
             row = int(rows_of([node], self._rows_by_text(), len(self.embedding_), "node")[0])
             place = int(self._model.node_views[row])
-            return self._nearest(self.embedding_[row], place, top, other, row)
+            return self._nearest(self._model.plain_embedding[row], place, top, other, row)
         place = self._view_place(view)
         found = self._model.embed(place, self._read_unseen(X, place), None, None)
         tables = [self._nearest(y, place, top, other) for y in found]
@@ -145,7 +145,8 @@ class PairScoring(FittedModel):
         return pd.DataFrame({"node": self.nodes_[rows], "mu": mu})
 
 
-def _ends(pairs: Any) -> tuple[Any, Any]:
+def pair_ends(pairs: Any) -> tuple[Any, Any]:
+    """The ends of pairs of ids."""
     pairs = as_table(pairs)
     if frame_library(pairs) is not None:
         if len(frame_column_names(pairs)) < 2:

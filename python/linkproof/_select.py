@@ -128,6 +128,11 @@ def select(
     (50, 2)
     """
     base = GraphEmbedding(**settings)
+    if read_flag("robust", base.robust):
+        raise ValueError(
+            "robust: accepted in a search is False, for a robust fit chooses its settings itself; "
+            "given was True"
+        )
     wanted: dict[str, Any] = {
         "folds": read_count("folds", folds, 2, 100),
         "hold_out": _text("hold_out", hold_out),

@@ -14,13 +14,14 @@ from linkproof import _core
 from linkproof._fitted import FittedModel
 from linkproof._progress import Progress
 from linkproof._settings import from_core, read_flag, read_threads
+from linkproof._trusting import CHOSEN_BY_RECIPE
 from linkproof.measures import is_unlabelled
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 # Parameters that a model folder does not hold by itself.
-_KEPT = ("refine", "duplicates", "self_links")
+_KEPT = ("robust", "refine", "duplicates", "self_links")
 
 
 class Storing(FittedModel):
@@ -116,6 +117,8 @@ class Storing(FittedModel):
         known = report.get("python")
         known = known if isinstance(known, dict) else {}
         params = from_core(report["params"])
+        if "robust" in report:
+            params.update(CHOSEN_BY_RECIPE, robust=True)
         params.update({name: known[name] for name in _KEPT if name in known})
         make: Any = cls  # which takes the parameters of the estimator
         loaded: Self = make(**params)

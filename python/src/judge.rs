@@ -5,15 +5,22 @@ use linkproof::audit::{
 };
 use linkproof::features::Matrix;
 use linkproof::folds::{Folds, Watcher};
+use linkproof::graph::Link;
+use linkproof::judge::belief::discovery_rates;
+use linkproof::judge::evidence::Kind;
+use linkproof::judge::{JudgedLink, Judgement, PRIOR};
+use linkproof::robust::{Recipe, Trust, judge_links};
 use linkproof::smooth::{End, NewLink, Smoother};
 use linkproof::{Dataset, Error, Features, Graph};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use serde_json::{Value, json};
 
 use crate::data::{Links, Vectors, ViewArgument, features};
 use crate::errors::exception;
 use crate::model::{Model, rows};
+use crate::robust::{Trusting, by_ends, counting};
 use crate::work::{Audience, Desk, run};
 
 /// What links are judged with: other links than the fit's, and data vectors.
@@ -79,7 +86,7 @@ fn judged(
 
 /// Judges links, least trusted first: arrays by name.
 #[pyfunction]
-#[pyo3(name = "audit", signature = (model, links, views, *, folds, fdr, min_trust, missing_pairs, threads, show))]
+#[pyo3(name = "audit", signature = (model, links, views, *, judge, false_discovery_rate, folds, fdr, min_trust, missing_pairs, threads, show))]
 #[expect(
     clippy::too_many_arguments,
     reason = "private; Python's method has defaults"
@@ -89,6 +96,8 @@ pub fn audit_links<'py>(
     model: &Model,
     links: Option<&Links>,
     views: Vec<ViewArgument<'py>>,
+    judge: bool,
+    false_discovery_rate: Option<f64>,
     folds: Option<usize>,
     fdr: Option<f64>,
     min_trust: Option<f64>,
@@ -96,7 +105,18 @@ pub fn audit_links<'py>(
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let thresholds = Thresholds::new(fdr, min_trust).map_err(exception)?;
+    let own = Thresholds::new(fdr, min_trust).map_err(exception)?;
+    let is_given = fdr.is_some() || min_trust.is_some();
+    let own = (is_given || !judge).then_some(own);
+    let rate = false_discovery_rate.or((judge && !is_given).then_some(0.1));
+    if let Some(given) = rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
+        return Err(exception(Error::Param {
+            name: "false-discovery-rate",
+            accepted: "a number from 0 to 1".into(),
+            given: given.to_string(),
+        }));
+    }
+    let of_fit = links.is_none().then_some(!views.is_empty());
     let means = Means::new(links, views);
     let every_step = None;
     let audience = Audience { show, every_step };
@@ -104,8 +124,10 @@ pub fn audit_links<'py>(
         let data = means.data(model)?;
         let CrossFit { verdicts, random } = judged(model, &data, folds, desk)?;
         let discovery = discover(&verdicts, model.fitted.params().weights, &random);
-        let suspect = |(verdict, &rate)| thresholds.call(verdict, rate);
-        let suspects: Vec<bool> = verdicts.iter().zip(&discovery.rates).map(suspect).collect();
+        let (judgement, told) = match judge {
+            true => beliefs(model, &data, of_fit, desk).map(|(found, told)| (Some(found), told))?,
+            false => (None, Value::Null),
+        };
         let cosines = Baseline::new(&data).map(|baseline| {
             let cosine = |verdict: &Verdict| baseline.cosine(verdict.src, verdict.dst);
             let all = verdicts.iter().map(cosine);
@@ -113,36 +135,172 @@ pub fn audit_links<'py>(
                 .collect::<Vec<f64>>()
         });
         let absent = missing(&model.fitted, &data.user_graph()?, missing_pairs);
-        Ok((verdicts, discovery, suspects, cosines, absent))
+        Ok((verdicts, discovery, judgement, told, cosines, absent))
     })?;
-    let (verdicts, discovery, suspects, cosines, absent) = found;
+    let (verdicts, discovery, judgement, told, cosines, absent) = found;
+    let links = judgement.as_ref().map(|found| in_order(&verdicts, found));
+    let speaks = judgement.as_ref().is_some_and(|found| !found.abstained);
+    let judged = |place: usize| links.as_ref().and_then(|links| links[place]);
+    let suspect = |place: usize| {
+        let by_belief = judged(place).filter(|_| speaks).zip(rate);
+        by_belief.is_some_and(|(link, rate)| link.false_discovery_rate <= rate)
+            || own.is_some_and(|own| own.call(&verdicts[place], discovery.rates[place]))
+    };
+    // Least believed first, and of those the least trusted; where beliefs say
+    // nothing, by trust.
+    let mut order: Vec<usize> = (0..verdicts.len()).collect();
+    if speaks {
+        let belief = |&place: &usize| judged(place).map_or(f64::INFINITY, |link| link.belief);
+        order.sort_by(|a, b| belief(a).total_cmp(&belief(b)));
+    }
     let table = PyDict::new(py);
-    let ends = |end: fn(&Verdict) -> u32| verdicts.iter().map(end).collect();
+    let ends = |end: fn(&Verdict) -> u32| order.iter().map(|&at| end(&verdicts[at])).collect();
     table.set_item("src", PyArray1::from_vec(py, ends(|verdict| verdict.src)))?;
     table.set_item("dst", PyArray1::from_vec(py, ends(|verdict| verdict.dst)))?;
-    type Column = (&'static str, fn(&Verdict) -> f64);
-    let columns: [Column; 5] = [
-        ("weight", |verdict| verdict.weight),
-        ("mu", |verdict| verdict.mu),
-        ("trust", |verdict| verdict.trust),
-        ("influence", |verdict| verdict.influence),
-        ("surprise", |verdict| verdict.surprise),
-    ];
-    for (name, number) in columns {
-        let numbers = verdicts.iter().map(number).collect();
-        table.set_item(name, PyArray1::from_vec(py, numbers))?;
-    }
-    table.set_item("fdr", PyArray1::from_vec(py, discovery.rates))?;
+    let column = |name: &str, number: &dyn Fn(usize) -> f64| {
+        let numbers = order.iter().map(|&place| number(place)).collect();
+        table.set_item(name, PyArray1::from_vec(py, numbers))
+    };
+    column("weight", &|at| verdicts[at].weight)?;
+    column("mu", &|at| verdicts[at].mu)?;
+    column("trust", &|at| verdicts[at].trust)?;
+    column("influence", &|at| verdicts[at].influence)?;
+    column("surprise", &|at| verdicts[at].surprise)?;
+    column("fdr", &|at| discovery.rates[at])?;
+    let suspects: Vec<bool> = order.iter().map(|&place| suspect(place)).collect();
     table.set_item("suspect", PyArray1::from_vec(py, suspects))?;
-    if let Some(cosines) = cosines {
-        table.set_item("cosine", PyArray1::from_vec(py, cosines))?;
+    if let Some(cosines) = &cosines {
+        column("cosine", &|at| cosines[at])?;
+    }
+    if links.is_some() {
+        let of = |number: fn(&JudgedLink) -> f64| {
+            move |at: usize| judged(at).as_ref().map_or(f64::NAN, number)
+        };
+        column("belief", &of(|link| link.belief))?;
+        column(
+            "false_discovery_rate",
+            &of(|link| link.false_discovery_rate),
+        )?;
+        column("rank", &of(|link| link.rank))?;
+        for (place, kind) in Kind::ALL.iter().enumerate() {
+            let name = format!("rank_{}", kind.to_string().replace('-', "_"));
+            let rank = |at: usize| judged(at).map_or(f64::NAN, |link| link.by_kind[place]);
+            column(&name, &rank)?;
+        }
+        column("weight_odds", &of(|link| link.weight_odds))?;
     }
     let found = PyDict::new(py);
     found.set_item("table", table)?;
     found.set_item("random_share", discovery.random_share)?;
     let pairs = absent.iter().map(|pair| (pair.src, pair.dst, pair.mu));
     found.set_item("missing", pairs.collect::<Vec<_>>())?;
+    found.set_item("judged", told.to_string())?;
     Ok(found)
+}
+
+/// How far the links are believed, and what was found about all of them together.
+///
+/// `of_fit`: they are the model's own, with data vectors or without. A robust fit
+/// has judged these; of a loaded one beliefs are known but not what spoke for
+/// them, which data vectors tell again. All others are judged now, views whose data
+/// vectors are not given by their links alone.
+fn beliefs(
+    model: &Model,
+    data: &Dataset,
+    of_fit: Option<bool>,
+    desk: &Desk,
+) -> linkproof::Result<(Judgement, Value)> {
+    let known = model.trust.as_ref();
+    let recorded = model.extra.get("robust");
+    if let (Some(has_vectors), Some(known), Some(told)) = (of_fit, known, recorded) {
+        if let Some((robust, _)) = &known.whole {
+            return Ok((robust.judgement.clone(), told.clone()));
+        }
+        if !has_vectors {
+            return Ok((remembered(data, known, told), told.clone()));
+        }
+    }
+    let (data, _) = audit::taking_part(&model.fitted, data.clone())?;
+    let mut recipe = Recipe::default();
+    if data.graph().n_links() < recipe.folds {
+        let found = untold(&data);
+        let told = json!(Trust::new(&found));
+        return Ok((found, told));
+    }
+    let ridge = recorded.and_then(|told| told["chosen"]["judge_ridge"].as_f64());
+    if let Some(ridge) = ridge {
+        recipe.ridges = vec![ridge];
+    }
+    let mut params = model.fitted.params().clone();
+    let by_links_alone = !audit::can_fit(&model.fitted, &data);
+    if by_links_alone {
+        (params.encoder, params.view_encoders) = (None, Default::default());
+    }
+    let (found, _) = counting(&recipe, desk, |watcher| {
+        judge_links(&params.check()?, &data, &recipe, watcher)
+    })?;
+    let mut told = json!(Trust::new(&found));
+    told["judged_by_links_alone"] = by_links_alone.into();
+    Ok((found, told))
+}
+
+/// What a folder keeps of a judgement.
+fn remembered(data: &Dataset, known: &Trusting, told: &Value) -> Judgement {
+    let mut found = untold(data);
+    let mut links = by_ends(&found.links);
+    let rates = discovery_rates(&known.beliefs);
+    for (place, link) in links.iter_mut().enumerate() {
+        *link = JudgedLink {
+            belief: known.beliefs[place],
+            false_discovery_rate: rates[place],
+            rank: f64::NAN,
+            rank_by_vectors: f64::NAN,
+            by_kind: [f64::NAN; Kind::ALL.len()],
+            weight_odds: f64::NAN,
+            ..*link
+        };
+    }
+    found.links = links;
+    found.abstained = told["abstained"].as_bool().unwrap_or(false);
+    found
+}
+
+/// Too few links to tell anything of.
+fn untold(data: &Dataset) -> Judgement {
+    let link = |link: Link| {
+        let [a, b] = [link.src, link.dst].map(|row| data.user_row(row as usize) as u32);
+        JudgedLink {
+            src: a.min(b),
+            dst: a.max(b),
+            weight: link.weight,
+            belief: PRIOR,
+            false_discovery_rate: PRIOR,
+            rank: 0.5,
+            rank_by_vectors: 0.5,
+            by_kind: [0.5; Kind::ALL.len()],
+            weight_odds: 1.0,
+        }
+    };
+    Judgement {
+        links: data.graph().links().map(link).collect(),
+        share_false: 0.0,
+        auc_decoys: 0.5,
+        auc_error: 0.5,
+        abstained: true,
+        unexplained: 0.0,
+        checks: Vec::new(),
+    }
+}
+
+/// What the judge found about each link of an audit, if anything.
+fn in_order(verdicts: &[Verdict], judgement: &Judgement) -> Vec<Option<JudgedLink>> {
+    let links = by_ends(&judgement.links);
+    let find = |verdict: &Verdict| {
+        let ends = (verdict.src.min(verdict.dst), verdict.src.max(verdict.dst));
+        let place = links.binary_search_by_key(&ends, |link| (link.src, link.dst));
+        place.ok().map(|place| links[place])
+    };
+    verdicts.iter().map(find).collect()
 }
 
 /// Embeddings averaged over links, each as far as it is believed: of the

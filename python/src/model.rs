@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use linkproof::folds::Watcher;
 use linkproof::ids::{Ids, Names};
-use linkproof::io::{self, Files, FolderKind, OutputFolder};
+use linkproof::io::{self, Files};
 use linkproof::layout::{self, Method};
 use linkproof::model::fit_without;
 use linkproof::refine::{Refinement, find_suspects};
@@ -21,7 +21,9 @@ use serde_json::{Map, Value, json};
 
 use crate::data::{Data, Links, Vectors};
 use crate::errors::{exception, in_python};
+use crate::robust::Trusting;
 use crate::settings::params;
+use crate::stored::{from_files, load};
 use crate::work::{Audience, Desk, quietly, run};
 
 /// A fitted model with the links that it was fitted to.
@@ -29,8 +31,10 @@ use crate::work::{Audience, Desk, quietly, run};
 pub struct Model {
     pub fitted: Fitted,
     pub links: Graph,
+    /// What a robust fit found of them.
+    pub trust: Option<Trusting>,
     /// What `fit.json` says beside the fit itself.
-    extra: Map<String, Value>,
+    pub extra: Map<String, Value>,
 }
 
 /// Fewer rows than these are embedded on one thread.
@@ -65,14 +69,11 @@ impl Model {
             let fitted = fit_without(&params, data, aside.as_ref(), &mut |record, most| {
                 desk.step(record, most)
             })?;
-            let links = data.user_graph()?;
-            let versions = json!({ "linkproof": env!("CARGO_PKG_VERSION"),
-                "system": std::env::consts::OS, "processor": std::env::consts::ARCH,
-                "instructions": linkproof::instructions()? });
-            extra.insert("versions".into(), versions);
+            extra.insert("versions".into(), versions()?);
             Ok(Model {
                 fitted,
-                links,
+                links: data.user_graph()?,
+                trust: None,
                 extra,
             })
         })
@@ -103,17 +104,7 @@ impl Model {
     /// A model from the files of its folder.
     #[staticmethod]
     fn from_files(py: Python<'_>, files: BTreeMap<String, Vec<u8>>) -> PyResult<Model> {
-        quietly(py, None, || {
-            let place = tempfile::tempdir().map_err(in_temporary)?;
-            for (name, bytes) in &files {
-                // Only names that a model folder has, and so no paths.
-                let name = Path::new(name).file_name().unwrap_or_default();
-                let path = place.path().join(name);
-                std::fs::write(&path, bytes)
-                    .map_err(|error| linkproof::Error::write(&path, error))?;
-            }
-            load(place.path())
-        })
+        quietly(py, None, || from_files(&files))
     }
 
     fn __reduce__<'py>(
@@ -123,18 +114,17 @@ impl Model {
         Ok((make, (this.get().to_files(this.py())?,)))
     }
 
-    /// The embeddings, in the model's own memory, not to be written to.
+    /// The recommended embeddings, in the model's own memory, not to be written
+    /// to.
     #[getter]
     fn embedding<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let fitted = &this.get().fitted;
-        let shape = (fitted.n_nodes(), fitted.dim());
-        let view = ArrayView2::from_shape(shape, fitted.embeddings());
-        let view = view.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        // SAFETY: a frozen model never changes its embeddings, and the array
-        // keeps the model alive.
-        let array = unsafe { PyArray2::borrow_from_array(&view, this.clone().into_any()) };
-        array.call_method1("setflags", (false,))?;
-        Ok(array)
+        in_place(&this, |model| model.fitted.recommended())
+    }
+
+    /// Those of the encoder, which expected weights are of.
+    #[getter]
+    fn plain_embedding<'py>(this: Bound<'py, Self>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        in_place(&this, |model| model.fitted.embeddings())
     }
 
     /// Everything that `fit.json` says, as JSON.
@@ -278,7 +268,7 @@ impl Model {
         run(py, threads, &Audience { show, every_step }, |desk| {
             Files::default().writes([&path]).check()?;
             let fitted = &self.fitted;
-            let (y, n, dim) = (fitted.embeddings(), fitted.n_nodes(), fitted.dim());
+            let (y, n, dim) = (fitted.recommended(), fitted.n_nodes(), fitted.dim());
             let seed = fitted.params().seed;
             let layout = layout::layout(y, n, dim, method, seed, &mut |done, all| {
                 desk.fits(done, all);
@@ -371,36 +361,6 @@ impl Model {
         }
         Graph::new(Ids::Names(names), ends, Default::default())
     }
-
-    fn write(
-        &self,
-        folder: &Path,
-        overwrite: bool,
-        extra: &Map<String, Value>,
-    ) -> linkproof::Result<()> {
-        let folder = OutputFolder::create(folder, FolderKind::model(), overwrite)?;
-        let mut all = self.extra.clone();
-        all.extend(extra.clone());
-        self.fitted.save(&self.links, &folder, all)?;
-        folder.commit()
-    }
-
-    fn files(&self) -> linkproof::Result<BTreeMap<String, Vec<u8>>> {
-        let place = tempfile::tempdir().map_err(in_temporary)?;
-        let folder = place.path().join("model");
-        self.write(&folder, false, &Map::new())?;
-        let mut files = BTreeMap::new();
-        let entries =
-            std::fs::read_dir(&folder).map_err(|error| linkproof::Error::read(&folder, error))?;
-        for entry in entries {
-            let read = |path: &Path| -> std::io::Result<Vec<u8>> { std::fs::read(path) };
-            let entry = entry.map_err(|error| linkproof::Error::read(&folder, error))?;
-            let bytes = read(&entry.path());
-            let bytes = bytes.map_err(|error| linkproof::Error::read(&entry.path(), error))?;
-            files.insert(entry.file_name().to_string_lossy().into_owned(), bytes);
-        }
-        Ok(files)
-    }
 }
 
 /// The links to fit without; what was tried goes into the record.
@@ -434,24 +394,27 @@ fn classes(labels: Vec<Option<String>>) -> Classes {
     }
 }
 
-fn load(folder: &Path) -> linkproof::Result<Model> {
-    let fitted = Fitted::load(folder)?;
-    let links = fitted.load_links(folder)?;
-    let path = folder.join("fit.json");
-    let bytes = std::fs::read(&path).map_err(|error| linkproof::Error::read(&path, error))?;
-    let mut extra: Map<String, Value> = serde_json::from_slice(&bytes).unwrap_or_default();
-    if let Value::Object(known) = fitted.fit_json(Map::new())? {
-        extra.retain(|name, _| !known.contains_key(name));
-    }
-    Ok(Model {
-        fitted,
-        links,
-        extra,
-    })
+/// Embeddings in the model's own memory.
+fn in_place<'py>(
+    model: &Bound<'py, Model>,
+    of: fn(&Model) -> &[f32],
+) -> PyResult<Bound<'py, PyArray2<f32>>> {
+    let fitted = &model.get().fitted;
+    let shape = (fitted.n_nodes(), fitted.dim());
+    let view = ArrayView2::from_shape(shape, of(model.get()));
+    let view = view.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    // SAFETY: a frozen model never changes its embeddings, and the array keeps
+    // the model alive.
+    let array = unsafe { PyArray2::borrow_from_array(&view, model.clone().into_any()) };
+    array.call_method1("setflags", (false,))?;
+    Ok(array)
 }
 
-fn in_temporary(error: std::io::Error) -> linkproof::Error {
-    linkproof::Error::write(&std::env::temp_dir(), error)
+/// What made the model.
+pub fn versions() -> linkproof::Result<Value> {
+    Ok(json!({ "linkproof": env!("CARGO_PKG_VERSION"),
+        "system": std::env::consts::OS, "processor": std::env::consts::ARCH,
+        "instructions": linkproof::instructions()? }))
 }
 
 fn object(text: &str) -> PyResult<Map<String, Value>> {

@@ -98,6 +98,18 @@ def test_an_interrupt_stops_a_search() -> None:
     assert (out, process.returncode) == ("stopped False\n", 3)
 
 
+def test_an_interrupt_stops_a_robust_fit() -> None:
+    code = textwrap.dedent(LONG_FIT.format(callback="None"))
+    robust = "GraphEmbedding(dim=64, robust=True)"
+    code = code.replace("model.fit(X, links)", f"model = {robust}; model.fit(X, links)")
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert (out, process.returncode) == ("stopped False\n", 3)
+
+
 def test_fits_in_other_threads(planted: Any) -> None:
     found: dict[int, Any] = {}
 

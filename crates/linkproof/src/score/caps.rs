@@ -23,8 +23,10 @@ pub(super) enum LinkCap {
     /// The same for every weight.
     At(f64),
     /// By the weight `w`: at `mu = w + z(w) sqrt(1 + w)`, with `z` at the places
-    /// `log(1 + w) = 0, STEP, 2 STEP, ..` and linear between them.
-    ByWeight(Arc<[f64]>),
+    /// `log(1 + w) = 0, STEP, 2 STEP, ..` and linear between them; and never
+    /// above the second number, so that slopes stay finite in the precision of
+    /// the fit whatever the weight.
+    ByWeight(Arc<[f64]>, f64),
 }
 
 /// The caps by weight stand this far apart in `log(1 + w)`.
@@ -46,7 +48,7 @@ pub(super) fn caps<T: Real>(score: &Score) -> (Caps, LinkCap) {
         Formula::Probability(table) => {
             let unlinked = table.steepest().min(largest);
             let by_weight = table.link_caps(|| by_weight(score));
-            (Caps { unlinked }, LinkCap::ByWeight(by_weight))
+            (Caps { unlinked }, LinkCap::ByWeight(by_weight, largest))
         }
     }
 }
@@ -56,12 +58,12 @@ impl LinkCap {
     pub fn of(&self, w: f64) -> f64 {
         match self {
             LinkCap::At(cap) => *cap,
-            LinkCap::ByWeight(places) => {
+            LinkCap::ByWeight(places, largest) => {
                 let place = (math::ln_1p(w) / STEP).clamp(0.0, (PLACES - 1) as f64);
                 let below = (place as usize).min(PLACES - 2);
                 let part = place - below as f64;
                 let z = (1.0 - part) * places[below] + part * places[below + 1];
-                math::ln(w + z * (1.0 + w).sqrt())
+                math::ln(w + z * (1.0 + w).sqrt()).min(*largest)
             }
         }
     }

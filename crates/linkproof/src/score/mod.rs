@@ -196,10 +196,19 @@ impl Score {
             },
             Formula::Probability(_) => {
                 // log p(w) - log p(0) and log p(0) = -mu
-                let gain = w * s - log_factorial(w);
                 let mu = math::exp(s);
+                let (gain, log_p) = match w < LARGE {
+                    true => {
+                        let gain = w * s - log_factorial(w);
+                        (gain, gain - mu)
+                    }
+                    false => {
+                        let log_p = log_poisson_of_large(s, w);
+                        (log_p + mu, log_p)
+                    }
+                };
                 let p_zero = math::exp(-beta * mu);
-                let p_link = math::exp(beta * (gain - mu));
+                let p_link = math::exp(beta * log_p);
                 let value = if beta * gain < 1.0 {
                     -p_zero * math::exp_m1(beta * gain) / beta
                 } else {
@@ -217,6 +226,19 @@ impl Score {
 /// `log w!`, for real `w`.
 pub fn log_factorial(w: f64) -> f64 {
     libm::lgamma(w + 1.0)
+}
+
+/// From this weight on `w s - e^s - log w!` would lose the digits that its terms
+/// have in common.
+const LARGE: f64 = 1e6;
+
+/// `log p(w | e^s)` for a large `w`, by Stirling's series:
+/// `-w (e^r - 1 - r) - log(2 pi w)/2 - 1/(12 w)` with `r = s - log w`.
+fn log_poisson_of_large(s: f64, w: f64) -> f64 {
+    let log_w = math::ln(w);
+    let r = s - log_w;
+    let deviance = (math::exp_m1(r) - r).max(0.0);
+    -w * deviance - 0.5 * (math::ln(std::f64::consts::TAU) + log_w) - 1.0 / (12.0 * w)
 }
 
 /// `p x`, which is 0 where `p` underflows, whatever `x`.

@@ -410,3 +410,42 @@ fn the_probability_score_stays_finite_where_mu_is_not() {
         }
     }
 }
+
+#[test]
+fn large_weights_keep_their_digits() {
+    // Both formulas where they meet, and the largest chance far beyond.
+    for w in [1.0e6, 1.7e6] {
+        for step in -20..=20 {
+            let mu: f64 = w + f64::from(step) * 0.3 * f64::sqrt(w);
+            let direct = w * mu.ln() - mu - log_factorial(w);
+            let found = log_poisson_of_large(mu.ln(), w);
+            assert!((found - direct).abs() < 1e-7, "{w} {mu} {found} {direct}");
+        }
+    }
+    for w in [1e9f64, 1e30, 1e200, 1e305] {
+        let peak = -0.5 * (std::f64::consts::TAU.ln() + w.ln());
+        assert!((log_poisson_of_large(w.ln(), w) - peak).abs() < 1e-9);
+        for s in [-800.0, 0.0, 30.0, 300.0, 705.0] {
+            assert!(log_poisson_of_large(s, w) <= peak + 1e-9, "{w} {s}");
+            for (term, limit) in [
+                (
+                    Score::new(ScoreKind::Probability, 0.5)
+                        .capped::<f32>()
+                        .pair(s, w),
+                    1e30,
+                ),
+                (
+                    Score::new(ScoreKind::Probability, 0.5)
+                        .capped::<f64>()
+                        .pair(s, w),
+                    1e200,
+                ),
+            ] {
+                assert!(
+                    term.value.abs() < limit && term.slope.abs() < limit,
+                    "{w} {s} {term:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+"""What a robust fit found: how far each link is believed, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from linkproof import _core
+from linkproof._fitted import FittedModel
+from linkproof._handover import rows_of
+from linkproof._pairs import pair_ends
+from linkproof._words import quoted
+
+# Settings that the recipe chooses, with the values that leave the choice to it.
+CHOSEN_BY_RECIPE: dict[str, Any] = {
+    "score": "moment",
+    "beta": 0.1,
+    "ridge": 2.0,
+    "weights": "asis",
+    "propagate": 0,
+    "walks": 0,
+    "walks_weighted": False,
+    "validation": None,
+    "lambda_": None,
+    "view_pairs": None,
+    "refine": False,
+    "callback": None,
+}
+_WHY = {
+    "score": "a robust fit has the likelihood of believed links as its score",
+    "beta": "a robust fit believes links by evidence, not by beta",
+    "ridge": "a robust fit chooses the ridge itself",
+    "weights": "a robust fit reads weights as evidence, whatever their unit",
+    "propagate": "a robust fit decides about averages itself",
+    "walks": "a robust fit walks over believed links, of length 4",
+    "walks_weighted": "a robust fit walks over links by how far they are believed",
+    "validation": "a robust fit holds no pairs out of its last fit",
+    "lambda_": "a robust fit takes the weight at which the limit is exact",
+    "view_pairs": "a robust fit takes all pairs of views that have links",
+    "refine": "a robust fit counts each link by its belief instead",
+    "callback": "a robust fit is many fits, whose steps nobody hears of",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a robust fit found about the links, and what it chose. ``str`` says it in words.
+
+    Attributes
+    ----------
+    share_false : float
+        The share of the links that are false; 0 where the judge abstained.
+    auc_decoys : float
+        The chance that a link has more to say for it, by fits that did not see
+        it, than a pair without a link and with degrees like its own.
+    abstained : bool
+        Whether links could not be told from such pairs. Beliefs then are all the
+        same, and say nothing.
+    averaged : bool
+        Whether ``embedding_`` is averaged over believed links.
+    gate : float or None
+        What averages tell of held-back data vectors, against what the
+        embeddings themselves tell; None where no data vectors could be held back.
+    ridge : float
+        The ridge that was chosen.
+    judge_ridge : float
+        The ridge of the fits that judged links.
+    implanted : tuple of dict
+        What became of pairs without a link that were judged as if they were links,
+        by kind ("uniform", "by-degree", "similar") and rate: the share of sound
+        links among suspects as claimed and as realised, and the share of implanted
+        pairs found.
+    """
+
+    share_false: float
+    auc_decoys: float
+    abstained: bool
+    averaged: bool
+    gate: float | None
+    ridge: float
+    judge_ridge: float
+    implanted: tuple[dict[str, Any], ...]
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Verdict:
+        """From what ``fit.json`` says under ``robust``."""
+        chosen = found["chosen"]
+        return cls(
+            share_false=float(found["share_false"]),
+            auc_decoys=float(found["auc_decoys"]),
+            abstained=bool(found["abstained"]),
+            averaged=bool(found["averaged"]),
+            gate=None if found["gate"] is None else float(found["gate"]),
+            ridge=float(chosen["ridge"]),
+            judge_ridge=float(chosen["judge_ridge"]),
+            implanted=tuple(dict(check) for check in found["implanted"]),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as a dict."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        return " ".join((self._about_links(), self._about_averages(), self._about_checks())).strip()
+
+    def _about_links(self) -> str:
+        chance = f"(a link beats a pair without one in {self.auc_decoys:.0%} of cases)"
+        if self.abstained:
+            return (
+                f"The links cannot be told from random pairs {chance}: no link is called "
+                "false, and all are believed alike."
+            )
+        share = "Hardly any" if self.share_false < 0.01 else f"About {self.share_false:.0%}"
+        return (
+            f"{share} of the links are false {chance}. Each link counts as "
+            f"far as it is believed; the ridge is {self.ridge:g}."
+        )
+
+    def _about_averages(self) -> str:
+        if self.abstained:
+            return "The embeddings are those of a plain fit to all links."
+        if self.gate is None:
+            kept = "averaged over believed links" if self.averaged else "not averaged"
+            return f"The embeddings are {kept}: no data vectors could be held back to decide."
+        tell = (
+            f"averages tell {self.gate:.2f} times as much of held-back data vectors as the "
+            "embeddings themselves"
+        )
+        if self.averaged:
+            return f"The embeddings are averaged over believed links: {tell}."
+        return f"The embeddings are not averaged over links: {tell}."
+
+    def _about_checks(self) -> str:
+        checks = [check for check in self.implanted if check["asked"] == 0.1]
+        if not checks:
+            return ""
+        found = ", ".join(f"{check['found']:.0%} {_KINDS[check['kind']]}" for check in checks)
+        return f"Of implanted false links these were found at a rate of 0.1: {found}."
+
+
+_KINDS = {
+    "uniform": "of those drawn at random",
+    "by-degree": "of those drawn by degree",
+    "similar": "of those with similar data vectors",
+}
+
+
+class Trusting(FittedModel):
+    """What a robust fit knows beside its embeddings."""
+
+    @property
+    def plain_embedding_(self) -> npt.NDArray[np.float32]:
+        """The encoder's embeddings, not averaged; read-only. Expected weights are theirs."""
+        check_is_fitted(self)
+        return self._model.plain_embedding
+
+    @property
+    def belief_(self) -> npt.NDArray[np.float64]:
+        """How far each link is believed, 0 to 1, in the order of :meth:`beliefs`."""
+        check_is_fitted(self)
+        found = _core.beliefs(self._model)
+        if found is None:
+            raise AttributeError(_absent("belief_"))
+        return found
+
+    @property
+    def verdict_(self) -> Verdict:
+        """What was found about the links and what was chosen; ``str`` says it in words."""
+        found = self.report_.get("robust")
+        if found is None:
+            raise AttributeError(_absent("verdict_"))
+        return Verdict.of(found)
+
+    def beliefs(self, pairs: Any = None) -> Any:
+        """How far a robust fit believes each link.
+
+        Parameters
+        ----------
+        pairs : array of shape (n_pairs, 2), list of pairs, or data frame, optional
+            Ids of nodes, as in ``nodes_``: the beliefs in these links, in this
+            order; NaN for pairs without a link. None: all links.
+
+        Returns
+        -------
+        beliefs : DataFrame, or ndarray of shape (n_pairs,)
+            For all links a table src, dst, weight, belief, in the order of
+            ``belief_``: by the row of the first end in ``nodes_``, then by that of
+            the other, which comes later.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linkproof import GraphEmbedding, measures
+        >>> random = np.random.default_rng(0)
+        >>> groups = np.arange(150) % 3
+        >>> X = np.eye(3)[groups] @ random.normal(size=(3, 12))
+        >>> X += 0.5 * random.normal(size=X.shape)
+        >>> alike = groups[:, None] == groups
+        >>> chance = np.where(alike, 0.2, 0.03)               # one link in five is false
+        >>> links = np.argwhere(np.triu(random.random(alike.shape) < chance, 1))
+        >>> model = GraphEmbedding(dim=4, robust=True, verbose=False).fit(X, links)
+        >>> model.beliefs().columns.tolist()
+        ['src', 'dst', 'weight', 'belief']
+        >>> is_sound = alike[links[:, 0], links[:, 1]]
+        >>> bool(measures.auc(model.beliefs(links), is_sound) > 0.85)
+        True
+        """
+        check_is_fitted(self)
+        belief = self.belief_
+        src, dst, weight = self._model.links.arrays()
+        if pairs is None:
+            return pd.DataFrame(
+                {"src": self.nodes_[src], "dst": self.nodes_[dst], "weight": weight,
+                 "belief": belief}
+            )  # fmt: skip
+        n, row_of = len(self.embedding_), self._rows_by_text()
+        ends = [rows_of(end, row_of, n, "pairs").astype(np.int64) for end in pair_ends(pairs)]
+        wanted = np.minimum(*ends) * n + np.maximum(*ends)
+        known = src.astype(np.int64) * n + dst
+        place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+        return np.where(known[place] == wanted, belief[place], np.nan)
+
+
+def refuse_settings(params: Mapping[str, Any]) -> None:
+    """Refuses settings that a robust fit would not obey."""
+    for name, free in CHOSEN_BY_RECIPE.items():
+        given = params[name]
+        is_free = given is None if free is None else bool(np.all(given == free))
+        if not is_free:
+            raise ValueError(
+                f"{name}: accepted with robust=True is {quoted(free)}, for {_WHY[name]}; given "
+                f"was {quoted(given)}"
+            )
+
+
+def _absent(name: str) -> str:
+    return f"{name}: found a fit without beliefs; expected GraphEmbedding(robust=True)"

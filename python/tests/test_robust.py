@@ -1,0 +1,394 @@
+"""Robust fits: beliefs, verdicts, recommended embeddings, and audits by the judge."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import linkproof
+from linkproof import GraphEmbedding, Verdict, measures
+
+N = 240
+
+
+class Noisy:
+    """Three groups whose links are false one time in four."""
+
+    def __init__(self) -> None:
+        random = np.random.default_rng(5)
+        self.groups = np.arange(N) % 3
+        self.X = np.eye(3)[self.groups] @ random.normal(size=(3, 20))
+        self.X += 0.6 * random.normal(size=self.X.shape)
+        alike = self.groups[:, None] == self.groups
+        chance = np.where(alike, 0.09, 0.015)
+        self.edges = np.argwhere(np.triu(random.random((N, N)) < chance, 1))
+        self.is_false = ~alike[self.edges[:, 0], self.edges[:, 1]]
+        self.weights = 1.0 + random.poisson(2.0, len(self.edges))
+        self.listed = np.column_stack([self.edges, self.weights])
+
+
+def make(**settings: Any) -> GraphEmbedding:
+    return GraphEmbedding(**{"dim": 8, "robust": True, "verbose": False, **settings})
+
+
+@pytest.fixture(scope="module")
+def noisy() -> Noisy:
+    return Noisy()
+
+
+@pytest.fixture(scope="module")
+def fitted(noisy: Noisy) -> GraphEmbedding:
+    return make().fit(noisy.X, noisy.listed)
+
+
+@pytest.fixture(scope="module")
+def plain(noisy: Noisy) -> GraphEmbedding:
+    return make(robust=False).fit(noisy.X, noisy.listed)
+
+
+def test_false_links_are_believed_less(noisy: Noisy, fitted: GraphEmbedding) -> None:
+    belief = fitted.belief_
+    assert belief.shape == (len(noisy.edges),) and ((belief >= 0) & (belief <= 1)).all()
+    # The edges are in the order of the rows, which is that of beliefs.
+    assert measures.auc(-belief, noisy.is_false) > 0.85
+    truth = noisy.is_false.mean()
+    assert abs(fitted.verdict_.share_false - truth) < 0.12, (fitted.verdict_, truth)
+    assert measures.evaluate(fitted.embedding_, noisy.groups)["nmi"] > 0.9
+
+
+def test_the_verdict_says_what_was_found(fitted: GraphEmbedding) -> None:
+    verdict = fitted.verdict_
+    assert isinstance(verdict, Verdict) and not verdict.abstained
+    assert verdict.auc_decoys > 0.7 and verdict.ridge > 0 and verdict.gate is not None
+    assert {check["kind"] for check in verdict.implanted} == {"uniform", "by-degree", "similar"}
+    for check in verdict.implanted:
+        assert {"claimed", "realised", "asked", "found"} <= set(check)
+    assert verdict.to_dict()["share_false"] == verdict.share_false
+    text = str(verdict)
+    assert f"About {verdict.share_false:.0%} of the links are false" in text
+    assert "averaged" in text and "implanted" in text
+    assert str(replace(verdict, share_false=0.004)).startswith("Hardly any of the links")
+    assert fitted.report_["robust"]["averaged"] == verdict.averaged
+
+
+def test_beliefs_come_with_ids(noisy: Noisy, fitted: GraphEmbedding) -> None:
+    table = fitted.beliefs()
+    assert list(table.columns) == ["src", "dst", "weight", "belief"]
+    assert (table[["src", "dst"]].to_numpy() == noisy.edges).all()
+    assert (table["weight"] == noisy.weights).all()
+    names = [f"n{row}" for row in range(N)]
+    links = pd.DataFrame(
+        {"src": [names[i] for i in noisy.edges[:, 0]], "dst": [names[j] for j in noisy.edges[:, 1]],
+         "weight": noisy.weights}
+    )  # fmt: skip
+    shuffled = links.sample(frac=1, random_state=3)
+    named = make().fit(pd.DataFrame(noisy.X, index=names), shuffled)
+    assert np.array_equal(named.belief_, fitted.belief_)
+    assert list(named.beliefs()["src"]) == list(links["src"])
+    # In the order of any pairs, either end first.
+    turned = shuffled[["dst", "src"]]
+    expected = fitted.belief_[shuffled.index]
+    assert np.array_equal(named.beliefs(turned), expected)
+    absent = next((0, j) for j in range(1, N) if not ((noisy.edges == (0, j)).all(1)).any())
+    assert np.isnan(fitted.beliefs([absent])).all()
+    with pytest.raises(ValueError, match="pairs.*'n999'"):
+        named.beliefs([("n0", "n999")])
+
+
+def test_the_unit_of_the_weights_does_not_matter(noisy: Noisy, fitted: GraphEmbedding) -> None:
+    for unit in (1000.0, 0.001):
+        listed = noisy.listed * [1, 1, unit]
+        other = make().fit(noisy.X, listed)
+        assert np.array_equal(other.belief_, fitted.belief_)
+        assert np.array_equal(other.embedding_, fitted.embedding_)
+        assert other.verdict_ == fitted.verdict_
+        pairs = noisy.edges[:5]
+        mu, other_mu = fitted.score_pairs(pairs), other.score_pairs(pairs)
+        assert np.allclose(other_mu, unit * mu, rtol=1e-6)
+
+
+def test_threads_and_forms_of_data_change_nothing(noisy: Noisy, fitted: GraphEmbedding) -> None:
+    graph = nx.Graph()
+    graph.add_nodes_from(range(N))
+    graph.add_weighted_edges_from((int(i), int(j), w) for i, j, w in noisy.listed)
+    for X, links, n_jobs in [
+        (noisy.X, noisy.listed, 1),
+        (noisy.X, graph, 3),
+    ]:
+        other = make(n_jobs=n_jobs).fit(X, links)
+        assert np.array_equal(other.belief_, fitted.belief_)
+        assert np.array_equal(other.embedding_, fitted.embedding_)
+        assert np.array_equal(other.plain_embedding_, fitted.plain_embedding_)
+
+
+def test_sparse_data_vectors(noisy: Noisy) -> None:
+    random = np.random.default_rng(0)
+    own = noisy.groups[:, None] == np.arange(60) % 3
+    words = sp.csr_array((random.random((N, 60)) < np.where(own, 0.3, 0.05)).astype(np.float32))
+    model = make().fit(words, noisy.listed)
+    assert measures.auc(-model.belief_, noisy.is_false) > 0.85
+    assert model.transform(words[:3]).shape == (3, 8)
+
+
+def test_links_alone(noisy: Noisy) -> None:
+    model = make().fit(None, noisy.listed)
+    assert measures.auc(-model.belief_, noisy.is_false) > 0.6
+    assert model.verdict_.gate is None and not model.verdict_.averaged
+    assert "no data vectors" in str(model.verdict_)
+
+
+def test_several_views(noisy: Noisy) -> None:
+    order = np.argsort(np.arange(N) % 2, kind="stable")
+    place = np.argsort(order)
+    edges = place[noisy.edges]
+    matrix = sp.coo_array((noisy.weights, edges.T), shape=(N, N)).tocsr()
+    matrix = sp.csr_array(matrix + matrix.T)
+    half = N // 2
+    X = {"a": noisy.X[order][:half], "b": noisy.X[order][half:, :15]}
+    model = make().fit(X, matrix)
+    table = model.beliefs()
+    group_of = dict(zip(model.nodes_, noisy.groups[order]))
+    across = table["src"].map(group_of) != table["dst"].map(group_of)
+    assert measures.auc(-table["belief"], across) > 0.8
+    unseen = model.transform(X["b"][:4], view="b")
+    assert unseen.shape == (4, 8) and np.isfinite(unseen).all()
+
+
+def test_noise_is_not_judged(noisy: Noisy) -> None:
+    random = np.random.default_rng(1)
+    links = np.argwhere(np.triu(random.random((N, N)) < 0.05, 1))
+    model = make().fit(random.normal(size=(N, 12)), links)
+    verdict = model.verdict_
+    assert verdict.abstained and verdict.share_false == 0 and verdict.implanted == ()
+    assert len(set(model.belief_)) == 1
+    assert "cannot be told from random pairs" in str(verdict) and "plain fit" in str(verdict)
+    table = model.audit()
+    assert table.attrs["abstained"] and not table["suspect"].any()
+
+
+def test_unseen_nodes_are_in_the_space_of_the_embedding(
+    noisy: Noisy, fitted: GraphEmbedding
+) -> None:
+    assert fitted.verdict_.averaged
+    assert not np.allclose(fitted.embedding_, fitted.plain_embedding_)
+    again = fitted.transform(noisy.X)
+
+    def mean_cosine(y: Any) -> float:
+        lengths = np.linalg.norm(y, axis=1) * np.linalg.norm(fitted.embedding_, axis=1)
+        return float(((y * fitted.embedding_).sum(1) / lengths).mean())
+
+    assert mean_cosine(again) > 0.95
+    rows = fitted.embedding_[noisy.groups == 0][:20]
+    links = sp.lil_array((1, N))
+    links[0, np.flatnonzero(noisy.groups == 0)[:20]] = 1.0
+    new = noisy.X[noisy.groups == 0].mean(0, keepdims=True)
+    alone, linked = fitted.transform(new), fitted.transform(new, sp.csr_array(links))
+    assert alone.shape == linked.shape == (1, 8) and not np.allclose(alone, linked)
+    centre = rows.mean(0)
+    assert (linked[0] @ centre) > 0.9 * np.linalg.norm(linked[0]) * np.linalg.norm(centre)
+
+
+def test_expected_weights_are_of_the_plain_embedding(noisy: Noisy, fitted: GraphEmbedding) -> None:
+    y = fitted.plain_embedding_.astype(float)
+    mu = fitted.score_pairs(noisy.edges[:4])
+    assert isinstance(fitted.gamma_, float)
+    products = [y[i] @ y[j] for i, j in noisy.edges[:4]]
+    expected = fitted.report_["k"] * np.exp(np.array(products) - fitted.gamma_)
+    assert np.allclose(mu, expected, rtol=1e-4)
+    near = fitted.neighbors(0, top=3)
+    assert np.allclose(near["mu"], fitted.score_pairs([(0, node) for node in near["node"]]))
+    unseen = fitted.score_pairs([(0, 1)], X=noisy.X[:2])
+    assert np.allclose(unseen, fitted.score_pairs([(0, 1)]), rtol=1e-3)
+
+
+JUDGED = [
+    "belief", "false_discovery_rate", "rank", "rank_embeddings", "rank_averages",
+    "rank_data_vectors", "rank_common_neighbors", "weight_odds",
+]  # fmt: skip
+
+
+def test_audits_of_robust_fits_are_by_belief(noisy: Noisy, fitted: GraphEmbedding) -> None:
+    table = fitted.audit()
+    assert list(table.columns[-8:]) == JUDGED
+    assert table["belief"].is_monotonic_increasing
+    assert np.array_equal(fitted.beliefs(table[["src", "dst"]]), table["belief"])
+    assert (table["suspect"] == (table["false_discovery_rate"] <= 0.1)).all()
+    running = table["belief"].expanding().mean().to_numpy()
+    last = np.append(np.flatnonzero(np.diff(table["belief"])), len(table) - 1)
+    assert np.allclose(table["false_discovery_rate"].to_numpy()[last], running[last])
+    for name in ("share_false", "auc_decoys", "abstained"):
+        assert table.attrs[name] == getattr(fitted.verdict_, name)
+    assert table.attrs["implanted"] == list(fitted.verdict_.implanted)
+    assert not table.attrs["judged_by_links_alone"]
+
+
+def test_audits_of_plain_fits_are_judged_too(noisy: Noisy, plain: GraphEmbedding) -> None:
+    table = plain.audit(X=noisy.X)
+    assert list(table.columns[-8:]) == JUDGED
+    across = noisy.groups[table["src"]] != noisy.groups[table["dst"]]
+    by_vectors = measures.auc(-table["belief"], across)
+    assert by_vectors > 0.85 and table["belief"].is_monotonic_increasing
+    assert 0.05 < table.attrs["share_false"] < 0.5 and not table.attrs["abstained"]
+    assert {"kind", "claimed", "realised"} <= set(table.attrs["implanted"][0])
+    assert table.attrs["judged_by_links_alone"] is False
+    alone = plain.audit()
+    assert alone.attrs["judged_by_links_alone"] is True
+    across = noisy.groups[alone["src"]] != noisy.groups[alone["dst"]]
+    assert 0.6 < measures.auc(-alone["belief"], across) < by_vectors
+    skipped = plain.audit(X=noisy.X, judge=False)
+    assert not set(JUDGED) & set(skipped.columns) and "share_false" not in skipped.attrs
+    assert skipped["trust"].is_monotonic_increasing
+    assert (skipped["suspect"] == (skipped["fdr"] <= 0.1)).all()
+    with pytest.raises(ValueError, match="judge: accepted is True or False"):
+        plain.audit(judge="no")
+    for rate in (-0.1, 2, np.nan, "x"):
+        with pytest.raises(ValueError, match="false_discovery_rate: accepted is a number from 0"):
+            plain.audit(false_discovery_rate=rate)
+    few, many = (plain.audit(X=noisy.X, false_discovery_rate=q)["suspect"] for q in (0.02, 0.5))
+    assert few.sum() < many.sum()
+
+
+def test_few_links_are_not_judged(plain: GraphEmbedding) -> None:
+    table = plain.audit([(0, 1), (0, 3), (3, 6)])
+    assert table.attrs["abstained"] and len(set(table["belief"])) == 1
+    assert not table["suspect"].any()
+
+
+def test_plain_fits_have_no_beliefs(plain: GraphEmbedding) -> None:
+    for name in ("belief_", "verdict_"):
+        assert not hasattr(plain, name)
+    with pytest.raises(AttributeError, match=r"robust=True"):
+        plain.beliefs()
+    assert np.array_equal(plain.plain_embedding_, plain.embedding_)
+    with pytest.raises(NotFittedError):
+        _ = make().belief_
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"score": "probability"}, "score: accepted with robust=True is 'moment'"),
+        ({"beta": 0.5}, "beta"),
+        ({"ridge": 1.0}, "ridge: .*chooses the ridge itself; given was 1.0"),
+        ({"weights": "binary"}, "weights"),
+        ({"propagate": 1}, "propagate"),
+        ({"walks": 2}, "walks"),
+        ({"walks_weighted": True}, "walks_weighted"),
+        ({"validation": 0.1}, "validation"),
+        ({"lambda_": 1.0}, "lambda_"),
+        ({"view_pairs": [("a", "b")]}, "view_pairs"),
+        ({"refine": True}, "refine"),
+        ({"callback": print}, "callback"),
+        ({"robust": "yes"}, "robust: accepted is True or False"),
+    ],
+)
+def test_settings_that_do_not_go_together(noisy: Noisy, setting: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        make(**setting).fit(noisy.X, noisy.listed)
+
+
+def test_searches_are_of_plain_fits(noisy: Noisy) -> None:
+    with pytest.raises(ValueError, match="robust: accepted in a search is False"):
+        linkproof.select(noisy.X, noisy.listed, robust=True, verbose=False)
+
+
+def same(one: GraphEmbedding, other: GraphEmbedding) -> None:
+    assert np.array_equal(one.belief_, other.belief_)
+    assert np.array_equal(one.embedding_, other.embedding_)
+    assert np.array_equal(one.plain_embedding_, other.plain_embedding_)
+    assert one.verdict_ == other.verdict_
+    # Names are text in a folder.
+    ours, theirs = one.beliefs(), other.beliefs()
+    assert list(ours["src"].astype(str)) == list(theirs["src"].astype(str))
+
+
+def test_saved_and_loaded(noisy: Noisy, fitted: GraphEmbedding, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    names = {path.name for path in (tmp_path / "model").iterdir()}
+    assert {"embeddings.npy", "embeddings-plain.npy", "beliefs.csv", "fit.json"} <= names
+    assert np.array_equal(np.load(tmp_path / "model" / "embeddings.npy"), fitted.embedding_)
+    written = pd.read_csv(tmp_path / "model" / "beliefs.csv")
+    assert list(written.columns) == ["src", "dst", "weight", "belief"]
+    assert np.array_equal(written["belief"], fitted.belief_)
+    loaded = GraphEmbedding.load(tmp_path / "model")
+    same(fitted, loaded)
+    assert np.array_equal(loaded.transform(noisy.X[:5]), fitted.transform(noisy.X[:5]))
+    assert np.array_equal(loaded.score_pairs([(0, 1)]), fitted.score_pairs([(0, 1)]))
+    # It can be fitted again, and saved again.
+    assert loaded.robust and clone(loaded).set_params(verbose=False).fit(noisy.X, noisy.listed)
+    loaded.save(tmp_path / "model", overwrite=True)
+    same(fitted, GraphEmbedding.load(tmp_path / "model"))
+    # Beliefs are kept; what spoke for them is told by data vectors only.
+    expected = fitted.audit().set_index(["src", "dst"])
+    kept, judged = loaded.audit(), loaded.audit(X=noisy.X)
+    assert np.array_equal(kept["belief"], expected["belief"]) and kept["rank"].isna().all()
+    assert np.allclose(kept["false_discovery_rate"], expected["false_discovery_rate"])
+    assert kept.attrs["implanted"] == list(fitted.verdict_.implanted)
+    assert judged["rank"].between(0, 1).all()
+    again = judged.set_index(["src", "dst"])["belief"].reindex(expected.index)
+    assert np.corrcoef(again, expected["belief"])[0, 1] > 0.9
+    links = sp.csr_array(([1.0], ([0], [3])), shape=(1, N))
+    with pytest.raises(ValueError, match="links: found a model that was loaded"):
+        loaded.transform(noisy.X[:1], links)
+
+
+def test_pickles(fitted: GraphEmbedding, plain: GraphEmbedding) -> None:
+    same(fitted, pickle.loads(pickle.dumps(fitted)))
+    assert not hasattr(pickle.loads(pickle.dumps(plain)), "belief_")
+
+
+def test_hostile_ids_are_saved(noisy: Noisy, tmp_path: Path) -> None:
+    names = [f'a,"{row}"\nb' for row in range(N)]
+    model = make().fit(noisy.X, noisy.listed[:, :2].astype(int), nodes=None)
+    named = make().fit(
+        pd.DataFrame(noisy.X, index=names),
+        pd.DataFrame(
+            {"src": [names[i] for i in noisy.edges[:, 0]],
+             "dst": [names[j] for j in noisy.edges[:, 1]]}
+        ),
+    )  # fmt: skip
+    assert np.array_equal(model.belief_, named.belief_)
+    named.save(tmp_path / "model")
+    same(named, GraphEmbedding.load(tmp_path / "model"))
+
+
+def test_damaged_beliefs_are_told(fitted: GraphEmbedding, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "model")
+    path = tmp_path / "model" / "beliefs.csv"
+    lines = path.read_text().splitlines()
+    for damaged in (lines[:-1], [*lines[:3], "0,9,1,2.5", *lines[4:]], ["a,b", *lines[1:]]):
+        path.write_text("\n".join(damaged) + "\n")
+        with pytest.raises(OSError, match=r"beliefs.csv.*found .*expected the links"):
+            GraphEmbedding.load(tmp_path / "model")
+
+
+def test_the_command_line_gives_the_same(
+    noisy: Noisy, fitted: GraphEmbedding, command: Any, tmp_path: Path
+) -> None:
+    links, features = tmp_path / "links.csv", tmp_path / "x.npy"
+    pd.DataFrame(noisy.listed, columns=["src", "dst", "weight"]).astype(
+        {"src": int, "dst": int}
+    ).to_csv(links, index=False)
+    np.save(features, noisy.X)
+    out = tmp_path / "model"
+    command("fit", "--links", links, "--features", features, "--robust", "--dim", 8, "--out", out)
+    same(fitted, GraphEmbedding.load(out))
+
+
+def test_conventions(noisy: Noisy, fitted: GraphEmbedding) -> None:
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params() and not hasattr(copy, "belief_")
+    found = make().set_output(transform="pandas").fit_transform(noisy.X, noisy.listed)
+    assert np.array_equal(found.to_numpy(), fitted.embedding_)
+    assert not fitted.embedding_.flags.writeable
+    assert "Verdict" in linkproof.__all__
