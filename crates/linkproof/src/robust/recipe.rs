@@ -351,7 +351,7 @@ fn choose_walk_ridge(
     factors.sort_by(f64::total_cmp);
     let mut tried: Vec<WalkRidge> = Vec::new();
     let mut earlier = Vec::new();
-    let opens = |told: &Told| told.averaged >= recipe.threshold * told.plain;
+    let opens = |told: &Told| told.averaged > 0.0 && told.averaged >= recipe.threshold * told.plain;
     let values = |told: &Told| match opens(told) {
         true => [told.averaged, told.averaged_each],
         false => [told.plain, told.plain_each],
