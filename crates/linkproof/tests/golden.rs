@@ -110,6 +110,7 @@ fn golden_lines() -> String {
         writeln!(lines, "{name} {digest:016x} {value:016x}").unwrap();
     }
     lines.push_str(&selection(&data));
+    lines.push_str(&robust(&data));
     lines
 }
 
@@ -265,6 +266,28 @@ fn selection(data: &Dataset) -> String {
     let criteria = found.candidates.iter().flat_map(|found| &found.entry.folds);
     let digest = digest(criteria.map(|(_, criterion)| criterion.to_bits()));
     format!("select {digest:016x}\n")
+}
+
+/// A robust fit: its embeddings, and how far each link is believed.
+fn robust(data: &Dataset) -> String {
+    let params = Params {
+        dim: 8,
+        ..Params::default()
+    };
+    let recipe = linkproof::robust::Recipe::default();
+    let watcher = linkproof::folds::Watcher::NONE;
+    let found =
+        linkproof::robust::fit_robust(&params.check().unwrap(), data, &recipe, watcher).unwrap();
+    let beliefs = found
+        .judgement
+        .links
+        .iter()
+        .map(|link| link.belief.to_bits());
+    let (y, beliefs) = (
+        digest(found.embeddings().iter().map(|x| u64::from(x.to_bits()))),
+        digest(beliefs),
+    );
+    format!("robust {y:016x} {beliefs:016x}\n")
 }
 
 /// A graph of 700 nodes in four groups: more than one tile of pairs, more than
