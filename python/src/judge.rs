@@ -4,12 +4,13 @@ use linkproof::audit::{
     self, Baseline, CrossFit, Thresholds, Verdict, cross_fit, discover, missing,
 };
 use linkproof::features::Matrix;
-use linkproof::folds::{Folds, Watcher};
+use linkproof::folds::Folds;
 use linkproof::graph::Link;
 use linkproof::judge::belief::discovery_rates;
 use linkproof::judge::evidence::Kind;
 use linkproof::judge::{JudgedLink, Judgement, PRIOR};
 use linkproof::robust::{Recipe, Trust, judge_links};
+use linkproof::runtime::Runtime;
 use linkproof::smooth::{End, NewLink, Smoother};
 use linkproof::{Dataset, Error, Features, Graph};
 use numpy::{PyArray1, PyArray2};
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 use crate::data::{Links, Vectors, ViewArgument, features};
 use crate::errors::exception;
 use crate::model::{Model, rows};
-use crate::robust::{Trusting, by_ends, counting};
+use crate::robust::{Trusting, by_ends};
 use crate::work::{Audience, Desk, run};
 
 /// What links are judged with: other links than the fit's, and data vectors.
@@ -43,12 +44,8 @@ impl Means {
     fn data(self, model: &Model) -> linkproof::Result<Dataset> {
         for (name, _, matrix) in &self.views {
             let view = &model.fitted.views()[model.fitted.view(Some(name))?];
-            let inputs = view.network.spec().inputs;
-            let found = matrix.as_ref().map_or(inputs, Matrix::n_columns);
-            if !view.network.is_table() && found != inputs {
-                let found = format!("data vectors of {found} entries");
-                let expected = format!("{inputs} entries, as the model was fitted with");
-                return Err(Error::data("features", found, expected));
+            if let Some(matrix) = matrix.as_ref().filter(|_| !view.network.is_table()) {
+                matrix.check_width(view.network.spec().inputs)?;
             }
         }
         let links = self.links.unwrap_or_else(|| model.links.clone());
@@ -77,11 +74,8 @@ fn judged(
     }
     let params = model.fitted.params().clone().check()?;
     let folds = Folds::new(params.seed, folds)?;
-    let watcher = Watcher {
-        after_fit: &|done, all| desk.fits(done, all),
-        goes_on: &|| desk.goes_on(),
-    };
-    cross_fit(&params, data, folds, &random, watcher)
+    let runtime = Runtime::watched_by(desk);
+    cross_fit(&params, data, folds, &random, runtime)
 }
 
 /// Judges links, least trusted first: arrays by name.
@@ -236,9 +230,7 @@ fn beliefs(
     if by_links_alone {
         (params.encoder, params.view_encoders) = (None, Default::default());
     }
-    let (found, _) = counting(&recipe, desk, |watcher| {
-        judge_links(&params.check()?, &data, &recipe, watcher)
-    })?;
+    let (found, _) = judge_links(&params.check()?, &data, &recipe, Runtime::watched_by(desk))?;
     let mut told = json!(Trust::new(&found));
     told["judged_by_links_alone"] = by_links_alone.into();
     Ok((found, told))

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use linkproof::folds::Watcher;
 use linkproof::ids::{Ids, Names};
 use linkproof::io::{self, Files};
 use linkproof::layout::{self, Method};
-use linkproof::model::fit_without;
 use linkproof::refine::{Refinement, find_suspects};
 use linkproof::report::{Classes, Report};
-use linkproof::{CheckedParams, Dataset, Features, Fitted, Graph};
+use linkproof::runtime::Runtime;
+use linkproof::{CheckedParams, Dataset, Features, Fit, Fitted, Graph};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -66,9 +65,8 @@ impl Model {
                 true => set_aside(&params, data, desk, &mut extra)?,
                 false => None,
             };
-            let fitted = fit_without(&params, data, aside.as_ref(), &mut |record, most| {
-                desk.step(record, most)
-            })?;
+            let fit = Fit::new(&params).without(aside.as_ref());
+            let fitted = fit.runtime(Runtime::watched_by(desk)).run(data)?;
             extra.insert("versions".into(), versions()?);
             Ok(Model {
                 fitted,
@@ -148,7 +146,7 @@ impl Model {
         let found = PyDict::new(py);
         let steps = history.iter().map(|record| record.step).collect();
         found.set_item("step", PyArray1::from_vec(py, steps))?;
-        type Column = (&'static str, fn(&linkproof::solve::Record) -> f64);
+        type Column = (&'static str, fn(&linkproof::runtime::Record) -> f64);
         let columns: [Column; 4] = [
             ("value", |record| record.value),
             ("gradient_norm", |record| record.gradient_norm),
@@ -370,11 +368,12 @@ fn set_aside(
     desk: &Desk,
     extra: &mut Map<String, Value>,
 ) -> linkproof::Result<Option<Graph>> {
-    let watcher = Watcher {
-        after_fit: &|done, all| desk.fits(done, all),
-        goes_on: &|| desk.goes_on(),
-    };
-    let found = find_suspects(params, data, &Refinement::default(), watcher)?;
+    let found = find_suspects(
+        params,
+        data,
+        &Refinement::default(),
+        Runtime::watched_by(desk),
+    )?;
     let record = json!({ "share": found.share, "set_aside": found.links.len(),
                          "tried": found.tried });
     extra.insert("refine".into(), record);

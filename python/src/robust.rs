@@ -1,11 +1,10 @@
 //! Fits that believe each link as far as it deserves.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use linkproof::folds::Watcher;
 use linkproof::judge::JudgedLink;
 use linkproof::robust::{Recipe, Robust, fit_robust};
+use linkproof::runtime::Runtime;
 use linkproof::smooth::{End, NewLink};
 use linkproof::{Dataset, Error, Features};
 use numpy::{PyArray1, PyArray2};
@@ -15,7 +14,7 @@ use serde_json::{Map, json};
 use crate::data::{Data, Vectors};
 use crate::model::{Model, rows, versions};
 use crate::settings::params;
-use crate::work::{Audience, Desk, quietly, run};
+use crate::work::{Audience, quietly, run};
 
 /// What a robust fit found of its links.
 pub struct Trusting {
@@ -44,20 +43,6 @@ impl Trusting {
     }
 }
 
-/// Says how many of the fits that judge links are done.
-pub fn counting<T>(recipe: &Recipe, desk: &Desk, work: impl FnOnce(Watcher<'_>) -> T) -> T {
-    let compared = recipe.compared_folds.clamp(1, recipe.folds);
-    let most = match recipe.ridges.len() {
-        0 | 1 => recipe.folds,
-        ridges => ridges * compared + recipe.folds - compared,
-    };
-    let done = AtomicUsize::new(0);
-    work(Watcher {
-        after_fit: &|_, _| desk.fits(done.fetch_add(1, Ordering::Relaxed) + 1, most),
-        goes_on: &|| desk.goes_on(),
-    })
-}
-
 /// Fits by the whole recipe.
 #[pyfunction]
 #[pyo3(name = "fit_robust", signature = (data, settings, *, threads, show))]
@@ -73,9 +58,7 @@ pub fn fit_by_recipe(
     let data = &data.dataset;
     run(py, threads, &Audience { show, every_step }, |desk| {
         let (clock, recipe) = (Instant::now(), Recipe::default());
-        let robust = counting(&recipe, desk, |watcher| {
-            fit_robust(&params, data, &recipe, watcher)
-        })?;
+        let robust = fit_robust(&params, data, &recipe, Runtime::watched_by(desk))?;
         let mut extra = Map::new();
         extra.insert("versions".into(), versions()?);
         extra.insert("robust".into(), json!(robust.summary(&recipe)));

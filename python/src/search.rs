@@ -1,8 +1,9 @@
 //! The choice of settings without labels.
 
-use linkproof::folds::{HoldOut, Watcher};
+use linkproof::folds::HoldOut;
 use linkproof::model::check_weights;
 use linkproof::params::ScoreKind;
+use linkproof::runtime::Runtime;
 use linkproof::select::{Grid, Search, select};
 use linkproof::{Error, Params};
 use pyo3::exceptions::PyValueError;
@@ -32,11 +33,8 @@ pub fn select_settings(
     let search = search_for(&base, &wanted).map_err(exception)?;
     let every_step = None;
     run(py, threads, &Audience { show, every_step }, |desk| {
-        let watcher = Watcher {
-            after_fit: &|done, all| desk.fits(done, all),
-            goes_on: &|| desk.goes_on(),
-        };
-        let found = select(&base, &data.dataset, &search, watcher);
+        let runtime = Runtime::watched_by(desk);
+        let found = select(&base, &data.dataset, &search, runtime);
         if let Err(Error::Diverged { .. }) = found {
             // No rate and no ridge helps against weights that are too large.
             check_weights(&checked, &data.dataset)?;

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linkproof::solve::Record;
+use linkproof::runtime::{Event, Monitor, Record};
 use linkproof::{Error, Result};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -50,9 +50,20 @@ pub struct Desk {
     messages: Option<Mutex<Sender<Message>>>,
 }
 
+impl Monitor for Desk {
+    fn after(&self, event: Event<'_>) -> bool {
+        match event {
+            Event::Step { record, most } => self.step(record, most),
+            Event::Fits { done, most } => self.fits(done, most),
+            _ => {}
+        }
+        self.goes_on()
+    }
+}
+
 impl Desk {
-    /// Reports a step of a fit; false: it shall end.
-    pub fn step(&self, record: &Record, all: usize) -> bool {
+    /// Reports a step of a fit.
+    fn step(&self, record: &Record, all: usize) {
         let news = News {
             done: record.step,
             all,
@@ -67,7 +78,6 @@ impl Desk {
             }
         }
         self.keep(news);
-        self.goes_on()
     }
 
     /// Reports how many fits are done.

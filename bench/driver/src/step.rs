@@ -2,13 +2,15 @@
 //! whose sample is given.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Instant;
 
+use linkproof::engine::{Evaluator, Gradient, Sample, Workspace};
 use linkproof::graph::Link;
 use linkproof::io::{read_features, read_links, write_npy};
-use linkproof::objective::{Gradient, Prepared, Problem, Sample, Workspace};
-use linkproof::pairs::{Charge, ListedPairs, ViewMatrix};
-use linkproof::{CheckedParams, Dataset, Params, fit_observed};
+use linkproof::objective::{Prepared, Problem};
+use linkproof::pairs::{ListedPairs, PairTerm, ViewMatrix};
+use linkproof::{CheckedParams, Dataset, Event, Fit, Params, Runtime};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -30,22 +32,25 @@ impl Steps {
     pub fn run(&self) -> Result<Value, Failure> {
         let data = read(&self.links, self.features.as_deref())?;
         let params = self.params.clone().check()?;
-        let mut start = None;
-        let mut steps = 0;
-        let mut seconds = 0.0;
-        fit_observed(&params, &data, &mut |record, _| {
-            if record.step == self.warm_up {
-                start = Some(Instant::now());
-            } else if let Some(start) = start {
-                steps += 1;
-                seconds = start.elapsed().as_secs_f64();
+        let clock = Instant::now();
+        let times = Mutex::new(Vec::new());
+        let monitor = |event: Event<'_>| {
+            if let (Event::Step { record, .. }, Ok(mut times)) = (event, times.lock())
+                && record.step >= self.warm_up
+            {
+                times.push(clock.elapsed().as_secs_f64());
             }
             true
-        })?;
+        };
+        let fit = Fit::new(&params).runtime(Runtime::watched_by(&monitor));
+        fit.run(&data)?;
+        let times = times.into_inner()?;
+        let steps = times.len().saturating_sub(1);
         if steps == 0 {
             return Err("no step after the warm-up".into());
         }
-        Ok(json!({ "seconds": seconds / f64::from(steps), "steps": steps }))
+        let seconds = (times[steps] - times[0]) / steps as f64;
+        Ok(json!({ "seconds": seconds, "steps": steps }))
     }
 }
 
@@ -73,10 +78,10 @@ impl SampledOnce {
     pub fn run(&self) -> Result<Value, Failure> {
         let data = read(&self.links, Some(&self.features))?;
         let params: CheckedParams = self.params.clone().check()?;
-        let prepared = Prepared::new(&data, &params, None)?;
-        let problem = Problem::<f32>::new(&prepared, &params)?;
-        let theta = problem.start(params.init_scale);
-        let per_link = problem.training().n_links() as f64 / self.sampled_links.len() as f64;
+        let prepared = Prepared::new(&data, &params, None, None)?;
+        let problem = Problem::new(&prepared, &params)?;
+        let theta: Vec<f32> = problem.start(&problem.inputs(), params.init_scale);
+        let per_link = problem.n_links() / self.sampled_links.len() as f64;
         let listed = |pairs: &[(u32, u32)], weight: f64| {
             let links = pairs
                 .iter()
@@ -90,18 +95,19 @@ impl SampledOnce {
             listed: vec![
                 (
                     listed(&self.sampled_links, 1.0),
-                    Charge::Correction,
+                    PairTerm::Correction,
                     ViewMatrix::filled(1, per_link),
                 ),
                 (
                     listed(&self.sampled_pairs, 0.0),
-                    Charge::Unlinked,
+                    PairTerm::Unlinked,
                     ViewMatrix::filled(1, per_link * self.lambda),
                 ),
             ],
         };
         let mut gradient = Gradient::whole(problem.n_params());
-        let value = problem.sampled(&theta, &sample, 1, &mut Workspace::default(), &mut gradient);
+        let evaluator = Evaluator::new(&problem);
+        let value = evaluator.sampled(&theta, &sample, 1, &mut Workspace::default(), &mut gradient);
         let (theta, slopes) = (
             by_rows(&problem, &theta),
             by_rows(&problem, &gradient.values),
@@ -113,9 +119,9 @@ impl SampledOnce {
 }
 
 /// Parameters with each layer's weights row after row.
-fn by_rows(problem: &Problem<'_, f32>, values: &[f32]) -> Vec<f32> {
+fn by_rows(problem: &Problem<'_>, values: &[f32]) -> Vec<f32> {
     let mut out = values.to_vec();
-    for view in problem.views() {
+    for view in problem.encoders() {
         for layer in view.network.layers() {
             let place = view.params.start + layer.weights.start;
             let place = place..place + layer.weights.len();

@@ -6,12 +6,12 @@ use std::path::Path;
 use linkproof::audit::{self, Verdict};
 use linkproof::judge::{JudgedLink, Judgement};
 use linkproof::robust::{Recipe, Trust, judge_links};
-use linkproof::{Error, Params};
+use linkproof::{Error, Params, Runtime};
 use serde_json::Value;
 
 use crate::judged::Judged;
 use crate::progress::Progress;
-use crate::robust::{counting, trust_in_words};
+use crate::robust::trust_in_words;
 
 /// What the judge adds to the columns of an audit.
 pub const JUDGED_COLUMNS: [&str; 8] = [
@@ -115,9 +115,9 @@ impl Judged {
             // Tables, for views whose data vectors are not here.
             (params.encoder, params.view_encoders) = (None, Default::default());
         }
-        let judgement = counting(&recipe, progress, |watcher| {
+        let judgement = params.check().and_then(|params| {
             let (data, _) = audit::taking_part(&self.model, self.data.clone())?;
-            judge_links(&params.check()?, &data, &recipe, watcher)
+            judge_links(&params, &data, &recipe, Runtime::watched_by(progress))
         });
         let (judgement, why_not) = match judgement {
             Ok((judgement, _)) => (Some(judgement), None),

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use linkproof::audit::{self, CrossFit, RandomPair, cross_fit};
 use linkproof::error::quote;
-use linkproof::folds::{Folds, Watcher};
+use linkproof::folds::Folds;
 use linkproof::io::{self, Files};
+use linkproof::runtime::Runtime;
 use linkproof::{Dataset, Error, Features, Fitted};
 
 use crate::args::{FeatureFile, LinkRuleArgs};
 use crate::data::{Nodes, in_links};
 use crate::exit::Usage;
 use crate::progress::Progress;
-use crate::session::Session;
 
 /// The files of a judgement.
 #[derive(Debug, Clone, Args)]
@@ -180,10 +180,7 @@ impl Judged {
     ) -> Result<CrossFit, Error> {
         let params = self.model.params().clone().check()?;
         let folds = Folds::new(params.seed, folds.unwrap_or(FOLDS))?;
-        let watcher = Watcher {
-            after_fit: &|done, all| progress.fits(done, all),
-            goes_on: &|| !Session::is_stopped(),
-        };
-        cross_fit(&params, &self.data, folds, random, watcher)
+        let runtime = Runtime::watched_by(progress);
+        cross_fit(&params, &self.data, folds, random, runtime)
     }
 }

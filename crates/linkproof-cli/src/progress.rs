@@ -1,9 +1,11 @@
 //! Progress on standard error: step, value, held-out score, rate, time left.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use linkproof::solve::Record;
+use linkproof::runtime::{Event, Monitor, Record};
 
 use crate::session::Session;
 
@@ -13,8 +15,19 @@ const STEPS: &str =
 /// What a person sees while a command works; nothing where nobody looks.
 pub struct Progress {
     bar: ProgressBar,
-    held_out: Option<f64>,
-    counts_steps: bool,
+    held_out: Mutex<Option<f64>>,
+    counts_steps: AtomicBool,
+}
+
+impl Monitor for Progress {
+    fn after(&self, event: Event<'_>) -> bool {
+        match event {
+            Event::Step { record, most } => self.step(record, most),
+            Event::Fits { done, most } => self.fits(done, most),
+            _ => {}
+        }
+        !Session::is_stopped()
+    }
 }
 
 impl Progress {
@@ -30,8 +43,8 @@ impl Progress {
         };
         let progress = Progress {
             bar,
-            held_out: None,
-            counts_steps: false,
+            held_out: Mutex::new(None),
+            counts_steps: AtomicBool::new(false),
         };
         progress.style("{spinner} {msg}  {elapsed}");
         progress.say(words);
@@ -44,32 +57,29 @@ impl Progress {
     }
 
     /// Shows one step of a fit.
-    pub fn step(&mut self, record: &Record, most: usize) {
+    fn step(&self, record: &Record, most: usize) {
         if self.bar.is_hidden() {
             return;
         }
-        if !self.counts_steps {
-            self.counts_steps = true;
+        if !self.counts_steps.swap(true, Ordering::Relaxed) {
             self.style(STEPS);
             self.bar.set_length(most as u64);
             self.bar.reset_eta();
         }
-        self.held_out = record.held_out.or(self.held_out);
-        let held_out = self
-            .held_out
-            .map_or_else(String::new, |score| format!("  held out {score:.6}"));
+        let mut known = self.held_out.lock().unwrap_or_else(PoisonError::into_inner);
+        *known = record.held_out.or(*known);
+        let held_out = known.map_or_else(String::new, |score| format!("  held out {score:.6}"));
         let message = format!("value {:.6}{held_out}", record.value);
         self.bar.set_message(message);
         self.bar.set_position(record.step as u64);
     }
 
     /// Shows that `done` of `all` things are done.
-    pub fn count(&mut self, done: u64, all: u64, things: &'static str) {
+    pub fn count(&self, done: u64, all: u64, things: &'static str) {
         if self.bar.is_hidden() {
             return;
         }
-        if !self.counts_steps {
-            self.counts_steps = true;
+        if !self.counts_steps.swap(true, Ordering::Relaxed) {
             self.style("{spinner} {pos} of {len} {msg}  {per_sec}  {eta} left");
             self.bar.set_length(all);
         }
@@ -94,7 +104,7 @@ impl Progress {
     }
 
     /// Shows that `done` of at most `all` fits are done, from any thread.
-    pub fn fits(&self, done: usize, all: usize) {
+    fn fits(&self, done: usize, all: usize) {
         if self.bar.is_hidden() {
             return;
         }

@@ -1,16 +1,14 @@
 //! `fit --robust`: the whole recipe, and what it found in words.
 
 use std::fmt::Write;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use linkproof::folds::Watcher;
 use linkproof::robust::{Implanted, Recipe, Robust, RobustSummary, Trust, fit_robust};
+use linkproof::runtime::Runtime;
 use linkproof::{CheckedParams, Dataset, Error, Fitted};
 
 use crate::exit::Usage;
 use crate::progress::Progress;
-use crate::session::Session;
 use crate::settings::SettingArgs;
 
 /// The rate at which the summary says what became of implants.
@@ -63,26 +61,6 @@ pub fn recipe(settings: &SettingArgs) -> anyhow::Result<Recipe> {
     Ok(recipe)
 }
 
-/// Most fits that judge links.
-pub fn most_fits(recipe: &Recipe) -> usize {
-    match recipe.ridges.len() {
-        0 | 1 => recipe.folds,
-        ridges => {
-            let compared = recipe.compared_folds.clamp(1, recipe.folds);
-            ridges * compared + recipe.folds - compared
-        }
-    }
-}
-
-/// Shows how many fits are done, over all stages of a search for the ridge.
-pub fn counting<R>(recipe: &Recipe, progress: &Progress, work: impl FnOnce(Watcher<'_>) -> R) -> R {
-    let (done, most) = (AtomicUsize::new(0), most_fits(recipe));
-    work(Watcher {
-        after_fit: &|_, _| progress.fits(done.fetch_add(1, Ordering::Relaxed) + 1, most),
-        goes_on: &|| !Session::is_stopped(),
-    })
-}
-
 /// Runs the recipe.
 pub fn fit(
     params: &CheckedParams,
@@ -91,9 +69,7 @@ pub fn fit(
     progress: &Progress,
 ) -> Result<(Fitted, Recommended), Error> {
     let clock = Instant::now();
-    let robust = counting(&recipe, progress, |watcher| {
-        fit_robust(params, data, &recipe, watcher)
-    })?;
+    let robust = fit_robust(params, data, &recipe, Runtime::watched_by(progress))?;
     let model = robust.to_model(data)?;
     let found = Recommended {
         summary: robust.summary(&recipe),

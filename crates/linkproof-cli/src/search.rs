@@ -3,16 +3,16 @@
 use std::fmt::Write;
 
 use clap::{Args, ValueEnum};
-use linkproof::folds::{Criterion, HoldOut, Watcher};
+use linkproof::folds::{Criterion, HoldOut};
 use linkproof::model::check_weights;
 use linkproof::params::ScoreKind;
+use linkproof::runtime::Runtime;
 use linkproof::select::{Comparison, Grid, Search, Selection, select};
 use linkproof::{Dataset, Error, Params};
 use serde_json::{Value, json};
 
 use crate::args::{choice, real, whole};
 use crate::progress::Progress;
-use crate::session::Session;
 use crate::settings::ModelArgs;
 
 /// What is tried, and how it is compared.
@@ -129,11 +129,12 @@ impl SearchArgs {
         data: &Dataset,
         progress: &Progress,
     ) -> Result<Selection, Error> {
-        let watcher = Watcher {
-            after_fit: &|done, all| progress.fits(done, all),
-            goes_on: &|| !Session::is_stopped(),
-        };
-        let found = select(base, data, &self.search(base, typed), watcher);
+        let found = select(
+            base,
+            data,
+            &self.search(base, typed),
+            Runtime::watched_by(progress),
+        );
         if let Err(Error::Diverged { .. }) = found {
             // No rate and no ridge helps against weights that are too large.
             check_weights(&base.clone().check()?, data)?;

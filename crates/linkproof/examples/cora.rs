@@ -10,15 +10,16 @@
 use std::error::Error;
 use std::path::Path;
 
+use linkproof::Fit;
 use linkproof::audit::{Baseline, cross_fit, judge};
 use linkproof::experiment::contamination::{Contaminated, contaminate};
 use linkproof::experiment::labelled::{Labelled, rows_of};
 use linkproof::experiment::mean::Mean;
-use linkproof::folds::{Folds, HoldOut, Watcher};
+use linkproof::folds::{Folds, HoldOut};
 use linkproof::measure::auc;
-use linkproof::model::fit_without;
 use linkproof::params::ScoreKind;
 use linkproof::refine::{Refinement, find_suspects};
+use linkproof::runtime::Runtime;
 use linkproof::select::{Candidate, Search, candidates, select};
 use linkproof::{CheckedParams, Dataset, Features, Fitted, Params, fit};
 use rayon::prelude::*;
@@ -80,7 +81,7 @@ fn selection(
                     None => judge_all(cora, &model, seed),
                 }
             };
-            let found = select(&base, &data, &search, Watcher::NONE)?;
+            let found = select(&base, &data, &search, Runtime::default())?;
             let chosen = judge(&found.chosen.params(&base).check()?)?;
             let plain = judge(&base.clone().check()?)?;
             let mut all = Vec::new();
@@ -185,7 +186,7 @@ fn aucs(worse: &Contaminated, seed: u64) -> Outcome<[f64; 3]> {
     let model = fit(&params, &worse.data)?;
     let folds = Folds::new(seed, 5)?;
     let plain = judge(&model, worse.data.graph().links());
-    let crossed = cross_fit(&params, &worse.data, folds, &[], Watcher::NONE)?.verdicts;
+    let crossed = cross_fit(&params, &worse.data, folds, &[], Runtime::default())?.verdicts;
     let is_false = |src: u32, dst: u32| worse.false_links.contains(&(src.min(dst), src.max(dst)));
     let mut found = [0.0; 3];
     for (found, verdicts) in found.iter_mut().zip([&plain, &crossed]) {
@@ -226,9 +227,9 @@ fn run_refine(cora: &Labelled, seeds: u64, walks: usize) -> Outcome<()> {
                 }
                 .check()?;
                 let settings = Refinement::default();
-                let found = find_suspects(&params, &worse.data, &settings, Watcher::NONE)?;
+                let found = find_suspects(&params, &worse.data, &settings, Runtime::default())?;
                 let aside = found.aside.as_ref();
-                let refined = fit_without(&params, &worse.data, aside, &mut |_, _| true)?;
+                let refined = Fit::new(&params).without(aside).run(&worse.data)?;
                 let plain = fit(&params, &worse.data)?;
                 let nmis = [
                     judge_all(cora, &plain, seed)?,

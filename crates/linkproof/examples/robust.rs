@@ -15,13 +15,13 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use linkproof::experiment::labelled::{Labelled, rows_of};
-use linkproof::folds::Watcher;
 use linkproof::graph::{Graph, Link, LinkRules};
 use linkproof::judge::average::averages;
 use linkproof::judge::fits::{TOLERANCE, fit_links};
 use linkproof::measure::auc;
 use linkproof::params::Params;
 use linkproof::robust::{Recipe, Robust, believed, fit_robust, walks_over};
+use linkproof::runtime::Runtime;
 use linkproof::{CheckedParams, Dataset, Error, fit};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -178,7 +178,7 @@ fn all_believed(
     let trusted = believed(data, &all)?;
     let walked = data.with_graph(walks_over(data, &trusted, recipe.walks)?);
     let with = robust.model.params().clone().check()?;
-    let found = fit_links(&with, &walked, None, TOLERANCE, &|| true)?;
+    let found = fit_links(&with, &walked, None, TOLERANCE, Runtime::default())?;
     let averaged = averages(&trusted.adjacency(), &found.y, params.dim, recipe.rounds);
     let split = graph.split(seed);
     let nmi = |y: &[f32]| graph.nmi(&rows_of(y, params.dim, &split.test), &split.test, seed);
@@ -221,7 +221,7 @@ fn main() -> Result<(), Error> {
             };
             let clock = Instant::now();
             let params = params.check()?;
-            let robust = fit_robust(&params, &data, &recipe, Watcher::NONE)?;
+            let robust = fit_robust(&params, &data, &recipe, Runtime::default())?;
             let seconds = clock.elapsed().as_secs_f64();
             if name == "clean" {
                 all_believed(&graph, &data, &params, &robust, &recipe, seed)?;

@@ -9,9 +9,10 @@
 
 use linkproof::experiment::mean::Mean;
 use linkproof::experiment::synthetic::{CLUSTERS, Noise, synthetic};
-use linkproof::folds::{HoldOut, Watcher};
+use linkproof::folds::HoldOut;
 use linkproof::measure::{KMeans, purity};
 use linkproof::params::{Normalize, Params, ScoreKind};
+use linkproof::runtime::Runtime;
 use linkproof::select::{Grid, Search, candidates, select};
 use linkproof::{CheckedParams, Dataset, Error, fit};
 use rayon::prelude::*;
@@ -79,7 +80,7 @@ fn main() -> Result<(), Error> {
                     hold_out,
                     ..Search::around(&base)
                 };
-                let choice = select(&base, &made.data, &search, Watcher::NONE)?.chosen;
+                let choice = select(&base, &made.data, &search, Runtime::default())?.chosen;
                 eprintln!(
                     "{name} {seed}: {} {} ridge {}",
                     choice.score, choice.beta, choice.ridge

@@ -272,6 +272,18 @@ impl Matrix {
         }
     }
 
+    /// Refuses data vectors of another number of entries than a model reads.
+    pub fn check_width(&self, inputs: usize) -> Result<()> {
+        if self.n_columns() == inputs {
+            return Ok(());
+        }
+        Err(Error::data(
+            "features",
+            format!("data vectors of {} entries", self.n_columns()),
+            format!("{inputs} entries, as the model was fitted with"),
+        ))
+    }
+
     /// The entries of a row that are stored, as column and value.
     pub fn row(&self, row: usize) -> Vec<(u32, f64)> {
         match self {

@@ -7,14 +7,16 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use crate::dataset::Dataset;
+use crate::engine::{Engine, Plan};
 use crate::error::{Error, Result};
 use crate::model::held_out_pairs;
 use crate::objective::{Prepared, Problem};
-use crate::pairs::Split;
-use crate::params::{CheckedParams, EncoderKind, OptimizerKind, Params, ScoreKind};
+use crate::pairs::{Split, TileShare};
+use crate::params::{CheckedParams, EncoderKind, OptimizerKind, Params, Precision, ScoreKind};
 use crate::real::Real;
+use crate::runtime::Runtime;
 use crate::score::Score;
-use crate::solve::{Observer, Plan, solve};
+use crate::solve::solve;
 
 /// What is held out together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -181,29 +183,11 @@ impl FromStr for Criterion {
     }
 }
 
-/// Looks on while many fits run, from any thread.
-#[derive(Clone, Copy)]
-pub struct Watcher<'w> {
-    /// Sees after each fit how many are done, and how many there are as far as is
-    /// known: a search may find that it needs more.
-    pub after_fit: &'w (dyn Fn(usize, usize) + Sync),
-    /// Asked at every step; `false` ends the work with [`Error::Interrupted`].
-    pub goes_on: &'w (dyn Fn() -> bool + Sync),
-}
-
-impl Watcher<'_> {
-    /// Nobody looks.
-    pub const NONE: Watcher<'static> = Watcher {
-        after_fit: &|_, _| (),
-        goes_on: &|| true,
-    };
-}
-
 /// A fit that did not see one fold.
 #[derive(Debug, Clone)]
-pub struct FoldFit<T> {
+pub struct FoldFit {
     /// Its parameters.
-    pub theta: Vec<T>,
+    pub theta: Vec<f64>,
     /// The mean of the criterion over the pairs of the fold.
     pub criterion: f64,
     /// The steps taken.
@@ -226,49 +210,71 @@ const SMALLEST_GAIN: f64 = 1e-3;
 
 /// How a fit to all pairs but those of a fold is made.
 #[derive(Debug, Clone, Copy)]
-pub enum Care<'w, T> {
+pub enum Care<'w> {
     /// As a fit to all data: the same start, tolerance and rule of stopping.
     AsAFit,
     /// Faster, to sift candidates: coarser tolerances, and L-BFGS starts from
-    /// the one of these parameters, or of the random start, with the lowest
-    /// objective. Other methods, which do not run to the minimum, take the
-    /// random start.
-    Coarse(&'w [&'w [T]]),
+    /// these parameters where their objective is lower than that of the random
+    /// start. Other methods, which do not run to the minimum, take the random
+    /// start.
+    Coarse(Option<&'w [f64]>),
 }
 
 /// Fits to all pairs but those that `prepared` keeps apart, and judges the fit
 /// by the fold, which it has not looked at: what ends it are other pairs, those
 /// that `prepared` holds out to that end.
-pub fn fit_fold<T: Real>(
+pub fn fit_fold(
     params: &CheckedParams,
     prepared: &Prepared,
-    care: Care<'_, T>,
+    care: Care<'_>,
     criterion: &Score,
-    observer: &mut Observer<'_>,
-) -> Result<FoldFit<T>> {
-    let problem = Problem::<T>::new(prepared, params)?;
-    let mut plan = Plan::new(params, &problem)?;
-    let mut start = problem.start(params.init_scale);
+    runtime: Runtime<'_>,
+) -> Result<FoldFit> {
+    let problem = Problem::new(prepared, params)?;
+    let plan = Plan::new(params, &problem)?;
+    let (backend, how) = (runtime.backend(), (plan, care));
+    match params.precision {
+        Precision::F32 => {
+            let engine = &mut *backend.single(&problem)?;
+            fit_on(engine, params, how, criterion, runtime)
+        }
+        Precision::F64 => {
+            let engine = &mut *backend.double(&problem)?;
+            fit_on(engine, params, how, criterion, runtime)
+        }
+    }
+}
+
+fn fit_on<T: Real>(
+    engine: &mut dyn Engine<T>,
+    params: &CheckedParams,
+    (mut plan, care): (Plan, Care<'_>),
+    criterion: &Score,
+    runtime: Runtime<'_>,
+) -> Result<FoldFit> {
+    let mut start = engine.start(params.init_scale)?;
     let mut is_warm = false;
     if let (OptimizerKind::Lbfgs, Care::Coarse(warm)) = (plan.optimizer, care) {
         plan.tolerance = TOLERANCE;
         plan.evaluate_every = LOOK_EVERY;
         plan.smallest_gain = SMALLEST_GAIN;
         plan.patience = plan.patience.div_ceil(LOOK_EVERY);
-        let mut lowest = problem.full(&start, 0, None);
-        for theta in warm
-            .iter()
-            .filter(|theta| length(&problem, theta) > COLLAPSED)
-        {
-            let value = problem.full(theta, 0, None);
-            if value < lowest {
-                (start, lowest, is_warm) = (theta.to_vec(), value, true);
+        if let Some(warm) = warm {
+            let warm: Vec<T> = warm.iter().map(|&x| T::of(x)).collect();
+            engine.load(&warm)?;
+            is_warm = length(engine)? > COLLAPSED && {
+                let of_warm = engine.objective(TileShare::WHOLE, None)?.value;
+                engine.load(&start)?;
+                of_warm < engine.objective(TileShare::WHOLE, None)?.value
+            };
+            if is_warm {
+                start = warm;
             }
         }
     }
-    let solution = solve(&problem, &plan, start, observer)?;
+    let solution = solve(engine, &plan, start, runtime.of_one_of_many())?;
     let look = plan.look().at_every_pair();
-    let by_criterion = problem.judged_by(&solution.theta, criterion, look);
+    let by_criterion = engine.judged_by(criterion, look)?;
     let Some(by_criterion) = by_criterion.filter(|value| value.is_finite()) else {
         return Err(Error::Diverged {
             step: solution.steps,
@@ -277,18 +283,18 @@ pub fn fit_fold<T: Real>(
     };
     Ok(FoldFit {
         moved: !is_warm || solution.best_step > 0,
-        collapsed: length(&problem, &solution.theta) <= COLLAPSED,
-        theta: solution.theta,
+        collapsed: length(engine)? <= COLLAPSED,
+        theta: solution.theta.iter().map(|x| x.to_f64()).collect(),
         criterion: by_criterion,
         steps: solution.steps,
     })
 }
 
 /// The mean squared length of the embeddings.
-fn length<T: Real>(problem: &Problem<'_, T>, theta: &[T]) -> f64 {
-    let y = problem.embed(theta, &problem.statistics(theta));
+fn length<T: Real>(engine: &mut dyn Engine<T>) -> Result<f64> {
+    let y = engine.embed()?.y;
     let squares: f64 = y.iter().map(|x| x.to_f64().powi(2)).sum();
-    squares / problem.training().n_nodes() as f64
+    Ok(squares / engine.problem().n_nodes() as f64)
 }
 
 #[cfg(test)]
@@ -370,7 +376,7 @@ mod tests {
     #[test]
     fn a_fit_does_not_look_at_the_fold_that_judges_it() {
         use crate::experiment::synthetic::{Noise, synthetic};
-        use crate::model::fit_seeing;
+        use crate::model::Fit;
         let data = synthetic(4, Noise::false_links(0.02)).unwrap().data;
         let params = Params {
             dim: 2,
@@ -394,14 +400,14 @@ mod tests {
             data.with_graph(graph.unwrap())
         };
         let fitted = |data: &Dataset| {
-            let fold = Some(folds.split(1));
-            fit_seeing(&params, data, fold, None, &mut |_, _| true).unwrap()
+            let fit = Fit::new(&params).not_seeing(folds.split(1));
+            fit.run(data).unwrap()
         };
         let on_fold = |data: &Dataset| {
-            let prepared = Prepared::new(data, &params, Some(both)).unwrap();
+            let prepared = Prepared::new(data, &params, Some(both), None).unwrap();
             let formula = Criterion::default().formula();
-            let fit = |care| fit_fold::<f32>(&params, &prepared, care, &formula, &mut |_, _| true);
-            (fit(Care::AsAFit).unwrap(), fit(Care::Coarse(&[])).unwrap())
+            let fit = |care| fit_fold(&params, &prepared, care, &formula, Runtime::default());
+            (fit(Care::AsAFit).unwrap(), fit(Care::Coarse(None)).unwrap())
         };
         let (model, folded) = (fitted(&data), on_fold(&data));
         assert!(model.report().held_out.is_some());

@@ -20,7 +20,7 @@
 //!
 //! The modules, from the ground up: [`error`], [`ids`], [`buffer`], [`real`];
 //! [`graph`], [`features`], [`params`]; [`dataset`] and [`io`]; [`score`];
-//! [`pairs`], [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`];
+//! [`pairs`], [`encoder`], [`transform`]; [`objective`]; [`engine`]; [`runtime`]; [`solve`]; [`model`];
 //! [`inspect`], [`folds`]; [`audit`], [`select`](mod@select), [`judge`]; [`refine`],
 //! [`smooth`], [`report`]; [`robust`]; [`experiment`]; and [`measure`], [`layout`](mod@layout)
 //! and [`drawing`] beside them.
@@ -33,6 +33,7 @@ pub mod buffer;
 pub mod dataset;
 pub mod drawing;
 pub mod encoder;
+pub mod engine;
 pub mod error;
 pub mod experiment;
 pub mod features;
@@ -54,6 +55,7 @@ pub mod real;
 pub mod refine;
 pub mod report;
 pub mod robust;
+pub mod runtime;
 pub mod score;
 pub mod select;
 pub mod smooth;
@@ -68,9 +70,10 @@ pub use dataset::Dataset;
 pub use error::{Error, Result};
 pub use features::{Features, Matrix};
 pub use graph::Graph;
-pub use model::{Fitted, fit, fit_observed};
+pub use model::{Fit, Fitted, fit};
 pub use params::{CheckedParams, Params};
 pub use processor::instructions;
+pub use runtime::{Event, Monitor, Runtime};
 pub use select::select;
 
 /// The README's Rust example is a test.

@@ -7,21 +7,19 @@
 //! judge that had seen the fold would find just those links suspect that
 //! disagree with it, and every share would look too good.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::audit::{SeenWeights, Verdict, cross_fit, judge_inside, least_trusted_first, links_of};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::folds::{Care, Criterion, Folds, Watcher, fit_fold};
+use crate::folds::{Care, Criterion, Folds, fit_fold};
 use crate::graph::{Graph, LinkRules};
-use crate::model::fit_seeing;
+use crate::model::Fit;
 use crate::objective::Prepared;
 use crate::pairs::Split;
-use crate::params::{CheckedParams, Precision};
-use crate::real::Real;
+use crate::params::CheckedParams;
+use crate::runtime::{FitCount, Runtime};
 
 /// How suspects are found.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +86,7 @@ pub fn find_suspects(
     params: &CheckedParams,
     data: &Dataset,
     settings: &Refinement,
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<Suspects> {
     let share = |share: &f64| *share > 0.0 && *share < 1.0;
     if !settings.shares.iter().all(share) || !settings.shares.is_sorted() {
@@ -100,17 +98,13 @@ pub fn find_suspects(
     }
     let folds = Folds::new(params.seed, settings.folds)?;
     folds.check(data, params)?;
-    let (done, most) = (AtomicUsize::new(0), most_fits(settings));
-    let count = |_, _| (watcher.after_fit)(done.fetch_add(1, Ordering::Relaxed) + 1, most);
+    let count = FitCount::new(runtime, most_fits(settings));
     let search = FoldSearch {
         params,
         data,
         folds,
         seen: SeenWeights::new(params, data)?,
-        watcher: Watcher {
-            after_fit: &count,
-            goes_on: watcher.goes_on,
-        },
+        runtime: count.runtime(),
     };
     let outer: Vec<usize> = (0..settings.compared.clamp(1, settings.folds)).collect();
     let rankings: Vec<Vec<Verdict>> = outer
@@ -128,7 +122,7 @@ pub fn find_suspects(
             tried,
         });
     }
-    let judged = cross_fit(params, data, folds, &[], search.watcher)?.verdicts;
+    let judged = cross_fit(params, data, folds, &[], search.runtime)?.verdicts;
     let links = judged[..count_of(share, judged.len())].to_vec();
     Ok(Suspects {
         share,
@@ -147,7 +141,7 @@ struct FoldSearch<'s> {
     data: &'s Dataset,
     folds: Folds,
     seen: SeenWeights,
-    watcher: Watcher<'s>,
+    runtime: Runtime<'s>,
 }
 
 impl FoldSearch<'_> {
@@ -160,10 +154,9 @@ impl FoldSearch<'_> {
             .par_iter()
             .map(|&other| {
                 let judged = self.links_in(self.folds.split(other))?;
-                let goes_on = &mut |_: &_, _| (self.watcher.goes_on)();
-                let fitted =
-                    fit_seeing(self.params, self.data, Some(split), Some(&judged), goes_on)?;
-                (self.watcher.after_fit)(0, 0);
+                let fit = Fit::new(self.params).not_seeing(split).without(&judged);
+                let fitted = fit.runtime(self.runtime.of_one_of_many()).run(self.data)?;
+                self.runtime.after_fit(0, 0);
                 Ok(judge_inside(&fitted, self.data, &self.seen, judged.links()))
             })
             .collect::<Result<_>>()?;
@@ -192,7 +185,7 @@ impl FoldSearch<'_> {
                     let ranking = &rankings[fold];
                     let aside = &ranking[..count_of(share, ranking.len())];
                     let value = self.criterion_on(fold, aside, settings.criterion)?;
-                    (self.watcher.after_fit)(0, 0);
+                    self.runtime.after_fit(0, 0);
                     Ok(value)
                 })
                 .collect::<Result<_>>()?;
@@ -209,24 +202,11 @@ impl FoldSearch<'_> {
     }
 
     fn criterion_on(&self, fold: usize, aside: &[Verdict], criterion: Criterion) -> Result<f64> {
-        match self.params.precision {
-            Precision::F32 => self.criterion_in::<f32>(fold, aside, criterion),
-            Precision::F64 => self.criterion_in::<f64>(fold, aside, criterion),
-        }
-    }
-
-    fn criterion_in<T: Real>(
-        &self,
-        fold: usize,
-        aside: &[Verdict],
-        criterion: Criterion,
-    ) -> Result<f64> {
         let aside = links_of(self.data, aside)?;
         let split = self.folds.split_of_fit(fold, self.params, self.data);
-        let prepared = Prepared::without(self.data, self.params, Some(split), Some(&aside))?;
-        let goes_on = &mut |_: &_, _| (self.watcher.goes_on)();
-        let formula = criterion.formula();
-        let fit = fit_fold::<T>(self.params, &prepared, Care::Coarse(&[]), &formula, goes_on)?;
+        let prepared = Prepared::new(self.data, self.params, Some(split), Some(&aside))?;
+        let (formula, care) = (criterion.formula(), Care::Coarse(None));
+        let fit = fit_fold(self.params, &prepared, care, &formula, self.runtime)?;
         Ok(fit.criterion)
     }
 }
@@ -247,7 +227,12 @@ mod tests {
             ..Params::default()
         };
         let params = params.check().unwrap();
-        let found = find_suspects(&params, &made.data, &Refinement::default(), Watcher::NONE);
+        let found = find_suspects(
+            &params,
+            &made.data,
+            &Refinement::default(),
+            Runtime::default(),
+        );
         (found.unwrap(), made.labels)
     }
 
@@ -293,7 +278,7 @@ mod tests {
                 shares,
                 ..Refinement::default()
             };
-            let found = find_suspects(&params, &made.data, &settings, Watcher::NONE);
+            let found = find_suspects(&params, &made.data, &settings, Runtime::default());
             assert!(matches!(found, Err(Error::Param { .. })));
         }
     }

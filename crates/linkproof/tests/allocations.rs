@@ -7,9 +7,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use linkproof::objective::{Gradient, Prepared, Problem, Workspace};
+use linkproof::engine::{CpuEngine, Engine, Plan};
+use linkproof::objective::{Prepared, Problem};
 use linkproof::params::{EncoderKind, Sampler as SamplerKind, SolverKind};
-use linkproof::solve::{FirstOrder, Plan, Sampler};
 use linkproof::{Dataset, Features, Graph, Matrix, Params};
 
 struct Counting;
@@ -63,19 +63,18 @@ fn data() -> Dataset {
 fn allocated(params: Params) -> (usize, usize) {
     let params = params.check().unwrap();
     let data = data();
-    let prepared = Prepared::new(&data, &params, None).unwrap();
-    let problem = Problem::<f32>::new(&prepared, &params).unwrap();
-    let plan = Plan::new(&params, &problem).unwrap();
-    let mut theta = problem.start(1.0);
-    let mut sampler = Sampler::new(&problem, &plan);
-    let mut optimizer = FirstOrder::new(&plan, &theta);
-    let (mut workspace, mut gradient) = (Workspace::default(), Gradient::default());
+    let prepared = Prepared::new(&data, &params, None, None).unwrap();
+    let problem = Problem::new(&prepared, &params).unwrap();
+    let mut engine = CpuEngine::<f32>::new(&problem);
+    let start = engine.start(1.0).unwrap();
+    engine.load(&start).unwrap();
+    engine
+        .begin(&Plan::new(&params, &problem).unwrap())
+        .unwrap();
     let mut run = |steps: std::ops::Range<u64>| {
         for step in steps {
-            let sample = sampler.draw(step);
-            let value = problem.sampled(&theta, sample, step, &mut workspace, &mut gradient);
-            let norm = optimizer.step(&mut theta, &gradient);
-            assert!(value.is_finite() && norm.is_finite());
+            let outcome = engine.step(step).unwrap();
+            assert!(outcome.value.is_finite() && outcome.gradient_norm.is_finite());
         }
     };
     // A batch larger than any before makes buffers grow: rarely, and less and

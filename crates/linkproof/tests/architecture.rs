@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 31] = [
+const LAYERS: [(&str, u32); 33] = [
     ("error", 0),
     ("buffer", 0),
     ("math", 0),
@@ -29,18 +29,20 @@ const LAYERS: [(&str, u32); 31] = [
     ("encoder", 6),
     ("transform", 6),
     ("objective", 7),
-    ("solve", 8),
-    ("model", 9),
-    ("inspect", 10),
-    ("folds", 10),
-    ("audit", 11),
-    ("select", 11),
-    ("judge", 11),
-    ("refine", 12),
-    ("smooth", 12),
-    ("report", 12),
-    ("robust", 13),
-    ("experiment", 14),
+    ("engine", 8),
+    ("runtime", 9),
+    ("solve", 10),
+    ("model", 11),
+    ("inspect", 12),
+    ("folds", 12),
+    ("audit", 13),
+    ("select", 13),
+    ("judge", 13),
+    ("refine", 14),
+    ("smooth", 14),
+    ("report", 14),
+    ("robust", 15),
+    ("experiment", 16),
 ];
 
 const MAX_LINES: usize = 500;

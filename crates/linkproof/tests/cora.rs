@@ -11,8 +11,8 @@ use linkproof::experiment::labelled::{Labelled, rows_of};
 use linkproof::experiment::mean::Mean;
 use linkproof::experiment::method::{embed_unseen_smoothly, smoother};
 use linkproof::fit;
-use linkproof::folds::Watcher;
 use linkproof::params::{EncoderKind, OutputActivation, Params, Sampler, SolverKind};
+use linkproof::runtime::Runtime;
 
 fn cora() -> Option<Labelled> {
     let Some(folder) = std::env::var_os("LINKPROOF_CORA").map(PathBuf::from) else {
@@ -92,14 +92,14 @@ fn averages_over_believed_links_show_more_than_the_fit() {
     };
     let params = Params::default().check().unwrap();
     let model = fit(&params, &cora.data).unwrap();
-    let averages = smoother(&model, &cora.data, Watcher::NONE).unwrap();
+    let averages = smoother(&model, &cora.data, Runtime::default()).unwrap();
     let plain = nmi_on_test_rows(&cora, model.embeddings(), 64, 5).mean;
     let smooth = nmi_on_test_rows(&cora, averages.embeddings(), 64, 5).mean;
 
     let split = cora.split(0);
     let training = cora.training(&split).unwrap();
     let model = fit(&params, &training.data).unwrap();
-    let unseen = embed_unseen_smoothly(&model, &training, Watcher::NONE).unwrap();
+    let unseen = embed_unseen_smoothly(&model, &training, Runtime::default()).unwrap();
     let judge = |y: &[f32]| cora.nmi(y, &split.test, 0).unwrap();
     let alone = judge(&unseen.alone);
     let with_links = judge(&unseen.with_links.unwrap());

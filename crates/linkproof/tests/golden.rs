@@ -262,7 +262,7 @@ fn selection(data: &Dataset) -> String {
         folds: 3,
         ..Search::around(&params)
     };
-    let found = linkproof::select(&params, data, &search, linkproof::folds::Watcher::NONE).unwrap();
+    let found = linkproof::select(&params, data, &search, linkproof::Runtime::default()).unwrap();
     let criteria = found.candidates.iter().flat_map(|found| &found.entry.folds);
     let digest = digest(criteria.map(|(_, criterion)| criterion.to_bits()));
     format!("select {digest:016x}\n")
@@ -275,9 +275,9 @@ fn robust(data: &Dataset) -> String {
         ..Params::default()
     };
     let recipe = linkproof::robust::Recipe::default();
-    let watcher = linkproof::folds::Watcher::NONE;
+    let runtime = linkproof::Runtime::default();
     let found =
-        linkproof::robust::fit_robust(&params.check().unwrap(), data, &recipe, watcher).unwrap();
+        linkproof::robust::fit_robust(&params.check().unwrap(), data, &recipe, runtime).unwrap();
     let beliefs = found
         .judgement
         .links

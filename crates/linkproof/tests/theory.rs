@@ -5,13 +5,13 @@
 
 mod support;
 
+use linkproof::engine::{Evaluator, Gradient, Plan, StepSampler, Workspace};
 use linkproof::graph::Graph;
-use linkproof::objective::{Gradient, Prepared, Problem, Workspace};
+use linkproof::objective::{Prepared, Problem};
 use linkproof::params::{
     Normalize, OptimizerKind, Params, Precision, Sampler, ScoreKind, SolverKind,
 };
 use linkproof::score::Score;
-use linkproof::solve::{Plan, Sampler as Draw};
 use linkproof::{Dataset, Features, Fitted, Matrix, fit};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -91,8 +91,9 @@ fn the_expected_stochastic_gradient_is_the_theorems() {
     };
     let params = params.check().unwrap();
     let data = line(14);
-    let prepared = Prepared::new(&data, &params, None).unwrap();
-    let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+    let prepared = Prepared::new(&data, &params, None, None).unwrap();
+    let problem = Problem::new(&prepared, &params).unwrap();
+    let evaluator = Evaluator::<f64>::new(&problem);
     let plan = Plan::new(&params, &problem).unwrap();
     let theta = vec![0.7, 0.9]; // the weight of the map, gamma
 
@@ -111,12 +112,12 @@ fn the_expected_stochastic_gradient_is_the_theorems() {
         }
     }
     let draws = 20_000;
-    let mut draw = Draw::new(&problem, &plan);
+    let mut draw = StepSampler::new(&problem, &plan);
     let (mut workspace, mut gradient) = (Workspace::default(), Gradient::default());
     let (mut mean, mut square) = ([0.0; 2], [0.0; 2]);
     for step in 0..draws {
         let sample = draw.draw(step);
-        problem.sampled(&theta, sample, step, &mut workspace, &mut gradient);
+        evaluator.sampled(&theta, sample, step, &mut workspace, &mut gradient);
         for place in 0..2 {
             mean[place] += gradient.values[place] / draws as f64;
             square[place] += gradient.values[place].powi(2) / draws as f64;

@@ -43,7 +43,7 @@ pub fn run(args: &DemoArgs, session: &Session) -> anyhow::Result<()> {
     let clock = Instant::now();
     let seed = session.seed().unwrap_or(0);
     let folder = OutputFolder::create(&args.out, kind(), true)?;
-    let mut progress = Progress::start(session, "fitting");
+    let progress = Progress::start(session, "fitting");
     let mut settings = Vec::new();
     for (place, setting) in SETTINGS.into_iter().enumerate() {
         let mut done = place as u64 * DATA_SETS;

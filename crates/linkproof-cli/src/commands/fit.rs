@@ -4,11 +4,10 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use linkproof::folds::Watcher;
 use linkproof::io::{self, EmbeddingFormat, Field, Files, FolderKind, OutputFolder, model_files};
 use linkproof::refine::{Refinement, Suspects, find_suspects};
 use linkproof::select::Selection;
-use linkproof::{CheckedParams, Dataset, Error, Fitted};
+use linkproof::{CheckedParams, Dataset, Error, Fit, Fitted, Runtime};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Format, quoted};
@@ -185,10 +184,8 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             progress.say("starting the fit");
             let suspects = findings.suspects.as_ref();
             let aside = suspects.and_then(|found| found.aside.as_ref());
-            linkproof::model::fit_without(&params, &data, aside, &mut |record, most| {
-                progress.step(record, most);
-                !Session::is_stopped()
-            })?
+            let fit = Fit::new(&params).without(aside);
+            fit.runtime(Runtime::watched_by(&progress)).run(&data)?
         }
     };
     let links = data.user_graph()?;
@@ -231,11 +228,7 @@ fn suspects(
         criterion: args.search.criterion(),
         ..Refinement::default()
     };
-    let watcher = Watcher {
-        after_fit: &|done, all| progress.fits(done, all),
-        goes_on: &|| !Session::is_stopped(),
-    };
-    find_suspects(params, data, &settings, watcher)
+    find_suspects(params, data, &settings, Runtime::watched_by(progress))
 }
 
 /// What `fit.json` records beside the fit itself.

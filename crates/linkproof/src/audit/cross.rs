@@ -7,11 +7,12 @@ use rayon::prelude::*;
 use super::{RandomPair, SeenWeights, Verdict, least_trusted_first};
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::folds::{Folds, Watcher};
+use crate::folds::Folds;
 use crate::graph::{Graph, Link};
-use crate::model::{Fitted, fit_seeing};
+use crate::model::{Fit, Fitted};
 use crate::pairs::Split;
 use crate::params::CheckedParams;
+use crate::runtime::Runtime;
 
 /// Links and pairs judged by fits that did not see them.
 #[derive(Debug, Clone)]
@@ -29,7 +30,7 @@ pub fn cross_fit(
     data: &Dataset,
     folds: Folds,
     random: &[RandomPair],
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<CrossFit> {
     folds.check(data, params)?;
     let seen = SeenWeights::new(params, data)?;
@@ -38,10 +39,10 @@ pub fn cross_fit(
         .into_par_iter()
         .map(|fold| {
             let split = folds.split(fold);
-            let goes_on = &mut |_: &_, _| (watcher.goes_on)();
-            let fitted = fit_seeing(params, data, Some(split), None, goes_on)?;
+            let fit = Fit::new(params).not_seeing(split);
+            let fitted = fit.runtime(runtime.of_one_of_many()).run(data)?;
             let count = done.fetch_add(1, Ordering::Relaxed) + 1;
-            (watcher.after_fit)(count, folds.number());
+            runtime.after_fit(count, folds.number());
             let links = data.graph().links();
             let links = links.filter(|link| split.holds_out(link.src, link.dst));
             Ok((

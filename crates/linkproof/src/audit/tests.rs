@@ -1,11 +1,12 @@
 use super::*;
 use crate::dataset::Dataset;
 use crate::experiment::synthetic::{Noise, synthetic};
-use crate::folds::{Folds, Watcher};
+use crate::folds::Folds;
 use crate::graph::Graph;
 use crate::measure::auc;
 use crate::model::fit;
 use crate::params::{Normalize, WeightTransform};
+use crate::runtime::Runtime;
 
 #[test]
 fn trust_falls_with_surprise_only() {
@@ -79,7 +80,7 @@ fn cross_fits_find_false_links_and_their_rate() {
     let random = random_pairs(&made.data, 4000, 0);
     assert_eq!(random.len(), 4000);
     let folds = Folds::new(0, 5).unwrap();
-    let found = cross_fit(&params(), &made.data, folds, &random, Watcher::NONE).unwrap();
+    let found = cross_fit(&params(), &made.data, folds, &random, Runtime::default()).unwrap();
     assert_eq!(found.verdicts.len(), made.data.graph().n_links());
     let is_false =
         |verdict: &Verdict| made.labels[verdict.src as usize] != made.labels[verdict.dst as usize];
@@ -218,7 +219,7 @@ fn links_of_a_fit_to_walks_are_judged_by_averaged_weights() {
     let averaged = average_over_walks(graph, 3, false, |_, _| true).unwrap();
     let plain = as_fitted(&model, &made.data, &[]).unwrap();
     let folds = Folds::new(0, 3).unwrap();
-    let crossed = cross_fit(&params, &made.data, folds, &[], Watcher::NONE).unwrap();
+    let crossed = cross_fit(&params, &made.data, folds, &[], Runtime::default()).unwrap();
     for verdict in plain.verdicts.iter().chain(&crossed.verdicts) {
         let seen = averaged.weight(verdict.src, verdict.dst).unwrap();
         let expected = log_trust(seen, verdict.mu).exp();

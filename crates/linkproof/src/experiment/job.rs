@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::mean::Mean;
 use crate::drawing::{Axis, Chart, Series};
 use crate::error::Result;
-use crate::folds::Watcher;
+use crate::runtime::Runtime;
 
 /// One measured number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,8 +26,8 @@ pub struct Reading {
     pub value: f64,
 }
 
-/// What a job does; the watcher may end it.
-pub type Work<'j> = Box<dyn Fn(Watcher<'_>) -> Result<Vec<Reading>> + Send + Sync + 'j>;
+/// What a job does; the runtime may end it.
+pub type Work<'j> = Box<dyn Fn(Runtime<'_>) -> Result<Vec<Reading>> + Send + Sync + 'j>;
 
 /// A piece of an experiment that is done in one go.
 pub struct Job<'j> {

@@ -1,13 +1,14 @@
 //! Ways to embed a graph that the experiments compare: a plain fit, settings
 //! chosen without labels, suspects set aside, averages over believed links.
 
-use crate::audit::{cross_fit, random_pairs};
+use crate::audit::{cross_fit, pairs_to_compare};
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::folds::{Folds, HoldOut, Watcher};
-use crate::model::{Fitted, fit_without};
+use crate::folds::{Folds, HoldOut};
+use crate::model::{Fit, Fitted};
 use crate::params::{Params, ScoreKind};
 use crate::refine::{Refinement, find_suspects};
+use crate::runtime::Runtime;
 use crate::select::{Grid, Search, select};
 use crate::smooth::Smoother;
 
@@ -15,8 +16,6 @@ use super::labelled::Training;
 
 /// Rounds of averaging, as many as the graph networks that average have layers.
 pub const ROUNDS: usize = 2;
-/// Random pairs that links are compared with.
-const RANDOM_PAIRS: usize = 20_000;
 const FOLDS: usize = 5;
 
 /// Chooses score, exponent and ridge by folds of nodes, so that the fit suits
@@ -25,7 +24,7 @@ pub fn choose(
     base: &Params,
     data: &Dataset,
     scores: &[ScoreKind],
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<Params> {
     let search = Search {
         grid: Grid {
@@ -35,28 +34,27 @@ pub fn choose(
         hold_out: HoldOut::Nodes,
         ..Search::around(base)
     };
-    Ok(select(base, data, &search, watcher)?.chosen.params(base))
+    Ok(select(base, data, &search, runtime)?.chosen.params(base))
 }
 
 /// A fit without the links that the criterion says it is better off without.
-pub fn fit_refined(params: &Params, data: &Dataset, watcher: Watcher<'_>) -> Result<Fitted> {
+pub fn fit_refined(params: &Params, data: &Dataset, runtime: Runtime<'_>) -> Result<Fitted> {
     let params = params.clone().check()?;
-    let found = find_suspects(&params, data, &Refinement::default(), watcher)?;
-    fit_without(&params, data, found.aside.as_ref(), &mut |_, _| {
-        (watcher.goes_on)()
-    })
+    let found = find_suspects(&params, data, &Refinement::default(), runtime)?;
+    let fit = Fit::new(&params).without(found.aside.as_ref());
+    fit.runtime(runtime.of_one_of_many()).run(data)
 }
 
 /// Averages over links, each judged by a fit that did not see it.
 pub fn smoother<'m>(
     model: &'m Fitted,
     data: &Dataset,
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<Smoother<'m>> {
     let params = model.params().clone().check()?;
-    let random = random_pairs(data, RANDOM_PAIRS, params.seed);
+    let random = pairs_to_compare(model, data);
     let folds = Folds::new(params.seed, FOLDS)?;
-    let judged = cross_fit(&params, data, folds, &random, watcher)?;
+    let judged = cross_fit(&params, data, folds, &random, runtime)?;
     Ok(Smoother::new(model, judged.verdicts, judged.random, ROUNDS))
 }
 
@@ -85,9 +83,9 @@ pub fn embed_unseen(model: &Fitted, training: &Training) -> Result<Unseen> {
 pub fn embed_unseen_smoothly(
     model: &Fitted,
     training: &Training,
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<Unseen> {
-    let smoother = smoother(model, &training.data, watcher)?;
+    let smoother = smoother(model, &training.data, runtime)?;
     let encoded = model.embed(&training.unseen)?;
     let with_links = smoother.embed(0, &encoded, &training.links)?;
     let learnt = smoother.unseen(0, &training.data)?;

@@ -8,9 +8,9 @@ use super::method::{choose, fit_refined, smoother};
 use super::planted::{BlockModel, TwoViews};
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::folds::Watcher;
 use crate::model::{Fitted, fit};
 use crate::params::{Params, ScoreKind};
+use crate::runtime::Runtime;
 
 /// The tables, one a graph.
 pub const CORA: &str = "cora";
@@ -167,9 +167,9 @@ pub fn jobs<'g>(subject: &'g Subject<'g>, runs: u64, seed: u64) -> Vec<Job<'g>> 
             jobs.push(Job {
                 key: format!("{}-{place}-chosen-run{run}", subject.name()),
                 cost: 40.0 * subject.cost(),
-                work: Box::new(move |watcher| {
+                work: Box::new(move |runtime| {
                     let made = subject.make(damage, seed)?;
-                    chosen(&made, (subject.name(), column, run), seed, watcher)
+                    chosen(&made, (subject.name(), column, run), seed, runtime)
                 }),
             });
         }
@@ -205,19 +205,19 @@ fn plain(made: &Made, place: Place<'_>, seed: u64) -> Result<Vec<Reading>> {
     PLAIN.iter().map(row).collect()
 }
 
-fn chosen(made: &Made, place: Place<'_>, seed: u64, watcher: Watcher<'_>) -> Result<Vec<Reading>> {
+fn chosen(made: &Made, place: Place<'_>, seed: u64, runtime: Runtime<'_>) -> Result<Vec<Reading>> {
     let base = Params {
         seed,
         ..Params::default()
     };
-    let params = choose(&base, made.data(), &SCORES, watcher)?;
+    let params = choose(&base, made.data(), &SCORES, runtime)?;
     let model = fit(&params.clone().check()?, made.data())?;
     let mut readings = vec![reading(place, SELECTED, made.judge(&model, seed)?)];
-    let refined = fit_refined(&params, made.data(), watcher)?;
+    let refined = fit_refined(&params, made.data(), runtime)?;
     readings.push(reading(place, REFINED, made.judge(&refined, seed)?));
     // Test things of the two views have no links to average over.
     if let Made::Classes(graph) = made {
-        let averages = smoother(&model, made.data(), watcher)?;
+        let averages = smoother(&model, made.data(), runtime)?;
         let value = judge_classes(graph, averages.embeddings(), seed)?;
         readings.push(reading(place, SMOOTHED, value));
     }

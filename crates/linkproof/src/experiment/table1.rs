@@ -7,10 +7,10 @@ use super::synthetic::{CLUSTERS, FEATURES, Noise, Synthetic, synthetic};
 use crate::dataset::Dataset;
 use crate::drawing::{Drawing, Panel, panels};
 use crate::error::{Error, Result};
-use crate::folds::Watcher;
 use crate::measure::{KMeans, purity};
 use crate::model::{Fitted, fit};
 use crate::params::{Params, Precision, ScoreKind};
+use crate::runtime::Runtime;
 use crate::select::{Candidate, Grid, Search, candidates, select};
 
 /// The name of the table.
@@ -98,13 +98,13 @@ fn fit_purity(made: &Synthetic, params: Params) -> Result<f64> {
     clusters_purity(made, model.embeddings())
 }
 
-fn chosen(data: &Dataset, scores: &[ScoreKind], watcher: Watcher<'_>) -> Result<Candidate> {
+fn chosen(data: &Dataset, scores: &[ScoreKind], runtime: Runtime<'_>) -> Result<Candidate> {
     let base = base();
     let search = Search {
         grid: grid(&base, scores),
         ..Search::around(&base)
     };
-    Ok(select(&base, data, &search, watcher)?.chosen)
+    Ok(select(&base, data, &search, runtime)?.chosen)
 }
 
 /// One job a column and data set.
@@ -115,14 +115,14 @@ pub fn jobs(runs: u64, seed: u64) -> Vec<Job<'static>> {
             jobs.push(Job {
                 key: format!("xi{xi}-run{run}"),
                 cost: 1.0,
-                work: Box::new(move |watcher| one(xi, seed, run, watcher)),
+                work: Box::new(move |runtime| one(xi, seed, run, runtime)),
             });
         }
     }
     jobs
 }
 
-fn one(xi: f64, seed: u64, run: u64, watcher: Watcher<'_>) -> Result<Vec<Reading>> {
+fn one(xi: f64, seed: u64, run: u64, runtime: Runtime<'_>) -> Result<Vec<Reading>> {
     let made = synthetic(seed.wrapping_add(run), Noise::false_links(xi))?;
     let mut readings = Vec::new();
     let mut add = |row: &str, value: f64| {
@@ -143,13 +143,13 @@ fn one(xi: f64, seed: u64, run: u64, watcher: Watcher<'_>) -> Result<Vec<Reading
         add(&paper_row(beta), fit_purity(&made, params)?);
     }
     for (name, score) in FAMILIES {
-        let choice = chosen(&made.data, &[score], watcher)?;
+        let choice = chosen(&made.data, &[score], runtime)?;
         add(name, fit_purity(&made, choice.params(&base))?);
     }
-    let choice = chosen(&made.data, ScoreKind::ALL, watcher)?;
+    let choice = chosen(&made.data, ScoreKind::ALL, runtime)?;
     let model = fit(&choice.params(&base).check()?, &made.data)?;
     add(CHOSEN, clusters_purity(&made, model.embeddings())?);
-    let averages = smoother(&model, &made.data, watcher)?;
+    let averages = smoother(&model, &made.data, runtime)?;
     add(SMOOTHED, clusters_purity(&made, averages.embeddings())?);
     let mut sum = 0.0;
     let all = candidates(&grid(&base, ScoreKind::ALL), &base)?;

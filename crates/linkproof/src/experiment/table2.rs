@@ -237,12 +237,12 @@ pub fn jobs(graph: &Labelled, sizes: Sizes, runs: u64, seed: u64) -> Vec<Job<'_>
             jobs.push(Job {
                 key: format!("chosen{place}-A-run{run}"),
                 cost: 10.0 + 8.0 * scores.len() as f64,
-                work: Box::new(move |watcher| {
+                work: Box::new(move |runtime| {
                     let split = graph.split(seed);
-                    let params = choose(&base, &graph.data, scores, watcher)?;
+                    let params = choose(&base, &graph.data, scores, runtime)?;
                     let model = fit(&params.check()?, &graph.data)?;
                     let plain = of_test(graph, &split, model.embeddings(), seed)?;
-                    let averages = smoother(&model, &graph.data, watcher)?;
+                    let averages = smoother(&model, &graph.data, runtime)?;
                     let smooth = of_test(graph, &split, averages.embeddings(), seed)?;
                     let column = COLUMNS[0].1;
                     Ok(vec![
@@ -254,14 +254,14 @@ pub fn jobs(graph: &Labelled, sizes: Sizes, runs: u64, seed: u64) -> Vec<Job<'_>
             jobs.push(Job {
                 key: format!("chosen{place}-B-run{run}"),
                 cost: 8.0 + 6.0 * scores.len() as f64,
-                work: Box::new(move |watcher| {
+                work: Box::new(move |runtime| {
                     let split = graph.split(seed);
                     let training = graph.training(&split)?;
-                    let params = choose(&base_b, &training.data, scores, watcher)?;
+                    let params = choose(&base_b, &training.data, scores, runtime)?;
                     let model = fit(&params.check()?, &training.data)?;
                     let plain = embed_unseen(&model, &training)?;
                     let mut readings = unseen(graph, &split, (name, run, seed), &plain)?;
-                    let smooth = embed_unseen_smoothly(&model, &training, watcher)?;
+                    let smooth = embed_unseen_smoothly(&model, &training, runtime)?;
                     readings.extend(unseen(graph, &split, (smoothed, run, seed), &smooth)?);
                     Ok(readings)
                 }),

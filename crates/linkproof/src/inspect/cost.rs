@@ -22,13 +22,14 @@ use serde::Serialize;
 
 use super::speed::Trial;
 use crate::dataset::Dataset;
+use crate::engine::{CpuEngine, EXACT_NODES, Plan};
 use crate::error::Result;
 use crate::features::{Matrix, Values};
 use crate::model::held_out_pairs;
-use crate::objective::{EXACT_NODES, Prepared, Problem};
+use crate::objective::{Prepared, Problem};
 use crate::params::{CheckedParams, OptimizerKind, Params, Precision, SolverKind};
 use crate::real::Real;
-use crate::solve::{Lbfgs, Plan};
+use crate::solve::Lbfgs;
 
 /// Passes that a step of L-BFGS takes, with its line search.
 const PASSES: f64 = 1.1;
@@ -90,20 +91,21 @@ pub fn solver_costs(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solver
 
 fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<SolverCost>> {
     let split = held_out_pairs(params, data.graph().n_links());
-    let prepared = Prepared::new(data, params, split)?;
-    let problem = Problem::<T>::new(&prepared, params)?;
-    let dim = Trial::dim(&problem, params.dim);
+    let prepared = Prepared::new(data, params, split, None)?;
+    let problem = Problem::new(&prepared, params)?;
+    let dim = Trial::<T>::dim(&problem, params.dim);
     let smaller = if dim < params.dim {
         let params = Params {
             dim,
             ..(**params).clone()
         };
-        Some(Problem::<T>::new(&prepared, &params.check()?)?)
+        Some(Problem::new(&prepared, &params.check()?)?)
     } else {
         None
     };
-    let trial = Trial::new(smaller.as_ref().unwrap_or(&problem), dim, params.dim);
-    let speed = trial.speed();
+    let tried = smaller.as_ref().unwrap_or(&problem);
+    let mut trial = Trial::new(CpuEngine::<T>::new(tried), params.dim)?;
+    let speed = trial.speed()?;
     let default = Plan::new(params, &problem)?;
     let mut costs = Vec::new();
     for (solver, optimizer) in [
@@ -123,17 +125,17 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
         let step = match (solver, optimizer) {
             (SolverKind::Exact, OptimizerKind::Lbfgs) => PASSES * speed.pass,
             (SolverKind::Exact, _) => speed.pass,
-            (SolverKind::Sgd, _) => trial.step_seconds(&plan),
+            (SolverKind::Sgd, _) => trial.step_seconds(&plan)?,
         };
         let look = plan.look();
-        let held_out = trial.held_out_seconds(&speed, look);
+        let held_out = trial.held_out_seconds(&speed, look)?;
         let value = match look.every_pair {
             true => held_out,
-            false => trial.held_out_seconds(&speed, look.at_every_pair()),
+            false => trial.held_out_seconds(&speed, look.at_every_pair())?,
         };
         let seconds_per_step = step + held_out / plan.evaluate_every as f64;
         let usual_steps = match split {
-            Some(_) => usual_steps(&plan, problem.is_all_tables()),
+            Some(_) => usual_steps(&plan, problem.parameters.is_all_tables()),
             // Nothing stops such a fit but its convergence.
             None => plan.steps,
         };
@@ -153,7 +155,7 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
             seconds: seconds(usual_steps),
             most_steps: plan.steps,
             most_seconds: seconds(plan.steps),
-            memory_bytes: memory(data, &problem, &plan, params.dim),
+            memory_bytes: memory::<T>(data, &problem, &plan),
         });
     }
     Ok(costs)
@@ -182,12 +184,12 @@ fn usual_steps(plan: &Plan, all_tables: bool) -> usize {
 /// - all pairs: `5 Y` (embeddings, packed twice, joined, and their gradient);
 ///   stochastic: `Y` to report by, and `2 Y` packed for the held-out score
 ///   while it is exact.
-fn memory<T: Real>(data: &Dataset, problem: &Problem<'_, T>, plan: &Plan, dim: usize) -> u64 {
+fn memory<T: Real>(data: &Dataset, problem: &Problem<'_>, plan: &Plan) -> u64 {
     const PROGRAM: f64 = 12e6;
     let size = std::mem::size_of::<T>() as f64;
     let n = data.n_nodes() as f64;
     let params = problem.n_params() as f64 * size;
-    let embeddings = n * dim as f64 * size;
+    let embeddings = n * problem.dim as f64 * size;
     let copies_of_params = match plan.optimizer {
         OptimizerKind::Lbfgs => 2 * Lbfgs::default().memory + 6,
         OptimizerKind::Adam | OptimizerKind::Sgd => 5,

@@ -1,12 +1,14 @@
 //! Fits to the pattern of links, that no fold stops.
 
 use crate::dataset::Dataset;
+use crate::engine::{Engine, Plan};
 use crate::error::{Error, Result};
 use crate::model::held_out_pairs;
 use crate::objective::{Prepared, Problem};
 use crate::params::{CheckedParams, OptimizerKind, Params, Precision, ScoreKind, WeightTransform};
 use crate::real::Real;
-use crate::solve::{Plan, solve};
+use crate::runtime::Runtime;
+use crate::solve::solve;
 
 /// A gain of this share of the objective ends a fit.
 pub const TOLERANCE: f64 = 1e-4;
@@ -45,23 +47,10 @@ pub fn fit_links(
     data: &Dataset,
     warm: Option<&[f32]>,
     tolerance: f64,
-    goes_on: &(dyn Fn() -> bool + Sync),
+    runtime: Runtime<'_>,
 ) -> Result<LinkFit> {
-    match params.precision {
-        Precision::F32 => fit_in::<f32>(params, data, warm, tolerance, goes_on),
-        Precision::F64 => fit_in::<f64>(params, data, warm, tolerance, goes_on),
-    }
-}
-
-fn fit_in<T: Real>(
-    params: &CheckedParams,
-    data: &Dataset,
-    warm: Option<&[f32]>,
-    tolerance: f64,
-    goes_on: &(dyn Fn() -> bool + Sync),
-) -> Result<LinkFit> {
-    let prepared = Prepared::new(data, params, None)?;
-    let problem = Problem::<T>::new(&prepared, params)?;
+    let prepared = Prepared::new(data, params, None, None)?;
+    let problem = Problem::new(&prepared, params)?;
     let plan = Plan::new(params, &problem)?;
     if plan.optimizer == OptimizerKind::Lbfgs {
         let plan = Plan {
@@ -69,32 +58,43 @@ fn fit_in<T: Real>(
             tolerance,
             ..plan
         };
-        return run(params, &problem, &plan, warm, goes_on);
+        return run(params, &problem, &plan, warm, runtime);
     }
     let split = held_out_pairs(params, data.graph().n_links());
-    let prepared = Prepared::new(data, params, split)?;
-    let problem = Problem::<T>::new(&prepared, params)?;
+    let prepared = Prepared::new(data, params, split, None)?;
+    let problem = Problem::new(&prepared, params)?;
     let plan = Plan::new(params, &problem)?;
-    run(params, &problem, &plan, None, goes_on)
+    run(params, &problem, &plan, None, runtime)
 }
 
-fn run<T: Real>(
+fn run(
     params: &CheckedParams,
-    problem: &Problem<'_, T>,
+    problem: &Problem<'_>,
     plan: &Plan,
     warm: Option<&[f32]>,
-    goes_on: &(dyn Fn() -> bool + Sync),
+    runtime: Runtime<'_>,
+) -> Result<LinkFit> {
+    let warm = warm.filter(|theta| theta.len() == problem.n_params());
+    let (scale, backend) = (params.init_scale, runtime.backend());
+    match params.precision {
+        Precision::F32 => run_on(&mut *backend.single(problem)?, plan, (warm, scale), runtime),
+        Precision::F64 => run_on(&mut *backend.double(problem)?, plan, (warm, scale), runtime),
+    }
+}
+
+fn run_on<T: Real>(
+    engine: &mut dyn Engine<T>,
+    plan: &Plan,
+    (warm, scale): (Option<&[f32]>, f64),
+    runtime: Runtime<'_>,
 ) -> Result<LinkFit> {
     let start = match warm {
-        Some(theta) if theta.len() == problem.n_params() => {
-            theta.iter().map(|&x| T::of(f64::from(x))).collect()
-        }
-        _ => problem.start(params.init_scale),
+        Some(theta) => theta.iter().map(|&x| T::of(f64::from(x))).collect(),
+        None => engine.start(scale)?,
     };
-    let solution = solve(problem, plan, start, &mut |_, _| goes_on())?;
-    let theta = &solution.theta;
+    let solution = solve(engine, plan, start, runtime.of_one_of_many())?;
     let narrow = |values: &[T]| -> Vec<f32> { values.iter().map(|x| x.to_f64() as f32).collect() };
-    let y = narrow(&problem.embed(theta, &problem.statistics(theta)));
+    let y = narrow(&engine.embed()?.y);
     if y.iter().any(|y| !y.is_finite()) {
         return Err(Error::Diverged {
             step: solution.steps,
@@ -103,7 +103,7 @@ fn run<T: Real>(
     }
     Ok(LinkFit {
         y,
-        theta: narrow(theta),
+        theta: narrow(&solution.theta),
         steps: solution.steps,
     })
 }

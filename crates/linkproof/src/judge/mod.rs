@@ -29,8 +29,9 @@ use serde::Serialize;
 
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::folds::{Folds, Watcher};
+use crate::folds::Folds;
 use crate::params::{CheckedParams, Params};
+use crate::runtime::Runtime;
 use checks::{Check, Links, check};
 use evidence::{Evidence, FoldViews, Kind, Standing, add_fits};
 use fits::{LinkFit, fit_links, pattern_params};
@@ -157,10 +158,10 @@ impl<'d> Judge<'d> {
         folds: usize,
         earlier: &[LinkFit],
         tolerance: f64,
-        watcher: Watcher<'_>,
+        runtime: Runtime<'_>,
     ) -> Result<Vec<LinkFit>> {
         let folds = folds.min(self.n_folds());
-        self.fit_folds(ridge, 0..folds, earlier, tolerance, watcher)
+        self.fit_folds(ridge, 0..folds, earlier, tolerance, runtime)
     }
 
     /// Completes the fits of the first folds at the same ridge by those of the
@@ -170,10 +171,10 @@ impl<'d> Judge<'d> {
         ridge: f64,
         mut fits: Vec<LinkFit>,
         tolerance: f64,
-        watcher: Watcher<'_>,
+        runtime: Runtime<'_>,
     ) -> Result<Vec<LinkFit>> {
         let rest = fits.len()..self.n_folds();
-        fits.extend(self.fit_folds(ridge, rest, &[], tolerance, watcher)?);
+        fits.extend(self.fit_folds(ridge, rest, &[], tolerance, runtime)?);
         Ok(fits)
     }
 
@@ -183,7 +184,7 @@ impl<'d> Judge<'d> {
         folds: Range<usize>,
         earlier: &[LinkFit],
         tolerance: f64,
-        watcher: Watcher<'_>,
+        runtime: Runtime<'_>,
     ) -> Result<Vec<LinkFit>> {
         let params = pattern_params(&self.params, ridge)?;
         let done = AtomicUsize::new(0);
@@ -193,8 +194,8 @@ impl<'d> Judge<'d> {
             .map(|fold| {
                 let warm = earlier.get(fold).map(|fit| fit.theta.as_slice());
                 let data = &self.bench.training[fold].data;
-                let fit = fit_links(&params, data, warm, tolerance, watcher.goes_on)?;
-                (watcher.after_fit)(done.fetch_add(1, Ordering::Relaxed) + 1, count);
+                let fit = fit_links(&params, data, warm, tolerance, runtime)?;
+                runtime.after_fit(done.fetch_add(1, Ordering::Relaxed) + 1, count);
                 Ok(fit)
             })
             .collect()

@@ -145,7 +145,9 @@ pub(crate) fn small() -> CheckedParams {
 
 fn judge(data: &Dataset) -> Judgement {
     let judge = Judge::new(&small(), data, 5).unwrap();
-    let fits = judge.fit(1.0, 5, &[], TOLERANCE, Watcher::NONE).unwrap();
+    let fits = judge
+        .fit(1.0, 5, &[], TOLERANCE, Runtime::default())
+        .unwrap();
     judge.believe(&judge.hear(&fits))
 }
 

@@ -69,16 +69,7 @@ impl Fitted {
             ));
         }
         let matrix = features.matrix();
-        if matrix.n_columns() != view.network.spec().inputs {
-            return Err(Error::data(
-                "features",
-                format!("data vectors of {} entries", matrix.n_columns()),
-                format!(
-                    "{} entries, as the model was fitted with",
-                    view.network.spec().inputs
-                ),
-            ));
-        }
+        matrix.check_width(view.network.spec().inputs)?;
         let matrix = normalize(matrix, self.params.normalize)?;
         let matrix = self.average(matrix, features, links)?;
         Ok(match self.params.precision {

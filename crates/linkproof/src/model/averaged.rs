@@ -86,17 +86,8 @@ impl Fitted {
         let Some(map) = map else {
             return self.embed_view(view, features, None);
         };
-        let (found, inputs) = (
-            features.matrix().n_columns(),
-            self.views[place].network.spec().inputs,
-        );
-        if found != inputs {
-            return Err(Error::data(
-                "features",
-                format!("data vectors of {found} entries"),
-                format!("{inputs} entries, as the model was fitted with"),
-            ));
-        }
+        let inputs = self.views[place].network.spec().inputs;
+        features.matrix().check_width(inputs)?;
         let (vectors, dim) = (
             normalize(features.matrix(), self.params.normalize)?,
             self.dim(),

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::{DataCounts, FitReport, Fitted, FittedView, Neighborhood};
 use crate::dataset::Dataset;
+use crate::engine::{Embedding, Engine, Plan};
 use crate::error::{Error, Result};
 use crate::features::Values;
 use crate::graph::{Graph, Link};
@@ -12,63 +13,147 @@ use crate::pairs::Split;
 use crate::params::{CheckedParams, OptimizerKind, Precision, ScoreKind};
 use crate::processor::instructions;
 use crate::real::Real;
-use crate::score::Score;
-use crate::solve::{Observer, Plan, Solution, solve};
+use crate::runtime::Runtime;
+use crate::solve::{Solution, solve};
 use crate::transform::{normalize, transform_weight};
 
-/// Fits a model.
+/// Fits a model: the short form of [`Fit`].
 pub fn fit(params: &CheckedParams, data: &Dataset) -> Result<Fitted> {
-    fit_observed(params, data, &mut |_, _| true)
+    Fit::new(params).run(data)
 }
 
-/// Fits a model; the observer sees every step and may end the fit.
-pub fn fit_observed(
-    params: &CheckedParams,
-    data: &Dataset,
-    observer: &mut Observer<'_>,
-) -> Result<Fitted> {
-    fit_without(params, data, None, observer)
+/// A fit that is about to run.
+///
+/// ```
+/// use linkproof::{Dataset, Fit, Graph, Params};
+///
+/// let links = [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0), (0, 3, 9.0)];
+/// let data = Dataset::from_links(Graph::from_rows(4, &links)?)?;
+/// let params = Params { dim: 2, ..Default::default() }.check()?;
+/// let suspect = Graph::from_rows(4, &[(0, 3, 9.0)])?;
+/// let fitted = Fit::new(&params).without(&suspect).run(&data)?;
+/// assert_eq!(fitted.report().counts.set_aside_links, 1);
+/// # Ok::<(), linkproof::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Fit<'f> {
+    params: &'f CheckedParams,
+    fold: Option<Split>,
+    aside: Option<&'f Graph>,
+    /// The tolerance of a fit to all pairs, and where it starts.
+    to_all_pairs: Option<f64>,
+    start: Option<&'f [f32]>,
+    runtime: Runtime<'f>,
 }
 
-/// Fits a model with links set aside: to the fit their pairs are neither links
-/// nor zeros.
-pub fn fit_without(
-    params: &CheckedParams,
-    data: &Dataset,
-    aside: Option<&Graph>,
-    observer: &mut Observer<'_>,
-) -> Result<Fitted> {
-    fit_seeing(params, data, None, aside, observer)
+impl<'f> Fit<'f> {
+    /// A fit to all links, which nobody watches.
+    pub fn new(params: &'f CheckedParams) -> Fit<'f> {
+        Fit {
+            params,
+            fold: None,
+            aside: None,
+            to_all_pairs: None,
+            start: None,
+            runtime: Runtime::default(),
+        }
+    }
+
+    /// Sets links aside: to the fit their pairs are neither links nor zeros. They
+    /// are between internal rows.
+    pub fn without(self, aside: impl Into<Option<&'f Graph>>) -> Fit<'f> {
+        Fit {
+            aside: aside.into(),
+            ..self
+        }
+    }
+
+    /// Does not look at a fold at all: where a plain fit would hold pairs out to
+    /// decide when to stop, so does this one, from the pairs outside the fold.
+    pub fn not_seeing(self, fold: Split) -> Fit<'f> {
+        Fit {
+            fold: Some(fold),
+            ..self
+        }
+    }
+
+    /// Holds no pairs out: ends where a step gains no more than this share of the
+    /// objective.
+    pub fn to_all_pairs(self, tolerance: f64) -> Fit<'f> {
+        Fit {
+            to_all_pairs: Some(tolerance),
+            ..self
+        }
+    }
+
+    /// Starts from given parameters where they fit (L-BFGS alone).
+    pub fn starting_from(self, theta: impl Into<Option<&'f [f32]>>) -> Fit<'f> {
+        Fit {
+            start: theta.into(),
+            ..self
+        }
+    }
+
+    /// Who looks on, and where it is computed.
+    pub fn runtime(self, runtime: Runtime<'f>) -> Fit<'f> {
+        Fit { runtime, ..self }
+    }
+
+    /// Fits.
+    ///
+    /// # Errors
+    /// Settings that do not suit the data; weights that are too large; a fit that
+    /// diverged; [`Error::Interrupted`] where the monitor says so.
+    pub fn run(&self, data: &Dataset) -> Result<Fitted> {
+        instructions()?;
+        check_weights(self.params, data)?;
+        let stopping = match self.to_all_pairs {
+            Some(_) => None,
+            None => held_out_pairs(self.params, data.graph().n_links()),
+        };
+        let split = match self.fold {
+            Some(fold) => Some(fold.stopping_by(stopping)),
+            None => stopping,
+        };
+        let clock = Instant::now();
+        let prepared = Prepared::new(data, self.params, split, self.aside)?;
+        let problem = Problem::new(&prepared, self.params)?;
+        let backend = self.runtime.backend();
+        match self.params.precision {
+            Precision::F32 => self.run_on(&mut *backend.single(&problem)?, data, clock),
+            Precision::F64 => self.run_on(&mut *backend.double(&problem)?, data, clock),
+        }
+    }
+
+    fn run_on<T: Real>(
+        &self,
+        engine: &mut dyn Engine<T>,
+        data: &Dataset,
+        clock: Instant,
+    ) -> Result<Fitted> {
+        let mut plan = Plan::new(self.params, engine.problem())?;
+        if let Some(tolerance) = self.to_all_pairs {
+            plan.validates = false;
+            plan.tolerance = tolerance;
+        }
+        let start = match self.start {
+            Some(theta)
+                if theta.len() == engine.problem().n_params()
+                    && plan.optimizer == OptimizerKind::Lbfgs =>
+            {
+                theta.iter().map(|&x| T::of(f64::from(x))).collect()
+            }
+            _ => engine.start(self.params.init_scale)?,
+        };
+        let solution = solve(engine, &plan, start, self.runtime)?;
+        finish(self.params, data, engine, &plan, solution, clock)
+    }
 }
 
 /// The pairs that a fit to so many links holds out.
 pub fn held_out_pairs(params: &CheckedParams, n_links: usize) -> Option<Split> {
     let share = params.validation_share(n_links);
     (share > 0.0).then(|| Split::share(params.seed, share))
-}
-
-/// Fits a model to all pairs but those of a fold and those of links set aside.
-/// Where a plain fit would hold pairs out to decide when to stop, so does this
-/// one, from the pairs outside the fold: the fit does not look at the fold at
-/// all.
-pub fn fit_seeing(
-    params: &CheckedParams,
-    data: &Dataset,
-    fold: Option<Split>,
-    aside: Option<&Graph>,
-    observer: &mut Observer<'_>,
-) -> Result<Fitted> {
-    instructions()?;
-    check_weights(params, data)?;
-    let stopping = held_out_pairs(params, data.graph().n_links());
-    let split = match fold {
-        Some(fold) => Some(fold.stopping_by(stopping)),
-        None => stopping,
-    };
-    match params.precision {
-        Precision::F32 => fit_in::<f32>(params, data, (split, aside), observer),
-        Precision::F64 => fit_in::<f64>(params, data, (split, aside), observer),
-    }
 }
 
 /// Refuses weights that are too large for the arithmetic of a fit: beyond the caps
@@ -108,83 +193,27 @@ pub fn check_weights(params: &CheckedParams, data: &Dataset) -> Result<()> {
     })
 }
 
-/// Fits a model to all pairs, from given parameters where they fit (L-BFGS alone),
-/// until a step gains no more than this share of the objective.
-pub fn fit_from(
-    params: &CheckedParams,
-    data: &Dataset,
-    warm: Option<&[f32]>,
-    tolerance: f64,
-    observer: &mut Observer<'_>,
-) -> Result<Fitted> {
-    match params.precision {
-        Precision::F32 => fit_from_in::<f32>(params, data, warm, tolerance, observer),
-        Precision::F64 => fit_from_in::<f64>(params, data, warm, tolerance, observer),
-    }
-}
-
-fn fit_from_in<T: Real>(
-    params: &CheckedParams,
-    data: &Dataset,
-    warm: Option<&[f32]>,
-    tolerance: f64,
-    observer: &mut Observer<'_>,
-) -> Result<Fitted> {
-    let clock = Instant::now();
-    let prepared = Prepared::new(data, params, None)?;
-    let problem = Problem::<T>::new(&prepared, params)?;
-    let mut plan = Plan::new(params, &problem)?;
-    plan.validates = false;
-    plan.tolerance = tolerance;
-    let mut start = problem.start(params.init_scale);
-    if let Some(theta) = warm.filter(|theta| theta.len() == start.len())
-        && plan.optimizer == OptimizerKind::Lbfgs
-    {
-        start = theta.iter().map(|&x| T::of(f64::from(x))).collect();
-    }
-    let solution = solve(&problem, &plan, start, observer)?;
-    finish(params, data, &problem, &plan, solution, clock)
-}
-
-fn fit_in<T: Real>(
-    params: &CheckedParams,
-    data: &Dataset,
-    (split, aside): (Option<Split>, Option<&Graph>),
-    observer: &mut Observer<'_>,
-) -> Result<Fitted> {
-    let clock = Instant::now();
-    let prepared = Prepared::without(data, params, split, aside)?;
-    let problem = Problem::<T>::new(&prepared, params)?;
-    let plan = Plan::new(params, &problem)?;
-    let start = problem.start(params.init_scale);
-    let solution = solve(&problem, &plan, start, observer)?;
-    finish(params, data, &problem, &plan, solution, clock)
-}
-
 fn finish<T: Real>(
     params: &CheckedParams,
     data: &Dataset,
-    problem: &Problem<'_, T>,
+    engine: &mut dyn Engine<T>,
     plan: &Plan,
     solution: Solution<T>,
     clock: Instant,
 ) -> Result<Fitted> {
     let theta = &solution.theta;
-    let statistics = problem.statistics(theta);
-    let embeddings: Vec<f32> = problem
-        .embed(theta, &statistics)
-        .iter()
-        .map(|x| x.to_f64() as f32)
-        .collect();
-    let plain = Score::new(params.score, params.beta);
-    let (value, value_is_estimated) = problem.value(theta, &plain, plan.look().at_every_pair());
+    let Embedding { y, statistics } = engine.embed()?;
+    let embeddings: Vec<f32> = y.iter().map(|x| x.to_f64() as f32).collect();
+    drop(y);
+    let (value, value_is_estimated) = engine.value(plan.look().at_every_pair())?;
     if !value.is_finite() || embeddings.iter().any(|x| !x.is_finite()) {
         return Err(Error::Diverged {
             step: solution.steps,
             detail: format!("the score of the result is {value}: some expected weights ran away"),
         });
     }
-    let prepared = problem.prepared();
+    let problem = engine.problem();
+    let prepared = problem.data;
     let mut node_views = vec![0u32; data.n_nodes()];
     for (place, view) in data.views().iter().enumerate() {
         for row in view.rows.clone() {
@@ -192,7 +221,7 @@ fn finish<T: Real>(
         }
     }
     let views = problem
-        .views()
+        .encoders()
         .iter()
         .zip(data.views())
         .zip(statistics)
@@ -214,7 +243,7 @@ fn finish<T: Real>(
         params: (**params).clone(),
         views,
         view_pairs: prepared.view_pairs.clone(),
-        gamma: problem.gamma(theta),
+        gamma: problem.parameters.gamma(theta),
         ids: data.ids().clone(),
         node_views,
         embeddings: data.to_user_order(embeddings, params.dim),
@@ -247,11 +276,7 @@ fn finish<T: Real>(
 }
 
 /// What a user should know.
-fn notes<T: Real>(
-    params: &CheckedParams,
-    problem: &Problem<'_, T>,
-    solution: &Solution<T>,
-) -> Vec<String> {
+fn notes<T>(params: &CheckedParams, problem: &Problem<'_>, solution: &Solution<T>) -> Vec<String> {
     let mut notes = problem.unused_settings(params);
     if solution.held_out.is_some() && solution.best_step == 0 {
         notes.push(

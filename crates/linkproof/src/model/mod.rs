@@ -11,9 +11,7 @@ mod save;
 pub use apply::Neighbor;
 pub use averaged::Averaged;
 pub use files::{LINKS, VERSION};
-pub use fit::{
-    check_weights, fit, fit_from, fit_observed, fit_seeing, fit_without, held_out_pairs,
-};
+pub use fit::{Fit, check_weights, fit, held_out_pairs};
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +21,8 @@ use crate::graph::{Graph, LinkCounts};
 use crate::ids::Ids;
 use crate::pairs::ViewMatrix;
 use crate::params::Params;
-use crate::solve::{Record, StopReason};
+use crate::runtime::Record;
+use crate::solve::StopReason;
 
 /// A view's encoder with its weights.
 #[derive(Debug, Clone)]

@@ -9,6 +9,7 @@ use crate::graph::Link;
 use crate::ids::Names;
 use crate::io::{FolderKind, OutputFolder};
 use crate::params::{EncoderKind, Precision, ScoreKind, WeightTransform};
+use crate::runtime::{Event, Runtime};
 
 fn wave(n: usize, frequency: f64) -> Vec<f64> {
     (0..n).map(|i| (i as f64 * frequency + 0.3).sin()).collect()
@@ -269,7 +270,7 @@ fn one_node_and_no_links_are_refused() {
 }
 
 #[test]
-fn an_observer_can_end_a_fit() {
+fn a_monitor_can_end_a_fit() {
     let params = Params {
         dim: 2,
         steps: Some(50),
@@ -277,7 +278,12 @@ fn an_observer_can_end_a_fit() {
     }
     .check()
     .unwrap();
-    let outcome = fit_observed(&params, &one_view(), &mut |record, _| record.step < 3);
+    let monitor = |event: Event<'_>| match event {
+        Event::Step { record, .. } => record.step < 3,
+        _ => true,
+    };
+    let fit = Fit::new(&params).runtime(Runtime::watched_by(&monitor));
+    let outcome = fit.run(&one_view());
     assert!(matches!(outcome, Err(Error::Interrupted { step: 3 })));
 }
 

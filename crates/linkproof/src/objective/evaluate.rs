@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::pairs::{
-    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Tiled, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, ListedPairs, PairTerm, TileShare, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::real::Real;
 use crate::score::{Kernel, Score};
@@ -79,7 +79,7 @@ pub fn evaluate<T: Real>(
     }
     let rows = vec![0..n; 1];
     let gammas = ViewMatrix::filled(1, gamma);
-    let embedded = Embedded {
+    let embedded = EmbeddedRows {
         y,
         dim,
         views: &rows,
@@ -93,17 +93,15 @@ pub fn evaluate<T: Real>(
         nodes: &nodes,
         split: None,
         watched: false,
+        share: TileShare::WHOLE,
     };
     let mut gradient = with_gradient.then(|| vec![T::ZERO; y.len()]);
     let kernel = Kernel::new(score);
-    let mut sums =
-        Tiled::default().all_pairs(&embedded, &pairs, score, &kernel, gradient.as_deref_mut());
-    let links = ListedPairs::of(graph);
-    let charge = Charge::Correction;
+    let mut sums = Tiled::default().all_pairs(&embedded, &pairs, &kernel, gradient.as_deref_mut());
     let corrections = listed_pairs(
         &embedded,
-        &links,
-        charge,
+        (&ListedPairs::of(graph), TileShare::WHOLE),
+        PairTerm::Correction,
         &unit,
         score,
         gradient.as_deref_mut(),

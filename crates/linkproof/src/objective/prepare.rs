@@ -1,32 +1,18 @@
 //! Data as a fit sees it: weights transformed, held-out links set aside, walks
 //! and propagation done over the remaining links only.
 
-use std::ops::Range;
-
-use crate::dataset::Dataset;
+use crate::dataset::{DataView, Dataset};
 use crate::error::{Error, Result};
-use crate::features::Matrix;
 use crate::graph::{Graph, Link, LinkRules};
 use crate::pairs::{Part, Split};
 use crate::params::{CheckedParams, Params};
 use crate::transform::{average_over_walks, normalize, propagate, transform_weights};
 
-/// A view whose data vectors are normalised and propagated.
-#[derive(Debug, Clone)]
-pub struct PreparedView {
-    /// The view's name.
-    pub name: String,
-    /// Its nodes, as internal rows.
-    pub rows: Range<usize>,
-    /// Its data vectors.
-    pub matrix: Option<Matrix>,
-}
-
 /// Data as a fit sees it.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// The views.
-    pub views: Vec<PreparedView>,
+    /// The views, their data vectors normalised and propagated.
+    pub views: Vec<DataView>,
     /// The pairs of views `(d, e)` with `d <= e` that take part.
     pub view_pairs: Vec<(usize, usize)>,
     /// The links of the training pairs, with transformed weights.
@@ -49,14 +35,9 @@ pub struct Prepared {
 
 impl Prepared {
     /// Prepares data for a fit that sees all pairs but those that `split`
-    /// holds out.
-    pub fn new(data: &Dataset, params: &CheckedParams, split: Option<Split>) -> Result<Prepared> {
-        Prepared::without(data, params, split, None)
-    }
-
-    /// As [`Prepared::new`], with links set aside: neither links nor zeros in
-    /// training, and as they were where they are held out.
-    pub fn without(
+    /// holds out. Links set aside are neither links nor zeros in training, and as
+    /// they were where they are held out.
+    pub fn new(
         data: &Dataset,
         params: &CheckedParams,
         split: Option<Split>,
@@ -212,7 +193,7 @@ impl Prepared {
 }
 
 /// The data vectors of each view after normalisation and propagation.
-fn prepare_views(data: &Dataset, params: &Params, training: &Graph) -> Result<Vec<PreparedView>> {
+fn prepare_views(data: &Dataset, params: &Params, training: &Graph) -> Result<Vec<DataView>> {
     let n_views = data.views().len();
     let mut views = Vec::with_capacity(n_views);
     for view in data.views() {
@@ -235,7 +216,7 @@ fn prepare_views(data: &Dataset, params: &Params, training: &Graph) -> Result<Ve
                 }
             }
         };
-        views.push(PreparedView {
+        views.push(DataView {
             name: view.name.clone(),
             rows: view.rows.clone(),
             matrix,

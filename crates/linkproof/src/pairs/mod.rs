@@ -1,15 +1,13 @@
-//! The pair engine: sums of a score, and their gradient, over pairs of nodes.
+//! Sums of a score, and their gradient, over pairs of nodes on this machine's
+//! processor: over all pairs ([`Tiled`]) and over listed ones ([`listed_pairs`]).
 //!
 //! Embeddings, views, `gamma`, the score, the links and the held-out rule go
-//! in; value, `dY` and `dgamma` come out. Two engines stand behind one trait:
-//! [`Reference`] in plain loops, [`Tiled`] for use.
+//! in; value, `dY` and `dgamma` come out.
 
-mod reference;
 mod schedule;
 mod split;
 mod tiled;
 
-pub use reference::Reference;
 pub use split::{Part, Split};
 pub use tiled::Tiled;
 
@@ -19,7 +17,7 @@ use rayon::prelude::*;
 
 use crate::graph::{Adjacency, Graph, Link};
 use crate::real::{Real, add_scaled, dot};
-use crate::score::{Kernel, Score, Term};
+use crate::score::{Score, Term};
 
 /// A symmetric matrix with one entry for each pair of views.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +67,7 @@ impl ViewMatrix {
 
 /// The embedded nodes of an evaluation: rows grouped by view.
 #[derive(Debug, Clone, Copy)]
-pub struct Embedded<'a, T> {
+pub struct EmbeddedRows<'a, T> {
     /// The embeddings, row after row.
     pub y: &'a [T],
     /// Their dimension.
@@ -80,7 +78,7 @@ pub struct Embedded<'a, T> {
     pub gamma: &'a ViewMatrix,
 }
 
-impl<'a, T: Real> Embedded<'a, T> {
+impl<'a, T: Real> EmbeddedRows<'a, T> {
     /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.y.len() / self.dim
@@ -116,6 +114,36 @@ pub struct AllPairs<'a> {
     pub split: Option<(Split, Part)>,
     /// With a rule, whether the values of held-out pairs are summed up beside.
     pub watched: bool,
+    /// The tiles to visit.
+    pub share: TileShare,
+}
+
+/// One of several shares of the work of a pass. What a tile is, is the engine's
+/// business; the results of all shares add up to that of the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileShare {
+    index: usize,
+    of: usize,
+}
+
+impl TileShare {
+    /// Everything.
+    pub const WHOLE: TileShare = TileShare { index: 0, of: 1 };
+
+    /// All of so many shares.
+    pub fn split(of: usize) -> impl Iterator<Item = TileShare> {
+        (0..of).map(move |index| TileShare { index, of })
+    }
+
+    /// Whether it has a tile, counted from 0.
+    pub fn has(self, tile: usize) -> bool {
+        tile % self.of == self.index
+    }
+
+    /// Whether it is the first: it has what belongs to no tile.
+    pub fn is_first(self) -> bool {
+        self.index == 0
+    }
 }
 
 /// Pairs named one by one, each listed under both its rows.
@@ -155,13 +183,24 @@ impl ListedPairs {
     }
 }
 
-/// What each listed pair pays.
+/// What each listed pair adds to a sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Charge {
-    /// What a link pays on top of an unlinked pair.
+pub enum PairTerm {
+    /// What a link adds to an unlinked pair.
     Correction,
-    /// What every pair pays.
+    /// What every pair adds.
     Unlinked,
+}
+
+impl PairTerm {
+    /// Its value and slope at a similarity.
+    #[inline(always)]
+    pub fn at(self, score: &Score, s: f64, weight: f64) -> Term {
+        match self {
+            PairTerm::Correction => score.correction(s, weight),
+            PairTerm::Unlinked => score.unlinked(s),
+        }
+    }
 }
 
 /// The result of an evaluation.
@@ -215,27 +254,13 @@ impl Sums {
     }
 }
 
-/// A way to evaluate the all-pairs sum.
-pub trait PairEngine<T: Real>: Sync {
-    /// The sum over all pairs of what an unlinked pair pays; where `gradient`
-    /// is given (as many entries as `y`), the derivative is added to it.
-    fn all_pairs(
-        &self,
-        embedded: &Embedded<'_, T>,
-        pairs: &AllPairs<'_>,
-        score: &Score,
-        kernel: &Kernel<T>,
-        gradient: Option<&mut [T]>,
-    ) -> Sums;
-}
-
-/// The sum over listed pairs, times `scale`; the derivative is added to
+/// The sum over a share of listed pairs, times `scale`; the derivative is added to
 /// `gradient`. Every row gathers from its own pairs, so rows run in parallel
 /// and the order of additions is fixed.
 pub fn listed_pairs<T: Real>(
-    embedded: &Embedded<'_, T>,
-    listed: &ListedPairs,
-    charge: Charge,
+    embedded: &EmbeddedRows<'_, T>,
+    (listed, share): (&ListedPairs, TileShare),
+    term: PairTerm,
     scale: &ViewMatrix,
     score: &Score,
     gradient: Option<&mut [T]>,
@@ -251,10 +276,7 @@ pub fn listed_pairs<T: Real>(
                 let e = embedded.view_of(target);
                 let s = dot(embedded.row(row), embedded.row(target)).to_f64()
                     - embedded.gamma.get(d, e);
-                let term = match charge {
-                    Charge::Correction => score.correction(s, weight),
-                    Charge::Unlinked => score.unlinked(s),
-                };
+                let term = term.at(score, s, weight);
                 let scale = scale.get(d, e);
                 if row < target {
                     sums.add_term((d, e), scale, term);
@@ -269,7 +291,10 @@ pub fn listed_pairs<T: Real>(
     };
     let n = embedded.n_rows();
     let chunk = 64;
-    let range = |index: usize| index * chunk..n.min((index + 1) * chunk);
+    let range = |index: usize| match share.has(index) {
+        true => index * chunk..n.min((index + 1) * chunk),
+        false => 0..0,
+    };
     let parts: Vec<Sums> = match gradient {
         Some(gradient) => gradient
             .par_chunks_mut(chunk * embedded.dim)

@@ -1,10 +1,10 @@
-//! Which blocks meet when: the rounds of a tournament, and the turns of its
+//! Which blocks meet when: the rounds of a tournament, and the order of its
 //! tiles.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Blocks that are to meet, and how many tiles each has to be through before.
-pub struct Meeting {
+/// A tile, and how many tiles each of its blocks has to be through before.
+pub struct ScheduledTile {
     /// The blocks, the same one twice on the diagonal.
     pub blocks: (usize, usize),
     earlier: (u32, u32),
@@ -12,14 +12,14 @@ pub struct Meeting {
 
 /// All tiles in the order of the rounds, without pairs of blocks that do not
 /// take part.
-pub fn meetings(n: usize, takes_part: impl Fn(usize, usize) -> bool) -> Vec<Meeting> {
+pub fn schedule(n: usize, mut takes_part: impl FnMut(usize, usize) -> bool) -> Vec<ScheduledTile> {
     let mut tiles = vec![0; n];
-    let mut meetings = Vec::new();
+    let mut scheduled = Vec::new();
     for (a, b) in rounds(n).into_iter().flatten() {
         if !takes_part(a, b) {
             continue;
         }
-        meetings.push(Meeting {
+        scheduled.push(ScheduledTile {
             blocks: (a, b),
             earlier: (tiles[a], tiles[b]),
         });
@@ -28,21 +28,21 @@ pub fn meetings(n: usize, takes_part: impl Fn(usize, usize) -> bool) -> Vec<Meet
             tiles[b] += 1;
         }
     }
-    meetings
+    scheduled
 }
 
-/// The turn of a tile: from when its blocks are free until it is dropped.
-pub struct Turn<'a> {
+/// The blocks of a tile for its own use, until this is dropped.
+pub struct HeldBlocks<'a> {
     first: &'a AtomicU32,
     second: Option<&'a AtomicU32>,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> HeldBlocks<'a> {
     /// Waits until both blocks have been through their earlier tiles. Those
     /// were handed out before and are being worked on, so the wait ends.
-    pub fn wait(meeting: &Meeting, through: &'a [AtomicU32]) -> Turn<'a> {
-        let (a, b) = meeting.blocks;
-        for (block, earlier) in [(a, meeting.earlier.0), (b, meeting.earlier.1)] {
+    pub fn wait(tile: &ScheduledTile, through: &'a [AtomicU32]) -> HeldBlocks<'a> {
+        let (a, b) = tile.blocks;
+        for (block, earlier) in [(a, tile.earlier.0), (b, tile.earlier.1)] {
             let mut tries = 0u32;
             while through[block].load(Ordering::Acquire) < earlier {
                 tries += 1;
@@ -53,14 +53,14 @@ impl<'a> Turn<'a> {
                 }
             }
         }
-        Turn {
+        HeldBlocks {
             first: &through[a],
             second: (a != b).then(|| &through[b]),
         }
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for HeldBlocks<'_> {
     fn drop(&mut self) {
         self.first.fetch_add(1, Ordering::Release);
         if let Some(second) = self.second {
@@ -84,8 +84,8 @@ fn rounds(n: usize) -> Vec<Vec<(usize, usize)>> {
         // One block stays, the others rotate (the circle method).
         meet(even - 1, round);
         for step in 1..even / 2 {
-            let turn = even - 1;
-            meet((round + step) % turn, (round + turn - step) % turn);
+            let others = even - 1;
+            meet((round + step) % others, (round + others - step) % others);
         }
         rounds.push(tiles);
     }
@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn a_block_waits_for_its_earlier_tiles_alone() {
-        let meetings = meetings(5, |a, b| a != b);
-        assert_eq!(meetings.len(), 10);
+        let scheduled = schedule(5, |a, b| a != b);
+        assert_eq!(scheduled.len(), 10);
         let mut tiles = [0; 5];
-        for meeting in &meetings {
-            let (a, b) = meeting.blocks;
-            assert_eq!(meeting.earlier, (tiles[a], tiles[b]));
+        for tile in &scheduled {
+            let (a, b) = tile.blocks;
+            assert_eq!(tile.earlier, (tiles[a], tiles[b]));
             tiles[a] += 1;
             tiles[b] += 1;
         }

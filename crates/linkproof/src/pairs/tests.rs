@@ -1,5 +1,6 @@
 use super::*;
 use crate::params::ScoreKind;
+use crate::score::Kernel;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -17,7 +18,61 @@ struct Outcome {
     gradient: Vec<f64>,
 }
 
-fn run<T: Real>(case: &Case, engine: &dyn PairEngine<T>, score: &Score) -> Outcome {
+/// A way to sum over all pairs.
+type AllPairsSum<T> = fn(&EmbeddedRows<'_, T>, &AllPairs<'_>, &Score, Option<&mut [T]>) -> Sums;
+
+fn tiled<T: Real>(
+    embedded: &EmbeddedRows<'_, T>,
+    pairs: &AllPairs<'_>,
+    score: &Score,
+    gradient: Option<&mut [T]>,
+) -> Sums {
+    Tiled::default().all_pairs(embedded, pairs, &Kernel::new(score), gradient)
+}
+
+/// Plain loops over all pairs, one after another.
+fn plain(
+    embedded: &EmbeddedRows<'_, f64>,
+    pairs: &AllPairs<'_>,
+    score: &Score,
+    mut gradient: Option<&mut [f64]>,
+) -> Sums {
+    let mut sums = Sums::zero(pairs.scale.n_views());
+    let rows: Vec<usize> = pairs.rows.iter().cloned().flatten().collect();
+    let dim = embedded.dim;
+    for (place, &i) in rows.iter().enumerate() {
+        for &j in &rows[place + 1..] {
+            let (d, e) = (embedded.view_of(i), embedded.view_of(j));
+            let scale = pairs.scale.get(d, e);
+            let nodes = (pairs.nodes[i], pairs.nodes[j]);
+            let part = pairs
+                .split
+                .map(|(split, part)| (split.part_of(nodes.0, nodes.1), part));
+            let kept = part.is_none_or(|(here, wanted)| here == wanted);
+            let watched = pairs.watched && part.is_some_and(|(here, _)| here == Part::HeldOut);
+            if scale == 0.0 {
+                continue;
+            }
+            let term = score.unlinked(embedded.similarity(i, j));
+            if watched {
+                sums.watched.0 += scale * term.value;
+                sums.watched.1 += scale;
+            }
+            if kept {
+                sums.add_term((d, e), scale, term);
+            }
+            if let Some(gradient) = gradient.as_deref_mut().filter(|_| kept) {
+                for k in 0..dim {
+                    gradient[i * dim + k] += scale * term.slope * embedded.row(j)[k];
+                    gradient[j * dim + k] += scale * term.slope * embedded.row(i)[k];
+                }
+            }
+        }
+    }
+    sums
+}
+
+fn run<T: Real>(case: &Case, sum: AllPairsSum<T>, score: &Score) -> Outcome {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let n: usize = case.sizes.iter().sum();
     let scale = case.spread / (case.dim as f64).sqrt();
@@ -48,7 +103,7 @@ fn run<T: Real>(case: &Case, engine: &dyn PairEngine<T>, score: &Score) -> Outco
         }
     }
     let nodes: Vec<u32> = (0..n as u32).map(|i| 3 * i + 1).collect();
-    let embedded = Embedded {
+    let embedded = EmbeddedRows {
         y: &y,
         dim: case.dim,
         views: &views,
@@ -60,11 +115,11 @@ fn run<T: Real>(case: &Case, engine: &dyn PairEngine<T>, score: &Score) -> Outco
         nodes: &nodes,
         split: case.split,
         watched: case.split.is_some(),
+        share: TileShare::WHOLE,
     };
     let mut gradient = vec![T::ZERO; y.len()];
-    let kernel = Kernel::new(score);
-    let sums = engine.all_pairs(&embedded, &pairs, score, &kernel, Some(&mut gradient));
-    let value_only = engine.all_pairs(&embedded, &pairs, score, &kernel, None);
+    let sums = sum(&embedded, &pairs, score, Some(&mut gradient));
+    let value_only = sum(&embedded, &pairs, score, None);
     assert_eq!(value_only, sums);
     Outcome {
         sums,
@@ -135,9 +190,9 @@ fn tiles_agree_with_plain_loops() {
     ] {
         let score = Score::new(kind, beta);
         for (index, case) in cases().iter().enumerate() {
-            let exact = run::<f64>(case, &Reference, &score);
-            let double = run::<f64>(case, &Tiled::default(), &score);
-            let single = run::<f32>(case, &Tiled::default(), &score);
+            let exact = run::<f64>(case, plain, &score);
+            let double = run::<f64>(case, tiled, &score);
+            let single = run::<f32>(case, tiled, &score);
             for (outcome, tolerance) in [(&double, 1e-10), (&single, 5e-6 * case.spread)] {
                 let (found, expected) = (outcome.sums.watched, exact.sums.watched);
                 let counted = (found.1 - expected.1).abs() <= 1e-12 * expected.1;
@@ -182,7 +237,7 @@ fn same_bits_at_any_thread_count() {
                 .num_threads(threads)
                 .build()
                 .unwrap();
-            pool.install(|| run::<f32>(&case, &Tiled::default(), &score))
+            pool.install(|| run::<f32>(&case, tiled, &score))
         })
         .into();
     for run in &runs[1..] {
@@ -196,7 +251,7 @@ fn listed_pairs_agree_with_the_formula() {
     let y: Vec<f64> = (0..15).map(|i| (f64::from(i) * 0.7).sin()).collect();
     let gamma = ViewMatrix::filled(1, 0.4);
     let scale = ViewMatrix::filled(1, 2.0);
-    let embedded = Embedded {
+    let embedded = EmbeddedRows {
         y: &y,
         dim: 3,
         views: std::slice::from_ref(&(0..5)),
@@ -211,8 +266,8 @@ fn listed_pairs_agree_with_the_formula() {
     let mut gradient = vec![0.0; 15];
     let sums = listed_pairs(
         &embedded,
-        &listed,
-        Charge::Correction,
+        (&listed, TileShare::WHOLE),
+        PairTerm::Correction,
         &scale,
         &score,
         Some(&mut gradient),

@@ -1,4 +1,4 @@
-//! The pair engine for use: tiles over the upper triangle, each pair visited
+//! Sums over all pairs: tiles over the upper triangle, each pair visited
 //! once; product, score and both gradient products fused per tile.
 //!
 //! Blocks of rows meet in rounds, as players do in a tournament: within a
@@ -14,11 +14,11 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::schedule::{Turn, meetings};
+use super::schedule::{HeldBlocks, schedule};
 use super::split::mask_row;
-use super::{AllPairs, Embedded, PairEngine, Part, Sums};
+use super::{AllPairs, EmbeddedRows, Part, Sums};
 use crate::real::{Real, Target, View, multiply_panel, pack_panel, panel_width};
-use crate::score::{Kernel, Masks, Score, Term};
+use crate::score::{Kernel, Masks, Term};
 
 /// The largest number of rows of a block.
 const BLOCK: usize = 384;
@@ -57,7 +57,7 @@ impl<B> Spare<B> {
 }
 
 /// Rows of one view that are handled together.
-struct Block {
+struct RowBlock {
     index: usize,
     rows: Range<usize>,
     view: usize,
@@ -65,18 +65,19 @@ struct Block {
 
 /// Two blocks that meet; the same one twice on the diagonal.
 struct Tile<'a, T> {
-    first: &'a Block,
-    second: &'a Block,
+    first: &'a RowBlock,
+    second: &'a RowBlock,
     first_gradient: Option<&'a mut [T]>,
     second_gradient: Option<&'a mut [T]>,
 }
 
-impl<T: Real> PairEngine<T> for Tiled<T> {
-    fn all_pairs(
+impl<T: Real> Tiled<T> {
+    /// The sum over all pairs of what an unlinked pair adds; where `gradient`
+    /// is given (as many entries as `y`), the derivative is added to it.
+    pub fn all_pairs(
         &self,
-        embedded: &Embedded<'_, T>,
+        embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
-        _score: &Score,
         kernel: &Kernel<T>,
         gradient: Option<&mut [T]>,
     ) -> Sums {
@@ -89,9 +90,12 @@ impl<T: Real> PairEngine<T> for Tiled<T> {
             kernel,
             packed: &packed,
         };
-        let takes_part =
-            |a: usize, b: usize| pairs.scale.get(blocks[a].view, blocks[b].view) != 0.0;
-        let meetings = meetings(blocks.len(), takes_part);
+        let mut counted = 0..;
+        let takes_part = |a: usize, b: usize| {
+            pairs.scale.get(blocks[a].view, blocks[b].view) != 0.0
+                && counted.next().is_some_and(|tile| pairs.share.has(tile))
+        };
+        let tiles = schedule(blocks.len(), takes_part);
         let gradients = gradient.map(|gradient| slots(&blocks, embedded.dim, gradient));
         let through: Vec<AtomicU32> = blocks.iter().map(|_| AtomicU32::new(0)).collect();
         let next = AtomicUsize::new(0);
@@ -100,11 +104,11 @@ impl<T: Real> PairEngine<T> for Tiled<T> {
             let mut results = Vec::new();
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(meeting) = meetings.get(place) else {
+                let Some(tile) = tiles.get(place) else {
                     break;
                 };
-                let turn = Turn::wait(meeting, &through);
-                let (a, b) = meeting.blocks;
+                let held = HeldBlocks::wait(tile, &through);
+                let (a, b) = tile.blocks;
                 let lock = |block: usize| {
                     let gradients = gradients.as_ref()?;
                     Some(
@@ -123,7 +127,7 @@ impl<T: Real> PairEngine<T> for Tiled<T> {
                 };
                 results.push((place, pass.visit(&mut tile, &mut scratch)));
                 drop((first_gradient, second_gradient));
-                drop(turn);
+                drop(held);
             }
             self.scratch.give(scratch);
             results
@@ -133,15 +137,15 @@ impl<T: Real> PairEngine<T> for Tiled<T> {
         results.sort_unstable_by_key(|(place, _)| *place);
 
         let mut sums = Sums::zero(pairs.scale.n_views());
-        for (place, paid) in results {
-            let (a, b) = meetings[place].blocks;
+        for (place, of_tile) in results {
+            let (a, b) = tiles[place].blocks;
             let (d, e) = (blocks[a].view, blocks[b].view);
             let scale = pairs.scale.get(d, e);
-            sums.value += scale * paid.term.value;
-            sums.pairs += scale * paid.pairs;
-            sums.gamma.add(d, e, -scale * paid.term.slope);
-            sums.watched.0 += scale * paid.watched.0;
-            sums.watched.1 += scale * paid.watched.1;
+            sums.value += scale * of_tile.term.value;
+            sums.pairs += scale * of_tile.pairs;
+            sums.gamma.add(d, e, -scale * of_tile.term.slope);
+            sums.watched.0 += scale * of_tile.watched.0;
+            sums.watched.1 += scale * of_tile.watched.1;
         }
         self.packed.give(packed);
         sums
@@ -149,7 +153,7 @@ impl<T: Real> PairEngine<T> for Tiled<T> {
 }
 
 /// Cuts the rows of each view into blocks of about equal size.
-fn cut(rows: &[Range<usize>]) -> Vec<Block> {
+fn cut(rows: &[Range<usize>]) -> Vec<RowBlock> {
     let mut blocks = Vec::new();
     for (view, rows) in rows.iter().enumerate() {
         // A multiple of four fills the rounds of two threads, and nearly those
@@ -161,7 +165,7 @@ fn cut(rows: &[Range<usize>]) -> Vec<Block> {
         };
         let size = rows.len().div_ceil(n_blocks.max(1)).next_multiple_of(32);
         for start in rows.clone().step_by(size.max(1)) {
-            blocks.push(Block {
+            blocks.push(RowBlock {
                 index: blocks.len(),
                 rows: start..rows.end.min(start + size),
                 view,
@@ -172,7 +176,7 @@ fn cut(rows: &[Range<usize>]) -> Vec<Block> {
 }
 
 /// The gradient rows of each block; no two tiles ask for one at a time.
-fn slots<'a, T>(blocks: &[Block], dim: usize, gradient: &'a mut [T]) -> Vec<Mutex<&'a mut [T]>> {
+fn slots<'a, T>(blocks: &[RowBlock], dim: usize, gradient: &'a mut [T]) -> Vec<Mutex<&'a mut [T]>> {
     let mut rest = gradient;
     let mut done = 0;
     let mut slots = Vec::with_capacity(blocks.len());
@@ -208,7 +212,7 @@ impl<T> Default for Packed<T> {
 }
 
 impl<T: Real> Packed<T> {
-    fn fill(&mut self, embedded: &Embedded<'_, T>, blocks: &[Block]) {
+    fn fill(&mut self, embedded: &EmbeddedRows<'_, T>, blocks: &[RowBlock]) {
         let width = panel_width::<T>();
         let (n, dim) = (embedded.n_rows(), embedded.dim);
         let y = View::new(embedded.y, n, dim);
@@ -290,7 +294,7 @@ fn others<T: Real>(mask: &mut [T], other: &[T]) -> u32 {
 }
 
 /// The sums over some pairs.
-struct Paid {
+struct TileSums {
     term: Term,
     /// How many pairs are in the sum.
     pairs: f64,
@@ -298,8 +302,8 @@ struct Paid {
     watched: (f64, f64),
 }
 
-impl Paid {
-    const ZERO: Paid = Paid {
+impl TileSums {
+    const ZERO: TileSums = TileSums {
         term: Term {
             value: 0.0,
             slope: 0.0,
@@ -313,7 +317,7 @@ impl Paid {
         self.term.slope += term.slope;
     }
 
-    fn add(&mut self, other: Paid) {
+    fn add(&mut self, other: TileSums) {
         self.add_term(other.term);
         self.pairs += other.pairs;
         self.watched.0 += other.watched.0;
@@ -323,7 +327,7 @@ impl Paid {
 
 /// What all tiles of a pass share.
 struct Pass<'a, T: Real> {
-    embedded: &'a Embedded<'a, T>,
+    embedded: &'a EmbeddedRows<'a, T>,
     pairs: &'a AllPairs<'a>,
     kernel: &'a Kernel<T>,
     packed: &'a Packed<T>,
@@ -331,10 +335,10 @@ struct Pass<'a, T: Real> {
 
 impl<T: Real> Pass<'_, T> {
     /// The sums over a tile; adds the scaled gradient to the tile's blocks.
-    fn visit(&self, tile: &mut Tile<'_, T>, scratch: &mut Scratch<T>) -> Paid {
+    fn visit(&self, tile: &mut Tile<'_, T>, scratch: &mut Scratch<T>) -> TileSums {
         let width = panel_width::<T>();
         let diagonal = tile.first.index == tile.second.index;
-        let mut sum = Paid::ZERO;
+        let mut sum = TileSums::ZERO;
         for start in tile.first.rows.clone().step_by(STRIP) {
             // On the diagonal, earlier pairs are an earlier strip's.
             let skipped = if diagonal {
@@ -352,7 +356,7 @@ impl<T: Real> Pass<'_, T> {
             let nodes = &self.packed.nodes[self.packed.places[tile.second.index].clone()];
             let products = &mut scratch.products[..strip.first.len() * strip.stride];
             self.products(&strip, &nodes[skipped * self.embedded.dim..], products);
-            sum.add(self.pay(&strip, products, &mut scratch.masks));
+            sum.add(self.score_strip(&strip, products, &mut scratch.masks));
             self.differentiate(&strip, products, tile);
         }
         sum
@@ -374,10 +378,10 @@ impl<T: Real> Pass<'_, T> {
 
     /// Turns the inner products of a strip into slopes, 0 for pairs that do
     /// not take part.
-    fn pay(&self, strip: &Strip, products: &mut [T], masks: &mut [Vec<T>; 2]) -> Paid {
+    fn score_strip(&self, strip: &Strip, products: &mut [T], masks: &mut [Vec<T>; 2]) -> TileSums {
         let gamma = T::of(self.embedded.gamma.get(strip.view.0, strip.view.1));
         let nodes = self.pairs.nodes;
-        let mut sum = Paid::ZERO;
+        let mut sum = TileSums::ZERO;
         let rows = products.chunks_exact_mut(strip.stride);
         for (i, s) in strip.first.clone().zip(rows) {
             let skipped = if strip.diagonal {

@@ -9,13 +9,13 @@ use super::recipe::{Averaging, Gate};
 use super::recipe::{Recipe, RidgeTried, Robust, WalkRidge, believed, choose_ridge};
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::folds::Watcher;
 use crate::ids::Ids;
 use crate::io::{Field, write_table};
 use crate::judge::pairs::Draw;
 use crate::judge::{Judge, JudgedLink, Judgement};
-use crate::model::{Averaged, Fitted, fit_observed};
+use crate::model::{Averaged, Fit, Fitted};
 use crate::params::CheckedParams;
+use crate::runtime::Runtime;
 use crate::smooth::Regression;
 
 /// Weights speak where they multiply the odds of some link by more than this, or
@@ -101,10 +101,10 @@ pub fn judge_links(
     params: &CheckedParams,
     data: &Dataset,
     recipe: &Recipe,
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<(Judgement, f64)> {
     let judge = Judge::new(params, data, recipe.folds)?;
-    let (ridge, _, fits) = choose_ridge(&judge, recipe, watcher)?;
+    let (ridge, _, fits) = choose_ridge(&judge, recipe, runtime)?;
     Ok((judge.believe(&judge.hear(&fits)), ridge))
 }
 
@@ -113,9 +113,10 @@ pub(super) fn plain(
     params: &CheckedParams,
     data: &Dataset,
     (judgement, ridges, judge_ridge): (Judgement, Vec<RidgeTried>, f64),
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<Robust> {
-    let model = fit_observed(params, data, &mut |_, _| (watcher.goes_on)())?;
+    let fit = Fit::new(params).runtime(runtime.of_one_of_many());
+    let model = fit.run(data)?;
     let inside: Vec<f32> = (0..data.n_nodes())
         .flat_map(|row| model.row(data.user_row(row)))
         .copied()

@@ -7,13 +7,13 @@ use super::outcome::plain;
 use crate::dataset::{DataView, Dataset};
 use crate::error::{Error, Result};
 use crate::features::Matrix;
-use crate::folds::Watcher;
 use crate::graph::{Adjacency, Graph, Link, LinkRules};
 use crate::judge::average::averages;
 use crate::judge::fits::{LinkFit, TOLERANCE, fit_links};
 use crate::judge::{Hearing, Judge, JudgedLink, Judgement};
-use crate::model::{Fitted, fit_from};
+use crate::model::{Fit, Fitted};
 use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
+use crate::runtime::{FitCount, Runtime};
 use crate::transform::average_over_walks;
 
 /// A ridge is as good as the best one that tells these shares of what it tells
@@ -72,6 +72,19 @@ impl Default for Recipe {
             rounds: 2,
             averaging: Averaging::Gate,
             threshold: 0.87,
+        }
+    }
+}
+
+impl Recipe {
+    /// Most fits that judge links.
+    pub fn most_fits(&self) -> usize {
+        match self.ridges.len() {
+            0 | 1 => self.folds,
+            ridges => {
+                let compared = self.compared_folds.clamp(1, self.folds);
+                ridges * compared + self.folds - compared
+            }
         }
     }
 }
@@ -197,29 +210,29 @@ pub fn fit_robust(
     params: &CheckedParams,
     data: &Dataset,
     recipe: &Recipe,
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<Robust> {
     let judge = Judge::new(params, data, recipe.folds)?;
-    let (judge_ridge, ridges, fits) = choose_ridge(&judge, recipe, watcher)?;
+    let (judge_ridge, ridges, fits) = choose_ridge(&judge, recipe, runtime)?;
     let judgement = judge.believe(&judge.hear(&fits));
     drop(judge);
     if judgement.abstained {
-        return plain(params, data, (judgement, ridges, judge_ridge), watcher);
+        return plain(params, data, (judgement, ridges, judge_ridge), runtime);
     }
     let trusted = believed(data, &judgement)?;
     let walked = data.with_graph(walks_over(data, &trusted, recipe.walks)?);
     let links = trusted.adjacency();
     let (ridge, walk_ridges, gate) =
-        choose_walk_ridge(params, &walked, &links, judge_ridge, recipe, watcher)?;
+        choose_walk_ridge(params, &walked, &links, judge_ridge, recipe, runtime)?;
     let recommends_averages = match recipe.averaging {
         Averaging::Gate => gate.opens,
         Averaging::Always => true,
         Averaging::Never => false,
     };
     let with = belief_params(params, ridge)?;
-    let goes_on = &mut |_: &_, _| (watcher.goes_on)();
     let warm = fits.first().map(|fit| fit.theta.as_slice());
-    let mut model = fit_from(&with, &walked, warm, TOLERANCE, goes_on)?;
+    let fit = Fit::new(&with).to_all_pairs(TOLERANCE).starting_from(warm);
+    let mut model = fit.runtime(runtime.of_one_of_many()).run(&walked)?;
     let sum = |value: &dyn Fn(&JudgedLink) -> f64| judgement.links.iter().map(value).sum::<f64>();
     let believed_links = sum(&|link| link.belief).max(f64::MIN_POSITIVE);
     let mean_weight = sum(&|link| link.belief * link.weight) / believed_links;
@@ -265,7 +278,7 @@ fn average_model(
 pub(super) fn choose_ridge(
     judge: &Judge<'_>,
     recipe: &Recipe,
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<(f64, Vec<RidgeTried>, Vec<LinkFit>)> {
     let mut ridges = recipe.ridges.clone();
     ridges.sort_by(f64::total_cmp);
@@ -280,9 +293,11 @@ pub(super) fn choose_ridge(
         1 => judge.n_folds(),
         _ => recipe.compared_folds.clamp(1, judge.n_folds()),
     };
+    let count = FitCount::new(runtime, recipe.most_fits());
+    let runtime = count.runtime();
     let mut place = ridges.len() / 2;
     let fit = |place: usize, earlier: &[LinkFit], folds: usize| {
-        judge.fit(ridges[place], folds, earlier, TOLERANCE, watcher)
+        judge.fit(ridges[place], folds, earlier, TOLERANCE, runtime)
     };
     let mut fits = fit(place, &[], compared)?;
     let mut heard = judge.hear(&fits);
@@ -320,7 +335,7 @@ pub(super) fn choose_ridge(
     }
     if compared < judge.n_folds() {
         let known = fits;
-        fits = judge.fit_others(ridges[place], known, TOLERANCE, watcher)?;
+        fits = judge.fit_others(ridges[place], known, TOLERANCE, runtime)?;
     }
     Ok((ridges[place], tried, fits))
 }
@@ -345,7 +360,7 @@ fn choose_walk_ridge(
     links: &Adjacency,
     judge_ridge: f64,
     recipe: &Recipe,
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<(f64, Vec<WalkRidge>, Gate)> {
     let mut factors = recipe.factors.clone();
     factors.sort_by(f64::total_cmp);
@@ -368,7 +383,7 @@ fn choose_walk_ridge(
     };
     for ridge in factors.iter().map(|factor| factor * judge_ridge) {
         let with = belief_params(params, ridge)?;
-        let Some((told, fits)) = tell(&with, walked, links, recipe.rounds, &earlier, watcher)?
+        let Some((told, fits)) = tell(&with, walked, links, recipe.rounds, &earlier, runtime)?
         else {
             let closed = Gate {
                 told: None,
@@ -406,7 +421,7 @@ pub fn tell(
     links: &Adjacency,
     rounds: usize,
     earlier: &[LinkFit],
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<Option<(Told, Vec<LinkFit>)>> {
     let enough = |matrix: &Matrix| matrix.n_columns() >= gate::LEAST_COLUMNS;
     let can_split = |view: &DataView| view.matrix.as_ref().is_some_and(enough);
@@ -425,7 +440,7 @@ pub fn tell(
             false => Ok(matrix.clone()),
         })?;
         let warm = earlier.get(place).map(|fit| fit.theta.as_slice());
-        let fit = fit_links(params, &half, warm, GATE_TOLERANCE, watcher.goes_on)?;
+        let fit = fit_links(params, &half, warm, GATE_TOLERANCE, runtime)?;
         let averaged = averages(links, &fit.y, dim, rounds).pop();
         let averaged = averaged.unwrap_or_default();
         for view in data.views().iter().filter(|view| can_split(view)) {

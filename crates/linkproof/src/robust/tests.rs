@@ -1,9 +1,9 @@
 //! The whole recipe on planted graphs.
 
 use super::*;
-use crate::folds::Watcher;
 use crate::judge::tests::{Planted, small};
 use crate::measure::{KMeans, nmi};
+use crate::runtime::Runtime;
 use crate::smooth::{End, NewLink};
 use crate::{Dataset, Features, Matrix};
 
@@ -16,7 +16,7 @@ fn quick() -> Recipe {
 }
 
 fn run(data: &Dataset) -> Robust {
-    fit_robust(&small(), data, &quick(), Watcher::NONE).unwrap()
+    fit_robust(&small(), data, &quick(), Runtime::default()).unwrap()
 }
 
 fn clusters(plan: &Planted, y: &[f32]) -> f64 {

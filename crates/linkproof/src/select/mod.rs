@@ -21,8 +21,9 @@ use serde::Serialize;
 
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::folds::{Criterion, Folds, HoldOut, Watcher};
+use crate::folds::{Criterion, Folds, HoldOut};
 use crate::params::Params;
+use crate::runtime::Runtime;
 
 /// How a search is run.
 #[derive(Debug, Clone, PartialEq)]
@@ -175,7 +176,7 @@ pub fn select(
     base: &Params,
     data: &Dataset,
     search: &Search,
-    watcher: Watcher<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<Selection> {
     let clock = Instant::now();
     let candidates = candidates(&search.grid, base)?;
@@ -186,7 +187,7 @@ pub fn select(
         candidates: &candidates,
         folds,
         search,
-        watcher,
+        runtime,
     };
     let (entries, coarse_fits) = race.run()?;
     let settled = entries.iter().filter(|entry| entry.settled);

@@ -16,10 +16,10 @@ use super::grid::Candidate;
 use super::{Entry, Outcome, Search};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::folds::{Care, FoldFit, Folds, Watcher, fit_fold};
+use crate::folds::{Care, FoldFit, Folds, fit_fold};
 use crate::objective::Prepared;
-use crate::params::{CheckedParams, Precision};
-use crate::real::Real;
+use crate::params::CheckedParams;
+use crate::runtime::Runtime;
 use crate::score::Score;
 
 /// One in so many candidates goes on to the next round.
@@ -35,7 +35,7 @@ pub(super) struct Race<'r> {
     pub candidates: &'r [(Candidate, CheckedParams)],
     pub folds: Folds,
     pub search: &'r Search,
-    pub watcher: Watcher<'r>,
+    pub runtime: Runtime<'r>,
 }
 
 /// How far a race has come.
@@ -141,8 +141,10 @@ impl Race<'_> {
             .collect();
         let (done, planned) = (&standing.done, standing.planned);
         let run = |&(fold, chain): &(usize, &Vec<usize>)| {
-            let after =
-                || (self.watcher.after_fit)(done.fetch_add(1, Ordering::Relaxed) + 1, planned);
+            let after = || {
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                self.runtime.after_fit(done, planned);
+            };
             self.run_chain(fold, chain, coarse, &after)
         };
         let results: Vec<Result<Vec<Outcome>>> = if self.data.n_nodes() > ALONE_NODES {
@@ -176,23 +178,10 @@ impl Race<'_> {
         chains
     }
 
-    fn run_chain(
-        &self,
-        fold: usize,
-        chain: &[usize],
-        coarse: bool,
-        after: &dyn Fn(),
-    ) -> Result<Vec<Outcome>> {
-        match self.candidates[chain[0]].1.precision {
-            Precision::F32 => self.run_chain_in::<f32>(fold, chain, coarse, after),
-            Precision::F64 => self.run_chain_in::<f64>(fold, chain, coarse, after),
-        }
-    }
-
     /// Fits the candidates of a chain. Where that is coarse, each starts from
     /// the next larger ridge of its column, or at the largest ridge from the
     /// next smaller exponent.
-    fn run_chain_in<T: Real>(
+    fn run_chain(
         &self,
         fold: usize,
         chain: &[usize],
@@ -202,23 +191,20 @@ impl Race<'_> {
         let criterion: Score = self.search.criterion.formula();
         let first = &self.candidates[chain[0]].1;
         let split = self.folds.split_of_fit(fold, first, self.data);
-        let prepared = Prepared::new(self.data, first, Some(split))?;
+        let prepared = Prepared::new(self.data, first, Some(split), None)?;
         let mut outcomes = Vec::with_capacity(chain.len());
-        let mut previous: Option<(Candidate, Vec<T>)> = None;
-        let mut head: Option<Vec<T>> = None;
+        let mut previous: Option<(Candidate, Vec<f64>)> = None;
+        let mut head: Option<Vec<f64>> = None;
         for &place in chain {
             let (candidate, params) = &self.candidates[place];
             let column = previous.filter(|(before, _)| before.same_column(candidate));
             let is_head = column.is_none();
             let warm = column.map(|(_, theta)| theta).or_else(|| head.clone());
-            let warm: Vec<&[T]> = warm.iter().map(Vec::as_slice).collect();
             let care = match coarse {
-                true => Care::Coarse(&warm),
+                true => Care::Coarse(warm.as_deref()),
                 false => Care::AsAFit,
             };
-            let fitted = fit_fold(params, &prepared, care, &criterion, &mut |_, _| {
-                (self.watcher.goes_on)()
-            });
+            let fitted = fit_fold(params, &prepared, care, &criterion, self.runtime);
             after();
             previous = None;
             outcomes.push(match fitted {
@@ -239,7 +225,7 @@ impl Race<'_> {
 }
 
 impl Outcome {
-    fn of<T>(fit: &FoldFit<T>) -> Outcome {
+    fn of(fit: &FoldFit) -> Outcome {
         Outcome::Fitted {
             criterion: fit.criterion,
             steps: fit.steps,

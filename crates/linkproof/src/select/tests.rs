@@ -33,7 +33,7 @@ fn corrupted_weights_choose_the_score_that_withstands_them() {
         grid: grid(&all, &[0.5], &[1.0, 10.0, 100.0]),
         ..Search::around(&base())
     };
-    let found = select(&base(), &made.data, &search, Watcher::NONE).unwrap();
+    let found = select(&base(), &made.data, &search, Runtime::default()).unwrap();
     assert_eq!(found.chosen.score, ScoreKind::Probability, "{found:?}");
     // By far, and not by luck.
     let others = found.candidates.iter();
@@ -73,9 +73,9 @@ fn a_race_finds_as_good_a_candidate_as_every_fit_on_every_fold() {
         grid: grid(&[ScoreKind::Moment], &[0.0, 0.5], &[0.1, 3.0, 30.0, 300.0]),
         ..Search::around(&base())
     };
-    let raced = select(&base(), &made.data, &search, Watcher::NONE).unwrap();
+    let raced = select(&base(), &made.data, &search, Runtime::default()).unwrap();
     search.halving = false;
-    let all = select(&base(), &made.data, &search, Watcher::NONE).unwrap();
+    let all = select(&base(), &made.data, &search, Runtime::default()).unwrap();
     assert_eq!(all.fits, 8 * 5);
     let behind = |candidate: Candidate| {
         let mut entries = all.candidates.iter();
@@ -89,7 +89,7 @@ fn a_race_finds_as_good_a_candidate_as_every_fit_on_every_fold() {
     assert!(behind(raced.chosen) <= 0.1 * worst, "{raced:?}");
     // The rule of one standard error may only choose something simpler.
     search.one_standard_error = true;
-    let simple = select(&base(), &made.data, &search, Watcher::NONE).unwrap();
+    let simple = select(&base(), &made.data, &search, Runtime::default()).unwrap();
     assert!(simple.chosen.ridge >= all.chosen.ridge);
 }
 
@@ -107,7 +107,7 @@ fn the_choice_does_not_depend_on_threads() {
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let pool = pool.build().unwrap();
-        let found = pool.install(|| select(&base(), &made.data, &search, Watcher::NONE));
+        let found = pool.install(|| select(&base(), &made.data, &search, Runtime::default()));
         found.unwrap().candidates
     };
     assert_eq!(run(1), run(3));
@@ -121,7 +121,7 @@ fn a_choice_on_the_edge_is_warned_about() {
         grid: grid(&[ScoreKind::Likelihood], &[], &[0.001, 10.0]),
         ..Search::around(&base())
     };
-    let found = select(&base(), &made.data, &search, Watcher::NONE).unwrap();
+    let found = select(&base(), &made.data, &search, Runtime::default()).unwrap();
     let expected = match found.chosen.ridge {
         10.0 => "the chosen ridge, 10, is the largest that was tried: try larger ones",
         _ => "the chosen ridge, 0.001, is the smallest that was tried: try smaller ones",
@@ -152,7 +152,7 @@ fn a_choice_on_the_edge_is_warned_about() {
 
 #[test]
 fn a_candidate_is_judged_by_the_fit_that_the_user_would_get() {
-    use crate::model::fit_seeing;
+    use crate::model::Fit;
     let made = synthetic(6, Noise::false_links(0.02)).unwrap();
     let base = Params {
         validation: Some(0.15),
@@ -162,7 +162,7 @@ fn a_candidate_is_judged_by_the_fit_that_the_user_would_get() {
         grid: grid(&[ScoreKind::Likelihood], &[], &[0.1, 0.3, 1.0, 10.0]),
         ..Search::around(&base)
     };
-    let found = select(&base, &made.data, &search, Watcher::NONE).unwrap();
+    let found = select(&base, &made.data, &search, Runtime::default()).unwrap();
     let folds = Folds::new(base.seed, search.folds).unwrap();
     let formula = search.criterion.formula();
     let settled = found.candidates.iter().filter(|one| one.entry.settled);
@@ -171,7 +171,7 @@ fn a_candidate_is_judged_by_the_fit_that_the_user_would_get() {
         let params = entry.candidate.params(&base).check().unwrap();
         for &(fold, criterion) in &entry.folds[..2] {
             let split = folds.split(fold);
-            let model = fit_seeing(&params, &made.data, Some(split), None, &mut |_, _| true);
+            let model = Fit::new(&params).not_seeing(split).run(&made.data);
             let model = model.unwrap();
             let (mut sum, mut pairs) = (0.0, 0.0);
             for i in 0..200u32 {
@@ -216,7 +216,7 @@ fn a_candidate_that_diverges_is_reported_and_skipped() {
         grid: grid(&[ScoreKind::Likelihood], &[], &[1.0, 1e9]),
         ..Search::around(&base)
     };
-    let found = select(&base, &made.data, &search, Watcher::NONE).unwrap();
+    let found = select(&base, &made.data, &search, Runtime::default()).unwrap();
     assert_eq!(found.chosen.ridge, 1.0);
     let failed = &found.candidates[0].entry;
     assert!(failed.failure.as_ref().unwrap().contains("diverged"));
@@ -225,7 +225,7 @@ fn a_candidate_that_diverges_is_reported_and_skipped() {
         grid: grid(&[ScoreKind::Likelihood], &[], &[1e9]),
         ..search
     };
-    let error = select(&base, &made.data, &all, Watcher::NONE).unwrap_err();
+    let error = select(&base, &made.data, &all, Runtime::default()).unwrap_err();
     assert!(matches!(error, Error::Diverged { .. }), "{error}");
 }
 
@@ -236,7 +236,7 @@ fn a_choice_that_tells_nothing_is_warned_about() {
         grid: grid(&[ScoreKind::Likelihood], &[], &[1e5, 1e6]),
         ..Search::around(&base())
     };
-    let found = select(&base(), &made.data, &search, Watcher::NONE).unwrap();
+    let found = select(&base(), &made.data, &search, Runtime::default()).unwrap();
     assert!(
         found
             .warnings
@@ -248,10 +248,7 @@ fn a_choice_that_tells_nothing_is_warned_about() {
 #[test]
 fn an_interrupt_ends_the_search() {
     let made = synthetic(2, Noise::false_links(0.02)).unwrap();
-    let watcher = Watcher {
-        after_fit: &|_, _| (),
-        goes_on: &|| false,
-    };
-    let error = select(&base(), &made.data, &Search::around(&base()), watcher).unwrap_err();
+    let runtime = Runtime::watched_by(&|_: crate::Event<'_>| false);
+    let error = select(&base(), &made.data, &Search::around(&base()), runtime).unwrap_err();
     assert!(matches!(error, Error::Interrupted { .. }));
 }

@@ -96,13 +96,7 @@ impl Regression {
 
     /// The embeddings of nodes from their data vectors.
     pub fn embed(&self, vectors: &Matrix) -> Result<Vec<f32>> {
-        if vectors.n_columns() != self.n_columns {
-            return Err(Error::data(
-                "features",
-                format!("data vectors of {} entries", vectors.n_columns()),
-                format!("{} entries, as the model was fitted with", self.n_columns),
-            ));
-        }
+        vectors.check_width(self.n_columns)?;
         let vectors = normalize(vectors, self.normalize)?;
         let rows: Vec<Vec<f32>> = (0..vectors.n_rows())
             .into_par_iter()

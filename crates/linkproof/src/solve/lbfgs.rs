@@ -35,14 +35,27 @@ const SUFFICIENT_DECREASE: f64 = 1e-4;
 const CURVATURE: f64 = 0.9;
 const MAX_TRIALS: usize = 30;
 
-/// Minimises `objective`, which writes its gradient into the second argument.
-/// `after` sees step, value, gradient norm and parameters after each step and
-/// may end the run.
+/// A function that is minimised.
+pub trait Minimized<T> {
+    /// Its value at some parameters; its gradient overwrites `gradient`.
+    fn value(&mut self, theta: &[T], gradient: &mut [T]) -> Result<f64>;
+
+    /// Sees value, gradient norm and parameters after each step, and may end the
+    /// run.
+    fn after_step(
+        &mut self,
+        step: usize,
+        value: f64,
+        norm: f64,
+        theta: &[T],
+    ) -> Result<Option<StopReason>>;
+}
+
+/// Minimises a function.
 pub fn minimize<T: Real>(
     settings: &Lbfgs,
     start: Vec<T>,
-    mut objective: impl FnMut(&[T], &mut [T]) -> f64,
-    mut after: impl FnMut(usize, f64, f64, &[T]) -> Result<Option<StopReason>>,
+    objective: &mut impl Minimized<T>,
 ) -> Result<(Vec<T>, StopReason)> {
     let n = start.len();
     let mut here = Point {
@@ -50,7 +63,7 @@ pub fn minimize<T: Real>(
         gradient: vec![T::ZERO; n],
         value: 0.0,
     };
-    here.value = objective(&here.theta, &mut here.gradient);
+    here.value = objective.value(&here.theta, &mut here.gradient)?;
     let start_norm = here.norm();
     if !(here.value.is_finite() && start_norm.is_finite()) {
         return Err(Error::Diverged {
@@ -84,7 +97,7 @@ pub fn minimize<T: Real>(
             direction: &direction,
             slope,
         };
-        let Some(next) = search.run(first, &mut objective) else {
+        let Some(next) = search.run(first, objective)? else {
             if memory.is_empty() {
                 return Ok((here.theta, StopReason::NoDescent));
             }
@@ -95,7 +108,7 @@ pub fn minimize<T: Real>(
         memory.push(&here, &next);
         here = next;
         let norm = here.norm();
-        if let Some(reason) = after(step, here.value, norm, &here.theta)? {
+        if let Some(reason) = objective.after_step(step, here.value, norm, &here.theta)? {
             return Ok((here.theta, reason));
         }
         small_gains = if gain <= settings.value_tolerance * here.value.abs() {
@@ -196,12 +209,12 @@ struct Trial<T> {
 }
 
 impl<T: Real> LineSearch<'_, T> {
-    fn at(&self, length: f64, objective: &mut impl FnMut(&[T], &mut [T]) -> f64) -> Trial<T> {
+    fn at(&self, length: f64, objective: &mut impl Minimized<T>) -> Result<Trial<T>> {
         let mut theta = self.from.theta.clone();
         add_scaled(&mut theta, T::of(length), self.direction);
         let mut gradient = vec![T::ZERO; theta.len()];
-        let value = objective(&theta, &mut gradient);
-        Trial {
+        let value = objective.value(&theta, &mut gradient)?;
+        Ok(Trial {
             length,
             slope: dot_f64(&gradient, self.direction),
             point: Point {
@@ -213,7 +226,7 @@ impl<T: Real> LineSearch<'_, T> {
                     f64::INFINITY
                 },
             },
-        }
+        })
     }
 
     /// Enough decrease; near the optimum, where rounding drowns the decrease,
@@ -232,11 +245,7 @@ impl<T: Real> LineSearch<'_, T> {
 
     /// A point that meets the strong Wolfe conditions, or the best decrease
     /// found; `None` when nothing decreases.
-    fn run(
-        &self,
-        first: f64,
-        objective: &mut impl FnMut(&[T], &mut [T]) -> f64,
-    ) -> Option<Point<T>> {
+    fn run(&self, first: f64, objective: &mut impl Minimized<T>) -> Result<Option<Point<T>>> {
         let mut low = Trial {
             length: 0.0,
             slope: self.slope,
@@ -244,12 +253,12 @@ impl<T: Real> LineSearch<'_, T> {
         };
         let mut length = first;
         for trial in 0..MAX_TRIALS {
-            let next = self.at(length, objective);
+            let next = self.at(length, objective)?;
             if !self.decreases(&next) || (trial > 0 && next.point.value >= low.point.value) {
                 return self.zoom(low, next, objective);
             }
             if self.flat(&next) {
-                return Some(next.point);
+                return Ok(Some(next.point));
             }
             if next.slope >= 0.0 {
                 return self.zoom(next, low, objective);
@@ -257,7 +266,7 @@ impl<T: Real> LineSearch<'_, T> {
             length = next.length * 2.5;
             low = next;
         }
-        (low.length > 0.0).then_some(low.point)
+        Ok((low.length > 0.0).then_some(low.point))
     }
 
     /// Narrows the interval between a low point and another end.
@@ -265,15 +274,15 @@ impl<T: Real> LineSearch<'_, T> {
         &self,
         mut low: Trial<T>,
         mut high: Trial<T>,
-        objective: &mut impl FnMut(&[T], &mut [T]) -> f64,
-    ) -> Option<Point<T>> {
+        objective: &mut impl Minimized<T>,
+    ) -> Result<Option<Point<T>>> {
         for _ in 0..MAX_TRIALS {
-            let next = self.at(between(&low, &high), objective);
+            let next = self.at(between(&low, &high), objective)?;
             if !self.decreases(&next) || next.point.value >= low.point.value && !self.flat(&next) {
                 high = next;
             } else {
                 if self.flat(&next) {
-                    return Some(next.point);
+                    return Ok(Some(next.point));
                 }
                 if next.slope * (high.length - low.length) >= 0.0 {
                     high = low;
@@ -284,7 +293,7 @@ impl<T: Real> LineSearch<'_, T> {
                 break;
             }
         }
-        (low.length > 0.0).then_some(low.point)
+        Ok((low.length > 0.0).then_some(low.point))
     }
 }
 
@@ -313,6 +322,27 @@ fn between<T>(low: &Trial<T>, high: &Trial<T>) -> f64 {
 mod tests {
     use super::*;
 
+    /// A function, and what happens after a step.
+    impl<T, F, A> Minimized<T> for (F, A)
+    where
+        F: FnMut(&[T], &mut [T]) -> f64,
+        A: FnMut(usize) -> Option<StopReason>,
+    {
+        fn value(&mut self, theta: &[T], gradient: &mut [T]) -> Result<f64> {
+            Ok(self.0(theta, gradient))
+        }
+
+        fn after_step(
+            &mut self,
+            step: usize,
+            _: f64,
+            _: f64,
+            _: &[T],
+        ) -> Result<Option<StopReason>> {
+            Ok(self.1(step))
+        }
+    }
+
     fn rosenbrock(x: &[f64], gradient: &mut [f64]) -> f64 {
         gradient.fill(0.0);
         let mut value = 0.0;
@@ -334,16 +364,11 @@ mod tests {
         };
         let mut calls = 0;
         let start = vec![-1.2, 1.0, -1.2, 1.0, -1.2, 1.0, -1.2, 1.0, -1.2, 1.0];
-        let (x, reason) = minimize(
-            &settings,
-            start,
-            |x, g| {
-                calls += 1;
-                rosenbrock(x, g)
-            },
-            |_, _, _, _| Ok(None),
-        )
-        .unwrap();
+        let counted = |x: &[f64], g: &mut [f64]| {
+            calls += 1;
+            rosenbrock(x, g)
+        };
+        let (x, reason) = minimize(&settings, start, &mut (counted, |_| None)).unwrap();
         assert_eq!(reason, StopReason::Converged);
         assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-7), "{x:?}");
         // SciPy 1.17.1's L-BFGS-B with 10 corrections needs 96 evaluations here.
@@ -357,7 +382,7 @@ mod tests {
             g[0] = (5.0 * x[0]).exp() * 5.0 - 1.0;
             (5.0 * x[0]).exp() - x[0]
         };
-        let (x, _) = minimize(&settings, vec![-900.0], objective, |_, _, _, _| Ok(None)).unwrap();
+        let (x, _) = minimize(&settings, vec![-900.0], &mut (objective, |_| None)).unwrap();
         assert!((x[0] - (0.2f64).ln() / 5.0).abs() < 1e-5, "{x:?}");
     }
 
@@ -367,11 +392,11 @@ mod tests {
             g[0] = 2.0 * x[0];
             x[0] * x[0]
         };
-        let stop = |_, _, _, _: &[f64]| Ok(Some(StopReason::Patience));
-        let (_, reason) = minimize(&Lbfgs::default(), vec![3.0], square, stop).unwrap();
+        let mut stopped = (square, |_| Some(StopReason::Patience));
+        let (_, reason) = minimize(&Lbfgs::default(), vec![3.0], &mut stopped).unwrap();
         assert_eq!(reason, StopReason::Patience);
-        let (_, reason) = minimize(&Lbfgs::default(), vec![0.0], square, stop).unwrap();
+        let (_, reason) = minimize(&Lbfgs::default(), vec![0.0], &mut stopped).unwrap();
         assert_eq!(reason, StopReason::Converged);
-        assert!(minimize(&Lbfgs::default(), vec![f64::NAN], square, stop).is_err());
+        assert!(minimize(&Lbfgs::default(), vec![f64::NAN], &mut stopped).is_err());
     }
 }

@@ -1,28 +1,24 @@
-//! Solvers: from a start to parameters, step by step.
+//! Solvers: from a start to parameters, step by step. L-BFGS runs here, on values
+//! and gradients of an engine; the steps of first-order methods are the engine's.
 //!
-//! Stopping is a value ([`StopReason`]); watching is the caller's business
-//! (an observer sees every step and may end the fit).
+//! Stopping is a value ([`StopReason`]); a monitor sees every step and may end the
+//! fit.
 
-mod first_order;
 mod lbfgs;
-mod plan;
-mod sampler;
-mod sweep;
 
-pub use first_order::FirstOrder;
-pub use lbfgs::{Lbfgs, minimize};
-pub use plan::Plan;
-pub use sampler::Sampler;
-pub use sweep::Sweeper;
+pub use crate::engine::Plan;
+pub use lbfgs::{Lbfgs, Minimized, minimize};
 
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::objective::{Gradient, Problem, Workspace};
-use crate::params::{OptimizerKind, SolverKind};
+use crate::pairs::TileShare;
+use crate::params::OptimizerKind;
 use crate::real::Real;
+use crate::runtime::{Record, Runtime};
 
 /// Why a fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,26 +33,6 @@ pub enum StopReason {
     /// The largest number of steps was reached.
     Steps,
 }
-
-/// A line of the history.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Record {
-    /// The step.
-    pub step: usize,
-    /// The objective (of a sample, for the stochastic solver), per link.
-    pub value: f64,
-    /// The length of its gradient.
-    pub gradient_norm: f64,
-    /// The mean score of the held-out pairs, where it was evaluated.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub held_out: Option<f64>,
-    /// Seconds since the solver started.
-    pub seconds: f64,
-}
-
-/// Sees every step, with the largest number of steps; returning `false` ends the fit
-/// with [`Error::Interrupted`].
-pub type Observer<'o> = dyn FnMut(&Record, usize) -> bool + 'o;
 
 /// What a solver found.
 #[derive(Debug, Clone)]
@@ -75,28 +51,37 @@ pub struct Solution<T> {
     pub history: Vec<Record>,
 }
 
-/// Runs a plan from a start.
+/// Runs a plan from a start. The parameters of the solution are those in place
+/// afterwards.
 pub fn solve<T: Real>(
-    problem: &Problem<'_, T>,
+    engine: &mut dyn Engine<T>,
     plan: &Plan,
     start: Vec<T>,
-    observer: &mut Observer<'_>,
+    runtime: Runtime<'_>,
 ) -> Result<Solution<T>> {
-    let mut watch = Watch::new(problem, plan, &start, observer)?;
-    let (theta, stop_reason) = match plan.optimizer {
-        OptimizerKind::Lbfgs => run_lbfgs(problem, plan, start, &mut watch)?,
+    engine.load(&start)?;
+    let mut watch = Watch::new(engine, plan, &start, runtime)?;
+    let stop_reason = match plan.optimizer {
+        OptimizerKind::Lbfgs => {
+            let (theta, stop_reason) = run_lbfgs(engine, plan, start, &mut watch)?;
+            engine.load(&theta)?;
+            stop_reason
+        }
         OptimizerKind::Adam | OptimizerKind::Sgd => {
-            run_first_order(problem, plan, start, &mut watch)?
+            drop(start);
+            run_first_order(engine, plan, &mut watch)?
         }
     };
-    watch.finish(theta, stop_reason)
+    let solution = watch.finish(engine, stop_reason)?;
+    engine.load(&solution.theta)?;
+    Ok(solution)
 }
 
 fn run_lbfgs<T: Real>(
-    problem: &Problem<'_, T>,
+    engine: &mut dyn Engine<T>,
     plan: &Plan,
     start: Vec<T>,
-    watch: &mut Watch<'_, '_, T>,
+    watch: &mut Watch<'_, T>,
 ) -> Result<(Vec<T>, StopReason)> {
     let settings = Lbfgs {
         max_steps: plan.steps,
@@ -104,83 +89,69 @@ fn run_lbfgs<T: Real>(
         ..Lbfgs::default()
     };
     // What no parameter changes would hide how large a gain is.
-    let constant = problem.constant();
-    minimize(
-        &settings,
-        start,
-        |theta, gradient| {
-            let value = match plan.validates {
-                true => problem.full_watched(theta, gradient),
-                false => problem.full(theta, 0, Some(gradient)),
-            };
-            value - constant
-        },
-        |step, value, norm, theta| watch.after_step(step, value + constant, norm, theta),
-    )
+    let constant = engine.problem().constant();
+    let mut descent = LbfgsDescent {
+        engine,
+        watch,
+        constant,
+    };
+    minimize(&settings, start, &mut descent)
+}
+
+/// What L-BFGS minimises, and who watches it.
+struct LbfgsDescent<'d, 'w, T: Real> {
+    engine: &'d mut dyn Engine<T>,
+    watch: &'d mut Watch<'w, T>,
+    constant: f64,
+}
+
+impl<T: Real> Minimized<T> for LbfgsDescent<'_, '_, T> {
+    fn value(&mut self, theta: &[T], gradient: &mut [T]) -> Result<f64> {
+        self.engine.load(theta)?;
+        let found = self.engine.objective(TileShare::WHOLE, Some(gradient))?;
+        Ok(found.value - self.constant)
+    }
+
+    fn after_step(
+        &mut self,
+        step: usize,
+        value: f64,
+        norm: f64,
+        theta: &[T],
+    ) -> Result<Option<StopReason>> {
+        // A line search may end at another point than its last trial.
+        self.engine.load(theta)?;
+        let value = value + self.constant;
+        self.watch.after_step(self.engine, step, value, norm)
+    }
 }
 
 fn run_first_order<T: Real>(
-    problem: &Problem<'_, T>,
+    engine: &mut dyn Engine<T>,
     plan: &Plan,
-    start: Vec<T>,
-    watch: &mut Watch<'_, '_, T>,
-) -> Result<(Vec<T>, StopReason)> {
-    let mut optimizer = FirstOrder::new(plan, &start);
-    let mut source = Source::new(problem, plan);
-    let mut workspace = Workspace::default();
-    let mut gradient = Gradient::whole(problem.n_params());
-    let mut theta = start;
+    watch: &mut Watch<'_, T>,
+) -> Result<StopReason> {
+    engine.begin(plan)?;
     for step in 1..=plan.steps {
-        let place = step as u64;
-        let value = match &mut source {
-            Source::All => problem.full(&theta, place, Some(&mut gradient.values)),
-            Source::Sample(sampler) => {
-                let sample = sampler.draw(place);
-                problem.sampled(&theta, sample, place, &mut workspace, &mut gradient)
-            }
-            Source::Sweep(sweeper) => {
-                let turn = sweeper.draw(place);
-                problem.swept(&theta, turn, &mut workspace, &mut gradient)
-            }
-        };
-        let norm = optimizer.step(&mut theta, &gradient);
+        let outcome = engine.step(step as u64)?;
+        let (value, norm) = (outcome.value, outcome.gradient_norm);
         if !(value.is_finite() && norm.is_finite()) {
             return Err(Error::Diverged {
                 step,
                 detail: format!("objective {value:e}, gradient norm {norm:e}"),
             });
         }
-        if let Some(reason) = watch.after_step(step, value, norm, &theta)? {
-            return Ok((theta, reason));
+        if let Some(reason) = watch.after_step(engine, step, value, norm)? {
+            return Ok(reason);
         }
     }
-    Ok((theta, StopReason::Steps))
-}
-
-/// Where the gradients of a first-order method come from.
-enum Source<'p, 'd, T: Real> {
-    All,
-    Sample(Box<Sampler<'p, 'd, T>>),
-    Sweep(Sweeper),
-}
-
-impl<'p, 'd, T: Real> Source<'p, 'd, T> {
-    fn new(problem: &'p Problem<'d, T>, plan: &Plan) -> Self {
-        match (plan.solver, plan.turns) {
-            (SolverKind::Exact, _) => Source::All,
-            (SolverKind::Sgd, None) => Source::Sample(Box::new(Sampler::new(problem, plan))),
-            (SolverKind::Sgd, Some(turns)) => {
-                Source::Sweep(Sweeper::new(problem, turns, plan.seed))
-            }
-        }
-    }
+    Ok(StopReason::Steps)
 }
 
 /// Keeps the history and the best parameters, and says when to stop.
-struct Watch<'w, 'o, T: Real> {
-    problem: &'w Problem<'w, T>,
+struct Watch<'w, T> {
     plan: &'w Plan,
-    observer: &'w mut Observer<'o>,
+    runtime: Runtime<'w>,
     history: Vec<Record>,
     clock: Instant,
     start_score: Option<f64>,
@@ -191,15 +162,17 @@ struct Watch<'w, 'o, T: Real> {
     steps: usize,
 }
 
-impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
+impl<'w, T: Real> Watch<'w, T> {
     fn new(
-        problem: &'w Problem<'w, T>,
+        engine: &mut dyn Engine<T>,
         plan: &'w Plan,
         start: &[T],
-        observer: &'w mut Observer<'o>,
+        runtime: Runtime<'w>,
     ) -> Result<Self> {
-        let start_score = plan.validates.then(|| problem.held_out(start, plan.look()));
-        let start_score = start_score.flatten();
+        let start_score = match plan.validates {
+            true => engine.held_out(plan.look())?,
+            false => None,
+        };
         if let Some(score) = start_score.filter(|score| !score.is_finite()) {
             return Err(Error::Diverged {
                 step: 0,
@@ -207,9 +180,8 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
             });
         }
         Ok(Watch {
-            problem,
             plan,
-            observer,
+            runtime,
             history: Vec::new(),
             clock: Instant::now(),
             best: start_score.map(|score| (score, 0, start.to_vec())),
@@ -220,17 +192,18 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
         })
     }
 
+    /// Looks at the parameters in place.
     fn after_step(
         &mut self,
+        engine: &mut dyn Engine<T>,
         step: usize,
         value: f64,
         gradient_norm: f64,
-        theta: &[T],
     ) -> Result<Option<StopReason>> {
         self.steps = step;
         let evaluate = step.is_multiple_of(self.plan.evaluate_every) || step == self.plan.steps;
         let held_out = if evaluate && self.plan.validates {
-            self.problem.held_out(theta, self.plan.look())
+            engine.held_out(self.plan.look())?
         } else {
             None
         };
@@ -242,7 +215,7 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
             seconds: self.clock.elapsed().as_secs_f64(),
         };
         self.history.push(record);
-        if !(self.observer)(&record, self.plan.steps) {
+        if !self.runtime.after_step(&record, self.plan.steps) {
             return Err(Error::Interrupted { step });
         }
         let Some(score) = held_out else {
@@ -250,10 +223,10 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
         };
         let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.0);
         if score < best {
-            self.best = Some((score, step, theta.to_vec()));
+            self.best = Some((score, step, engine.parameters()?));
         }
         // What no parameter changes would hide how large a gain is.
-        let size = (self.mark - self.problem.score().constant()).abs();
+        let size = (self.mark - engine.problem().score.constant()).abs();
         if self.mark - score > self.plan.smallest_gain * size || self.mark.is_infinite() {
             self.mark = score;
             self.evaluations_since_mark = 0;
@@ -264,12 +237,13 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
         Ok(stop.then_some(StopReason::Patience))
     }
 
-    fn finish(self, last: Vec<T>, stop_reason: StopReason) -> Result<Solution<T>> {
+    /// The best parameters, or those in place.
+    fn finish(self, engine: &mut dyn Engine<T>, stop_reason: StopReason) -> Result<Solution<T>> {
         let (theta, best_step, held_out) = match self.best {
             Some((score, step, theta)) => {
                 (theta, step, self.start_score.map(|start| (start, score)))
             }
-            None => (last, self.steps, None),
+            None => (engine.parameters()?, self.steps, None),
         };
         if let Some(place) = theta.iter().position(|x| !x.is_finite()) {
             return Err(Error::Diverged {
@@ -287,12 +261,3 @@ impl<'w, 'o, T: Real> Watch<'w, 'o, T> {
         })
     }
 }
-
-#[cfg(test)]
-mod gradient_tests;
-#[cfg(test)]
-mod sweep_tests;
-#[cfg(test)]
-mod tests;
-#[cfg(test)]
-mod watched_tests;

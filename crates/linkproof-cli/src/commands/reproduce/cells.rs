@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use linkproof::Error;
 use linkproof::experiment::job::{Job, Reading};
-use linkproof::folds::Watcher;
 use linkproof::io;
+use linkproof::{Event, Runtime};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -137,17 +137,15 @@ impl Cells {
         let tally = Tally::new(jobs, &open, session);
         let next = AtomicUsize::new(0);
         let failures: Mutex<HashMap<String, String>> = Mutex::default();
-        let watcher = Watcher {
-            after_fit: &|_, _| (),
-            goes_on: &|| !Session::is_stopped(),
-        };
+        let monitor = |_: Event<'_>| !Session::is_stopped();
+        let runtime = Runtime::watched_by(&monitor);
         let take_turns = || {
             while !Session::is_stopped() {
                 let Some(job) = open.get(next.fetch_add(1, Ordering::Relaxed)) else {
                     break;
                 };
                 let clock = Instant::now();
-                let done = (job.work)(watcher)
+                let done = (job.work)(runtime)
                     .and_then(|found| self.keep(&job.key, found, clock.elapsed().as_secs_f64()));
                 if let Err(error) = done
                     && let Ok(mut failures) = failures.lock()

@@ -4,9 +4,9 @@
 
 use rayon::prelude::*;
 
-use super::plan::Plan;
+use super::Gradient;
+use crate::engine::Plan;
 use crate::math;
-use crate::objective::Gradient;
 use crate::params::OptimizerKind;
 use crate::processor::vectorised;
 use crate::real::{Real, dot_f64};

@@ -1,9 +1,9 @@
 //! Gradients along every path to the objective, against differences.
 
 use super::tests::{data, some_links};
-use super::{Plan, Sampler};
-use crate::objective::{Gradient, Prepared, Problem, Workspace};
-use crate::pairs::Split;
+use super::{Engine, Evaluator, Gradient, Plan, StepSampler, Workspace};
+use crate::objective::{Prepared, Problem};
+use crate::pairs::{Split, TileShare};
 use crate::params::{
     Activation, EncoderKind, OptimizerKind, OutputActivation, Params, ScoreKind, SolverKind,
 };
@@ -19,21 +19,24 @@ pub(super) enum Path {
 }
 
 /// The objective at `theta` along one path, and its gradient as one vector.
-fn along(problem: &Problem<'_, f64>, plan: &Plan, path: &Path, theta: &[f64]) -> (f64, Vec<f64>) {
+fn along(problem: &Problem<'_>, plan: &Plan, path: &Path, theta: &[f64]) -> (f64, Vec<f64>) {
     let mut whole = vec![0.0; problem.n_params()];
     if matches!(path, Path::Full) {
-        let value = problem.full(theta, 3, Some(&mut whole));
-        return (value, whole);
+        let mut engine = super::CpuEngine::new(problem);
+        engine.load(theta).unwrap();
+        let found = engine.objective(TileShare::WHOLE, Some(&mut whole));
+        return (found.unwrap().value, whole);
     }
     let mut plan = plan.clone();
     plan.links_apart = matches!(path, Path::BlockLinksApart);
     if matches!(path, Path::Pairs) {
         plan.sampler = crate::params::Sampler::Pairs;
     }
-    let mut sampler = Sampler::new(problem, &plan);
+    let mut sampler = StepSampler::new(problem, &plan);
     let sample = sampler.draw(7);
     let mut gradient = Gradient::default();
-    let value = problem.sampled(theta, sample, 3, &mut Workspace::default(), &mut gradient);
+    let evaluator = Evaluator::new(problem);
+    let value = evaluator.sampled(theta, sample, 3, &mut Workspace::default(), &mut gradient);
     for piece in &gradient.pieces {
         for offset in 0..piece.len {
             whole[piece.place + offset] += gradient.values[piece.start + offset];
@@ -109,10 +112,10 @@ proptest! {
             .filter(|&share| share > 0.0)
             .map(|share| Split::share(params.seed, share));
         let aside = (params.seed % 2 == 1).then(|| some_links(&data));
-        let prepared = Prepared::without(&data, &params, split, aside.as_ref()).unwrap();
-        let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+        let prepared = Prepared::new(&data, &params, split, aside.as_ref()).unwrap();
+        let problem = Problem::new(&prepared, &params).unwrap();
         let plan = Plan::new(&params, &problem).unwrap();
-        let theta = problem.start(0.8);
+        let theta = problem.start(&problem.inputs(), 0.8);
         let (_, gradient) = along(&problem, &plan, &path, &theta);
         for place in 0..theta.len() {
             let slope = gradient[place];

@@ -1,12 +1,20 @@
 use super::gradient_tests::Path;
-use super::{Plan, Sampler};
+use super::{CpuEngine, Engine, Evaluator, Gradient, Look, Plan, StepSampler, Workspace};
 use crate::dataset::{Dataset, NodeViews};
 use crate::features::{Features, Matrix};
 use crate::graph::Graph;
 use crate::ids::Ids;
-use crate::objective::{Gradient, Look, Prepared, Problem, Workspace};
-use crate::pairs::Split;
+use crate::objective::{Prepared, Problem};
+use crate::pairs::{Split, TileShare};
 use crate::params::{EncoderKind, OutputActivation, Params, SolverKind};
+
+/// An engine at its random start, and the start.
+fn started<'p>(problem: &'p Problem<'p>) -> (CpuEngine<'p, f64>, Vec<f64>) {
+    let mut engine = CpuEngine::new(problem);
+    let theta = engine.start(1.0).unwrap();
+    engine.load(&theta).unwrap();
+    (engine, theta)
+}
 
 fn wave(n: usize, frequency: f64) -> Vec<f64> {
     (0..n)
@@ -74,17 +82,19 @@ fn pairs_set_aside_are_neither_links_nor_zeros() {
             };
             let params = params.check().unwrap();
             for split in [None, Some(Split::share(3, 0.3))] {
-                let whole = Prepared::new(&data, &params, split).unwrap();
-                let thin = Prepared::without(&data, &params, split, Some(&aside)).unwrap();
-                let whole_problem = Problem::<f64>::new(&whole, &params).unwrap();
-                let problem = Problem::<f64>::new(&thin, &params).unwrap();
-                let theta = whole_problem.start(1.0);
+                let whole = Prepared::new(&data, &params, split, None).unwrap();
+                let thin = Prepared::new(&data, &params, split, Some(&aside)).unwrap();
+                let whole_problem = Problem::new(&whole, &params).unwrap();
+                let problem = Problem::new(&thin, &params).unwrap();
+                let (mut whole_engine, theta) = started(&whole_problem);
+                let mut engine = CpuEngine::new(&problem);
+                engine.load(&theta).unwrap();
                 let plain = crate::score::Score::new(*kind, 0.4);
-                let (all, _) = whole_problem.value(&theta, &plain, Look::PLAIN);
-                let (rest, _) = problem.value(&theta, &plain, Look::PLAIN);
+                let (all, _) = whole_engine.value(Look::PLAIN).unwrap();
+                let (rest, _) = engine.value(Look::PLAIN).unwrap();
                 // What the pairs set aside pay, one by one.
-                let y = problem.embed(&theta, &problem.statistics(&theta));
-                let gamma = problem.gamma(&theta);
+                let y = engine.embed().unwrap().y;
+                let gamma = problem.parameters.gamma(&theta);
                 let mut paid = 0.0;
                 let absent = thin.aside.as_ref().unwrap();
                 for link in absent.links() {
@@ -110,8 +120,8 @@ fn pairs_set_aside_are_neither_links_nor_zeros() {
                 });
                 assert_eq!(held[0], held[1]);
                 let look = Look::PLAIN;
-                let held_out = problem.held_out(&theta, look);
-                assert_eq!(held_out, whole_problem.held_out(&theta, look));
+                let held_out = engine.held_out(look).unwrap();
+                assert_eq!(held_out, whole_engine.held_out(look).unwrap());
                 assert_eq!(held_out.is_some(), split.is_some());
             }
         }
@@ -138,22 +148,23 @@ fn check_unbiased(path: &Path, views: bool, encoder: EncoderKind, draws: u64) {
     // the ridge is exact only where none is held out.
     let split = (encoder != EncoderKind::Table).then(|| Split::share(1, 0.1));
     let aside = split.map(|_| some_links(&data));
-    let prepared = Prepared::without(&data, &params, split, aside.as_ref()).unwrap();
-    let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+    let prepared = Prepared::new(&data, &params, split, aside.as_ref()).unwrap();
+    let problem = Problem::new(&prepared, &params).unwrap();
     let mut plan = Plan::new(&params, &problem).unwrap();
     plan.links_apart = matches!(path, Path::BlockLinksApart);
     if matches!(path, Path::Pairs) {
         plan.sampler = crate::params::Sampler::Pairs;
     }
-    let theta = problem.start(1.0);
+    let (mut engine, theta) = started(&problem);
     let mut full = vec![0.0; theta.len()];
-    problem.full(&theta, 0, Some(&mut full));
+    engine.objective(TileShare::WHOLE, Some(&mut full)).unwrap();
+    let evaluator = Evaluator::new(&problem);
     let (mut mean, mut square) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);
-    let mut sampler = Sampler::new(&problem, &plan);
+    let mut sampler = StepSampler::new(&problem, &plan);
     let (mut workspace, mut gradient) = (Workspace::default(), Gradient::default());
     for step in 0..draws {
         let sample = sampler.draw(step);
-        problem.sampled(&theta, sample, step, &mut workspace, &mut gradient);
+        evaluator.sampled(&theta, sample, step, &mut workspace, &mut gradient);
         let mut whole = vec![0.0; theta.len()];
         for piece in &gradient.pieces {
             for offset in 0..piece.len {
@@ -203,11 +214,11 @@ fn pairs_are_drawn_uniformly_over_the_pairs_of_views() {
     };
     let params = params.check().unwrap();
     let data = data(true);
-    let prepared = Prepared::new(&data, &params, None).unwrap();
+    let prepared = Prepared::new(&data, &params, None, None).unwrap();
     assert_eq!(prepared.view_pairs, [(0, 0), (0, 1)]);
-    let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+    let problem = Problem::new(&prepared, &params).unwrap();
     let plan = Plan::new(&params, &problem).unwrap();
-    let mut sampler = Sampler::new(&problem, &plan);
+    let mut sampler = StepSampler::new(&problem, &plan);
     let draws = 20_000;
     let across: usize = (0..draws)
         .map(|step| {
@@ -231,7 +242,7 @@ fn walks_reach_neither_held_out_pairs_nor_other_views() {
     let params = params.check().unwrap();
     let data = data(true);
     let split = Split::share(5, 0.3);
-    let prepared = Prepared::new(&data, &params, Some(split)).unwrap();
+    let prepared = Prepared::new(&data, &params, Some(split), None).unwrap();
     let training = &prepared.training;
     assert!(training.n_links() > data.graph().n_links());
     for link in training.links() {
@@ -259,12 +270,12 @@ fn a_lambda_asks_for_samples_and_training_pairs_are_counted() {
     let params = params.check().unwrap();
     let data = data(false);
     let split = Split::share(1, 0.5);
-    let prepared = Prepared::new(&data, &params, Some(split)).unwrap();
+    let prepared = Prepared::new(&data, &params, Some(split), None).unwrap();
     let rows = |i: u32| (i + 1..15).map(move |j| (i, j));
     let seen = (0..15).flat_map(rows);
     let seen = seen.filter(|&(i, j)| !split.holds_out(i, j)).count();
     assert_eq!(prepared.n_training_pairs(), seen as f64);
-    let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+    let problem = Problem::new(&prepared, &params).unwrap();
     let plan = Plan::new(&params, &problem).unwrap();
     assert_eq!((plan.solver, plan.lambda), (SolverKind::Sgd, 3.0));
     assert!(plan.pair_batch <= seen);
@@ -289,17 +300,13 @@ fn changing_a_held_out_link_changes_nothing_in_training() {
         .collect();
     assert!(!held.is_empty());
     let evaluate = |data: &Dataset| {
-        let prepared = Prepared::new(data, &params, Some(split)).unwrap();
-        let problem = Problem::<f64>::new(&prepared, &params).unwrap();
-        let theta = problem.start(1.0);
+        let prepared = Prepared::new(data, &params, Some(split), None).unwrap();
+        let problem = Problem::new(&prepared, &params).unwrap();
+        let (mut engine, theta) = started(&problem);
         let mut gradient = vec![0.0; theta.len()];
-        let value = problem.full(&theta, 0, Some(&mut gradient));
-        (
-            theta,
-            value,
-            gradient,
-            problem.held_out(&problem.start(1.0), Look::PLAIN),
-        )
+        let found = engine.objective(TileShare::WHOLE, Some(&mut gradient));
+        let held_out = engine.held_out(Look::PLAIN).unwrap();
+        (theta, found.unwrap().value, gradient, held_out)
     };
     let before = evaluate(&original);
     for weight in [0.0, 1000.0] {
@@ -333,8 +340,8 @@ fn lambda_fits_the_weights_up_to_a_factor() {
     };
     let params = params.check().unwrap();
     let data = data(false);
-    let prepared = Prepared::new(&data, &params, None).unwrap();
-    let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+    let prepared = Prepared::new(&data, &params, None, None).unwrap();
+    let problem = Problem::new(&prepared, &params).unwrap();
     let plan = Plan::new(&params, &problem).unwrap();
     // k = lambda m2 |W| / (|I| m1)
     assert!((plan.k - 3.0 * 10.0 * 11.0 / (105.0 * 4.0)).abs() < 1e-12);
@@ -352,10 +359,9 @@ fn starts_ignore_corrupted_weights() {
             }
         });
         let data = data(false).with_graph(graph.unwrap());
-        let prepared = Prepared::new(&data, &params, None).unwrap();
-        let problem = Problem::<f64>::new(&prepared, &params).unwrap();
-        let theta = problem.start(1.0);
-        theta[theta.len() - 1]
+        let prepared = Prepared::new(&data, &params, None, None).unwrap();
+        let problem = Problem::new(&prepared, &params).unwrap();
+        started(&problem).1.pop()
     };
     assert_eq!(gamma(1.0), gamma(1e6));
 }
@@ -372,8 +378,8 @@ fn settings_that_no_encoder_reads_are_named() {
             ..Params::default()
         };
         let params = params.check().unwrap();
-        let prepared = Prepared::new(&data, &params, None).unwrap();
-        let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+        let prepared = Prepared::new(&data, &params, None, None).unwrap();
+        let problem = Problem::new(&prepared, &params).unwrap();
         problem.unused_settings(&params)
     };
     assert_eq!(notes(None).len(), 3);
@@ -396,11 +402,11 @@ fn a_factor_of_the_weights_is_one_of_the_expected_weights() {
         let params = params.check().unwrap();
         let data = data(true);
         let split = Split::share(5, 0.3);
-        let prepared = Prepared::new(&data, &params, Some(split)).unwrap();
-        let problem = Problem::<f64>::new(&prepared, &params).unwrap();
-        let theta = problem.start(1.0);
+        let prepared = Prepared::new(&data, &params, Some(split), None).unwrap();
+        let problem = Problem::new(&prepared, &params).unwrap();
+        let (mut engine, theta) = started(&problem);
         let mut shifted = theta.clone();
-        for &(_, _, place) in problem.gammas() {
+        for &(_, _, place) in &problem.parameters.gammas {
             shifted[place] -= 3f64.ln();
         }
         let look = Look {
@@ -408,18 +414,19 @@ fn a_factor_of_the_weights_is_one_of_the_expected_weights() {
             ..Look::PLAIN
         };
         let close = |a: f64, b: f64| (a - b).abs() < 1e-12 * b.abs();
-        let held_out = |theta: &[f64], look| problem.held_out(theta, look).unwrap();
-        assert!(close(
-            held_out(&theta, look),
-            held_out(&shifted, Look::PLAIN)
-        ));
-        assert!(!close(
-            held_out(&theta, look),
-            held_out(&theta, Look::PLAIN)
-        ));
-        let plain = crate::score::Score::new(kind, 0.4);
-        let value = |theta: &[f64], look| problem.value(theta, &plain, look).0;
-        assert!(close(value(&theta, look), value(&shifted, Look::PLAIN)));
+        let mut numbers = |theta: &[f64], look| {
+            engine.load(theta).unwrap();
+            let (value, _) = engine.value(look).unwrap();
+            (engine.held_out(look).unwrap().unwrap(), value)
+        };
+        let [looked, moved, plain] = [
+            (&theta, look),
+            (&shifted, Look::PLAIN),
+            (&theta, Look::PLAIN),
+        ]
+        .map(|(theta, look)| numbers(theta, look));
+        assert!(close(looked.0, moved.0) && close(looked.1, moved.1));
+        assert!(!close(looked.0, plain.0));
     }
 }
 
@@ -439,8 +446,8 @@ fn looks_that_would_cost_more_than_the_steps_between_them_are_estimates() {
         };
         let params = params.check().unwrap();
         let data = ring(n);
-        let prepared = Prepared::new(&data, &params, Some(Split::share(0, 0.1))).unwrap();
-        let problem = Problem::<f32>::new(&prepared, &params).unwrap();
+        let prepared = Prepared::new(&data, &params, Some(Split::share(0, 0.1)), None).unwrap();
+        let problem = Problem::new(&prepared, &params).unwrap();
         let plan = Plan::new(&params, &problem).unwrap();
         assert_eq!(plan.every_pair, every_pair, "{n} {solver}");
         assert_eq!(plan.look().estimates(n), !every_pair);
@@ -456,15 +463,15 @@ fn looks_that_would_cost_more_than_the_steps_between_them_are_estimates() {
     }
     .check()
     .unwrap();
-    let prepared = Prepared::new(&data, &params, Some(Split::share(0, 0.1))).unwrap();
-    let problem = Problem::<f32>::new(&prepared, &params).unwrap();
-    let theta = problem.start(1.0);
+    let prepared = Prepared::new(&data, &params, Some(Split::share(0, 0.1)), None).unwrap();
+    let problem = Problem::new(&prepared, &params).unwrap();
+    let (mut engine, _) = started(&problem);
     let blocks = Look {
         every_pair: false,
         ..Look::PLAIN
     };
     let [exact, estimate] =
-        [Look::PLAIN, blocks].map(|look| problem.held_out(&theta, look).unwrap());
+        [Look::PLAIN, blocks].map(|look| engine.held_out(look).unwrap().unwrap());
     assert!(
         exact != estimate && (estimate / exact - 1.0).abs() < 0.1,
         "{exact} {estimate}"

@@ -2,26 +2,13 @@
 
 use std::ops::Range;
 
-use super::Problem;
+use super::Evaluator;
 use crate::encoder::{Batch, Pass};
+use crate::engine::Sample;
 use crate::pairs::{
-    AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Sums, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, ListedPairs, PairTerm, Part, Sums, TileShare, listed_pairs,
 };
 use crate::real::{Real, add_scaled};
-
-/// Nodes and pairs of a step. Every factor is relative to the sum over all
-/// training pairs, so that each sample estimates the same objective.
-#[derive(Debug, Clone)]
-pub struct Sample {
-    /// For each view the rows to encode, those of the block first and ascending.
-    pub rows: Vec<Vec<u32>>,
-    /// For each view the number of rows in the block.
-    pub block: Vec<usize>,
-    /// The factor of the pairs inside the block.
-    pub scale: ViewMatrix,
-    /// Pairs named one by one, between positions in the joined rows.
-    pub listed: Vec<(ListedPairs, Charge, ViewMatrix)>,
-}
 
 /// A part of a gradient: `len` parameters from `place` on, whose derivatives
 /// stand in [`Gradient::values`] from `start` on.
@@ -103,7 +90,7 @@ pub struct Workspace<T: Real> {
     pub(super) slopes: Vec<T>,
 }
 
-impl<T: Real> Problem<'_, T> {
+impl<T: Real> Evaluator<'_, T> {
     /// The objective on a sample; its gradient overwrites `gradient`.
     pub fn sampled(
         &self,
@@ -114,42 +101,45 @@ impl<T: Real> Problem<'_, T> {
         gradient: &mut Gradient<T>,
     ) -> f64 {
         self.encode(theta, sample, step, workspace);
-        let embedded = Embedded {
+        let problem = self.problem;
+        let dim = problem.dim;
+        let embedded = EmbeddedRows {
             y: &workspace.embeddings,
-            dim: self.dim,
+            dim,
             views: &workspace.views,
-            gamma: &self.gamma(theta),
+            gamma: &problem.parameters.gamma(theta),
         };
         let pairs = AllPairs {
             rows: &workspace.blocks,
             scale: &sample.scale,
             nodes: &workspace.nodes,
-            split: self.prepared.split.map(|split| (split, Part::Training)),
+            split: problem.data.split.map(|split| (split, Part::Training)),
             watched: false,
+            share: TileShare::WHOLE,
         };
         let slopes = &mut workspace.slopes;
         let mut sums = self.pairs_of_step(&embedded, &pairs, slopes);
-        for (listed, charge, scale) in &sample.listed {
+        for (listed, term, scale) in &sample.listed {
             let part = listed_pairs(
                 &embedded,
-                listed,
-                *charge,
+                (listed, TileShare::WHOLE),
+                *term,
                 scale,
                 &self.score,
                 Some(slopes.as_mut_slice()),
             );
-            match charge {
-                Charge::Unlinked => sums.add(&part),
-                Charge::Correction => sums.add_corrections(&part),
+            match term {
+                PairTerm::Unlinked => sums.add(&part),
+                PairTerm::Correction => sums.add_corrections(&part),
             }
         }
-        let inverse = 1.0 / self.n_links();
+        let inverse = 1.0 / problem.n_links();
         slopes.iter_mut().for_each(|slope| *slope *= T::of(inverse));
 
         gradient.clear();
-        for (place, view) in self.views.iter().enumerate() {
+        for (place, view) in problem.encoders().iter().enumerate() {
             let rows = workspace.views[place].clone();
-            let slopes = &mut slopes[rows.start * self.dim..rows.end * self.dim];
+            let slopes = &mut slopes[rows.start * dim..rows.end * dim];
             if view.network.is_table() {
                 self.table_gradient(theta, place, sample, slopes, gradient);
             } else {
@@ -160,48 +150,53 @@ impl<T: Real> Problem<'_, T> {
                 view.network.backward(params, batch, pass, derivative, out);
             }
         }
-        if let Some(&(_, _, first)) = self.gammas.first() {
-            let out = gradient.add_piece(first, self.gammas.len(), None);
-            for (out, &(d, e, _)) in out.iter_mut().zip(&self.gammas) {
-                *out = T::of(sums.gamma.get(d, e) * inverse);
+        self.gamma_gradient(&sums, inverse, gradient);
+        (self.with_constant(&sums) + self.ridge_value_of(workspace)) * inverse
+    }
+
+    /// The derivative in the gammas, times a factor.
+    pub(super) fn gamma_gradient(&self, sums: &Sums, factor: f64, gradient: &mut Gradient<T>) {
+        let gammas = &self.problem.parameters.gammas;
+        if let Some(&(_, _, first)) = gammas.first() {
+            let out = gradient.add_piece(first, gammas.len(), None);
+            for (out, &(d, e, _)) in out.iter_mut().zip(gammas) {
+                *out = T::of(sums.gamma.get(d, e) * factor);
             }
         }
-        (self.with_constant(&sums) + self.ridge_value_of(workspace)) * inverse
     }
 
     /// The sum over the pairs of a step; its derivative overwrites `slopes`.
     pub(super) fn pairs_of_step(
         &self,
-        embedded: &Embedded<'_, T>,
+        embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
         slopes: &mut Vec<T>,
     ) -> Sums {
         slopes.clear();
         slopes.resize(embedded.y.len(), T::ZERO);
-        let (score, kernel) = (&self.score, &self.kernel);
-        self.engine
-            .all_pairs(embedded, pairs, score, kernel, Some(slopes.as_mut_slice()))
+        self.tiles
+            .all_pairs(embedded, pairs, &self.kernel, Some(slopes.as_mut_slice()))
     }
 
     /// Encodes the nodes of a sample, each once.
     fn encode(&self, theta: &[T], sample: &Sample, step: u64, workspace: &mut Workspace<T>) {
-        let dropout = self.dropout(step);
+        let dropout = self.problem.dropout(step);
         workspace.views.clear();
         workspace.blocks.clear();
         workspace.nodes.clear();
         workspace.embeddings.clear();
         workspace
             .passes
-            .resize_with(self.views.len(), Default::default);
+            .resize_with(self.inputs.len(), Default::default);
         let samples = sample.rows.iter().zip(&sample.block);
-        let views = self.views.iter().zip(&mut workspace.passes);
-        for ((view, (batch, pass)), (rows, &block)) in views.zip(samples) {
+        let views = self.encoders().zip(&mut workspace.passes);
+        for (((view, input), (batch, pass)), (rows, &block)) in views.zip(samples) {
             let start = workspace.nodes.len();
             workspace.views.push(start..start + rows.len());
             workspace.blocks.push(start..start + block);
             let nodes = rows.iter().map(|&row| view.rows.start as u32 + row);
             workspace.nodes.extend(nodes);
-            view.input.select_into(rows, batch);
+            input.select_into(rows, batch);
             if let Some(dropout) = dropout {
                 dropout.drop_inputs(batch);
             }
@@ -222,11 +217,12 @@ impl<T: Real> Problem<'_, T> {
         slopes: &[T],
         gradient: &mut Gradient<T>,
     ) {
-        let view = &self.views[place];
+        let (problem, dim) = (self.problem, self.problem.dim);
+        let view = &problem.encoders()[place];
         let block = sample.block[place];
         let drawn = sample.listed.iter();
         let drawn: Vec<&ListedPairs> = drawn
-            .filter(|(_, charge, _)| *charge == Charge::Unlinked)
+            .filter(|(_, term, _)| *term == PairTerm::Unlinked)
             .map(|(listed, _, _)| listed)
             .collect();
         let first: usize = sample.rows[..place].iter().map(Vec::len).sum();
@@ -239,31 +235,32 @@ impl<T: Real> Problem<'_, T> {
         } else {
             // The share of all pairs that one row is in, times the pairs drawn.
             let n_drawn: usize = drawn.iter().map(|listed| listed.n_pairs()).sum();
-            let partners = self.prepared.n_partners(place);
-            n_drawn as f64 * partners / self.prepared.n_pairs_total()
+            let partners = problem.data.n_partners(place);
+            n_drawn as f64 * partners / problem.data.n_pairs_total()
         };
-        let ridge = 2.0 * self.ridge / self.n_links() / expected;
+        let ridge = 2.0 * problem.ridge / problem.n_links() / expected;
         for (position, &row) in sample.rows[place].iter().enumerate() {
-            let start = view.params.start + row as usize * self.dim;
-            let out = gradient.add_piece(start, self.dim, None);
-            out.copy_from_slice(&slopes[position * self.dim..(position + 1) * self.dim]);
+            let start = view.params.start + row as usize * dim;
+            let out = gradient.add_piece(start, dim, None);
+            out.copy_from_slice(&slopes[position * dim..(position + 1) * dim]);
             let times = match block {
                 0 => times(position),
                 _ => usize::from(position < block),
             };
             if times > 0 {
                 let factor = T::of(ridge * times as f64);
-                add_scaled(out, factor, &theta[start..start + self.dim]);
+                add_scaled(out, factor, &theta[start..start + dim]);
             }
         }
     }
 
     /// The ridge for reports; on large tables it would cost more than a step.
     fn ridge_value_of(&self, workspace: &Workspace<T>) -> f64 {
-        if self.views.iter().any(|view| view.network.is_table()) {
+        let mut encoders = self.problem.encoders().iter();
+        if encoders.any(|view| view.network.is_table()) {
             return 0.0;
         }
         let squares = workspace.passes.iter();
-        self.ridge * squares.map(|(_, pass)| pass.squared_weights()).sum::<f64>()
+        self.problem.ridge * squares.map(|(_, pass)| pass.squared_weights()).sum::<f64>()
     }
 }

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
+use super::Look;
 use crate::encoder::Network;
 use crate::error::{Error, Result};
-use crate::objective::{Look, Problem};
+use crate::objective::Problem;
 use crate::params::{
     CheckedParams, EncoderKind, OptimizerKind, Sampler as SamplerKind, SolverKind,
 };
-use crate::real::Real;
 
 /// Up to this number of nodes all pairs are visited at every step.
 pub const EXACT_SOLVER_NODES: usize = 20_000;
@@ -83,8 +83,8 @@ pub struct Plan {
 
 impl Plan {
     /// Makes every open choice for a problem.
-    pub fn new<T: Real>(params: &CheckedParams, problem: &Problem<'_, T>) -> Result<Plan> {
-        let n = problem.training().n_nodes();
+    pub fn new(params: &CheckedParams, problem: &Problem<'_>) -> Result<Plan> {
+        let n = problem.n_nodes();
         // Who sets lambda, which the exact solver has no use for, wants samples.
         let exact = n <= EXACT_SOLVER_NODES
             && params.optimizer != Some(OptimizerKind::Sgd)
@@ -94,11 +94,10 @@ impl Plan {
         } else {
             SolverKind::Sgd
         });
-        let smooth = solver == SolverKind::Exact && !problem.is_random() && params.radius.is_none();
-        let all_linear = problem
-            .views()
-            .iter()
-            .all(|view| view.network.spec().kind == EncoderKind::Linear);
+        let smooth =
+            solver == SolverKind::Exact && problem.dropout.is_none() && params.radius.is_none();
+        let mut encoders = problem.encoders().iter();
+        let all_linear = encoders.all(|view| view.network.spec().kind == EncoderKind::Linear);
         let optimizer = params.optimizer.unwrap_or(if smooth && all_linear {
             OptimizerKind::Lbfgs
         } else {
@@ -115,10 +114,10 @@ impl Plan {
             && params.sampler == SamplerKind::Block
             && params.lambda.is_none()
             && params.link_batch.is_none()
-            && problem.is_all_tables();
+            && problem.parameters.is_all_tables();
         let block = params.block.unwrap_or(if sweeps { 4096 } else { 1024 });
         let turns = sweeps.then(|| n.div_ceil(block)).filter(|turns| {
-            let views = problem.views().iter();
+            let views = problem.encoders().iter();
             views.map(|view| view.rows.len()).min() >= Some(2 * turns)
         });
         let links_apart = n > block.saturating_mul(4);
@@ -126,9 +125,9 @@ impl Plan {
             SamplerKind::Block if links_apart => 4 * block,
             _ => 512,
         };
-        let n_links = problem.training().n_links();
+        let n_links = problem.data.training.n_links();
         let link_batch = params.link_batch.unwrap_or(default_links).min(n_links);
-        let n_pairs = problem.prepared().n_training_pairs();
+        let n_pairs = problem.data.n_training_pairs();
         let pair_batch = params.pair_batch.min((n_pairs / 2.0).max(1.0) as usize);
         let unbiased = n_pairs * link_batch as f64 / (n_links as f64 * pair_batch as f64);
         let lambda = match params.lambda {
@@ -156,7 +155,7 @@ impl Plan {
                 SamplerKind::Pairs => pair_batch as f64,
             } + link_batch as f64;
             let steps = PASSES_OF_A_STEP * per_step * evaluate_every as f64;
-            problem.prepared().n_pairs_total() <= steps.max(WORTH_VISITING)
+            problem.data.n_pairs_total() <= steps.max(WORTH_VISITING)
         };
         let learning_rate = params
             .learning_rate
@@ -204,11 +203,7 @@ impl Plan {
 /// Adam moves every weight by about the learning rate, and all of a unit's
 /// inputs at once: the wider a layer, the shorter the step. A table's vectors
 /// are touched seldom, so each touch may move them further.
-fn default_learning_rate<T: Real>(
-    optimizer: OptimizerKind,
-    problem: &Problem<'_, T>,
-    sweeps: bool,
-) -> f64 {
+fn default_learning_rate(optimizer: OptimizerKind, problem: &Problem<'_>, sweeps: bool) -> f64 {
     if optimizer == OptimizerKind::Sgd {
         return 0.05;
     }
@@ -226,6 +221,6 @@ fn default_learning_rate<T: Real>(
             (false, None) => 1e-3,
         }
     };
-    let rates = problem.views().iter().map(|view| rate(&view.network));
+    let rates = problem.encoders().iter().map(|view| rate(&view.network));
     rates.fold(f64::INFINITY, f64::min)
 }

@@ -1,7 +1,7 @@
 use super::tests::{data, some_links};
-use super::{Plan, Sweeper};
-use crate::objective::{Gradient, Prepared, Problem, Turn, Workspace};
-use crate::pairs::Split;
+use super::{CpuEngine, Engine, Evaluator, Gradient, Plan, SweepPart, Sweeper, Workspace};
+use crate::objective::{Prepared, Problem};
+use crate::pairs::{Split, TileShare};
 use crate::params::{EncoderKind, Params, ScoreKind, SolverKind};
 
 fn params(score: ScoreKind, validation: f64) -> Params {
@@ -17,10 +17,10 @@ fn params(score: ScoreKind, validation: f64) -> Params {
     }
 }
 
-/// The value of a turn, and its gradient added to `whole`.
-fn add(problem: &Problem<'_, f64>, theta: &[f64], turn: &Turn, whole: &mut [f64]) -> f64 {
+/// The value of a part, and its gradient added to `whole`.
+fn add(evaluator: &Evaluator<'_, f64>, theta: &[f64], part: &SweepPart, whole: &mut [f64]) -> f64 {
     let mut gradient = Gradient::default();
-    let value = problem.swept(theta, turn, &mut Workspace::default(), &mut gradient);
+    let value = evaluator.swept(theta, part, &mut Workspace::default(), &mut gradient);
     for piece in &gradient.pieces {
         for offset in 0..piece.len {
             whole[piece.place + offset] += gradient.values[piece.start + offset];
@@ -31,7 +31,7 @@ fn add(problem: &Problem<'_, f64>, theta: &[f64], turn: &Turn, whole: &mut [f64]
 
 /// Calls `check` with problems of every score, one and two views, with and
 /// without pairs that are held out or set aside.
-fn each_problem(mut check: impl FnMut(&Problem<'_, f64>, &[f64])) {
+fn each_problem(mut check: impl FnMut(&Evaluator<'_, f64>, &Problem<'_>, &[f64], &[f64])) {
     for views in [false, true] {
         for score in [
             ScoreKind::Likelihood,
@@ -42,24 +42,29 @@ fn each_problem(mut check: impl FnMut(&Problem<'_, f64>, &[f64])) {
                 let params = params(score, 0.0).check().unwrap();
                 let data = data(views);
                 let aside = split.map(|_| some_links(&data));
-                let prepared = Prepared::without(&data, &params, split, aside.as_ref()).unwrap();
+                let prepared = Prepared::new(&data, &params, split, aside.as_ref()).unwrap();
                 let problem = Problem::new(&prepared, &params).unwrap();
-                let theta = problem.start(1.0);
-                check(&problem, &theta);
+                let evaluator = Evaluator::new(&problem);
+                let theta: Vec<f64> = problem.start(&problem.inputs(), 1.0);
+                let mut gradient = vec![0.0; theta.len()];
+                let mut engine = CpuEngine::new(&problem);
+                engine.load(&theta).unwrap();
+                engine
+                    .objective(TileShare::WHOLE, Some(&mut gradient))
+                    .unwrap();
+                check(&evaluator, &problem, &theta, &gradient);
             }
         }
     }
 }
 
 #[test]
-fn a_sweep_in_one_turn_is_the_full_gradient() {
-    each_problem(|problem, theta| {
-        let mut expected = vec![0.0; theta.len()];
-        problem.full(theta, 1, Some(&mut expected));
+fn a_sweep_in_one_part_is_the_full_gradient() {
+    each_problem(|evaluator, problem, theta, expected| {
         let mut found = vec![0.0; theta.len()];
         let mut sweeper = Sweeper::new(problem, 1, 0);
-        add(problem, theta, sweeper.draw(5), &mut found);
-        for (found, expected) in found.iter().zip(&expected) {
+        add(evaluator, theta, sweeper.draw(5), &mut found);
+        for (found, expected) in found.iter().zip(expected) {
             assert!(
                 (found - expected).abs() < 1e-10 * (1.0 + expected.abs()),
                 "{found} {expected}"
@@ -69,19 +74,17 @@ fn a_sweep_in_one_turn_is_the_full_gradient() {
 }
 
 #[test]
-fn turns_estimate_the_full_gradient_without_bias() {
+fn parts_estimate_the_full_gradient_without_bias() {
     const SWEEPS: u64 = 4000;
-    each_problem(|problem, theta| {
-        let mut expected = vec![0.0; theta.len()];
-        problem.full(theta, 1, Some(&mut expected));
+    each_problem(|evaluator, problem, theta, expected| {
         let mut mean = vec![0.0; theta.len()];
         let mut sweeper = Sweeper::new(problem, 3, 1);
         for step in 1..=3 * SWEEPS {
-            add(problem, theta, sweeper.draw(step), &mut mean);
+            add(evaluator, theta, sweeper.draw(step), &mut mean);
         }
-        let n_gammas = problem.gammas().len();
-        for (place, (mean, expected)) in mean.iter().zip(&expected).enumerate() {
-            // Vectors move once a sweep, gamma at every turn.
+        let n_gammas = problem.parameters.gammas.len();
+        for (place, (mean, expected)) in mean.iter().zip(expected).enumerate() {
+            // Vectors move once a sweep, gamma with every part.
             let is_gamma = place >= theta.len() - n_gammas;
             let times = SWEEPS as f64 * if is_gamma { 3.0 } else { 1.0 };
             let mean = mean / times;
@@ -97,19 +100,19 @@ fn turns_estimate_the_full_gradient_without_bias() {
 fn a_sweep_visits_every_node_once_and_depends_on_the_step_alone() {
     let params = params(ScoreKind::Moment, 0.0).check().unwrap();
     let data = data(true);
-    let prepared = Prepared::new(&data, &params, None).unwrap();
-    let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+    let prepared = Prepared::new(&data, &params, None, None).unwrap();
+    let problem = Problem::new(&prepared, &params).unwrap();
     let mut sweeper = Sweeper::new(&problem, 3, 9);
     let mut seen = vec![Vec::new(); 2];
     let mut last = Vec::new();
     for step in 4..=6 {
-        let turn = sweeper.draw(step);
-        assert_eq!(turn.sweep, 2);
-        for (seen, rows) in seen.iter_mut().zip(&turn.rows) {
+        let part = sweeper.draw(step);
+        assert_eq!(part.sweep, 2);
+        for (seen, rows) in seen.iter_mut().zip(&part.rows) {
             assert!(rows.is_sorted());
             seen.extend_from_slice(rows);
         }
-        last.clone_from(&turn.rows);
+        last.clone_from(&part.rows);
     }
     for (seen, n) in seen.iter_mut().zip([9, 6]) {
         seen.sort_unstable();
@@ -127,8 +130,8 @@ fn tables_sweep_unless_asked_for_samples() {
         params.block = Some(6);
         change(&mut params);
         let params = params.check().unwrap();
-        let prepared = Prepared::new(&data, &params, None).unwrap();
-        let problem = Problem::<f64>::new(&prepared, &params).unwrap();
+        let prepared = Prepared::new(&data, &params, None, None).unwrap();
+        let problem = Problem::new(&prepared, &params).unwrap();
         Plan::new(&params, &problem).unwrap().turns
     };
     assert_eq!(turns(|_| {}), Some(3));
@@ -136,6 +139,6 @@ fn tables_sweep_unless_asked_for_samples() {
     assert_eq!(turns(|p| p.sampler = crate::params::Sampler::Pairs), None);
     assert_eq!(turns(|p| p.solver = Some(SolverKind::Exact)), None);
     assert_eq!(turns(|p| p.encoder = Some(EncoderKind::Linear)), None);
-    // Fewer than two nodes a turn cannot show a pair.
+    // Fewer than two nodes of a view cannot show a pair.
     assert_eq!(turns(|p| p.block = Some(2)), None);
 }

@@ -1,0 +1,182 @@
+//! Where work is computed, and who looks on: the last argument of everything
+//! that takes long.
+//!
+//! ```
+//! use linkproof::{Event, Fit, Graph, Dataset, Params, Runtime};
+//!
+//! # let links = [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)];
+//! # let data = Dataset::from_links(Graph::from_rows(4, &links)?)?;
+//! let params = Params { dim: 2, ..Default::default() }.check()?;
+//! // Ends the fit after ten steps.
+//! let monitor = |event: Event<'_>| !matches!(event, Event::Step { record, .. } if record.step == 10);
+//! let fitted = Fit::new(&params).runtime(Runtime::watched_by(&monitor)).run(&data);
+//! # let _ = fitted;
+//! # Ok::<(), linkproof::Error>(())
+//! ```
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::{Backend, Cpu};
+
+/// A line of the history of a fit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The step.
+    pub step: usize,
+    /// The objective (of a sample, for the stochastic solver), per link.
+    pub value: f64,
+    /// The length of its gradient.
+    pub gradient_norm: f64,
+    /// The mean score of the held-out pairs, where it was evaluated.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub held_out: Option<f64>,
+    /// Seconds since the solver started.
+    pub seconds: f64,
+}
+
+/// What a monitor is told.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Event<'e> {
+    /// A step of the fit is done, of so many at most.
+    Step {
+        /// The step.
+        record: &'e Record,
+        /// The largest number of steps.
+        most: usize,
+    },
+    /// A step of one of many fits is done, which nobody needs to be shown.
+    Tick,
+    /// Of many fits so many are done, of at most so many as far as is known: a
+    /// search may find that it needs more.
+    Fits {
+        /// How many are done.
+        done: usize,
+        /// How many there are at most.
+        most: usize,
+    },
+}
+
+/// Looks on while work runs, from any of its threads. A closure is one.
+pub trait Monitor: Sync {
+    /// Sees what has happened; `false` ends the work with
+    /// [`Error::Interrupted`](crate::error::Error::Interrupted).
+    fn after(&self, event: Event<'_>) -> bool;
+}
+
+impl<F: Fn(Event<'_>) -> bool + Sync> Monitor for F {
+    fn after(&self, event: Event<'_>) -> bool {
+        self(event)
+    }
+}
+
+/// Nobody looks on.
+struct Nobody;
+
+impl Monitor for Nobody {
+    fn after(&self, _: Event<'_>) -> bool {
+        true
+    }
+}
+
+/// Who looks on while work runs, and where it is computed.
+#[derive(Clone, Copy)]
+pub struct Runtime<'r> {
+    monitor: &'r dyn Monitor,
+    backend: &'r dyn Backend,
+    is_one_of_many: bool,
+}
+
+impl Default for Runtime<'_> {
+    /// Nobody looks on, and this machine's processor computes.
+    fn default() -> Self {
+        Runtime {
+            monitor: &Nobody,
+            backend: &Cpu,
+            is_one_of_many: false,
+        }
+    }
+}
+
+impl<'r> Runtime<'r> {
+    /// A monitor looks on.
+    pub fn watched_by(monitor: &'r dyn Monitor) -> Runtime<'r> {
+        Runtime {
+            monitor,
+            ..Runtime::default()
+        }
+    }
+
+    /// The same, computed elsewhere.
+    pub fn on(self, backend: &'r dyn Backend) -> Runtime<'r> {
+        Runtime { backend, ..self }
+    }
+
+    /// What builds the engines.
+    pub fn backend(self) -> &'r dyn Backend {
+        self.backend
+    }
+
+    /// The runtime of one of many fits, whose steps are not shown.
+    pub fn of_one_of_many(self) -> Runtime<'r> {
+        Runtime {
+            is_one_of_many: true,
+            ..self
+        }
+    }
+
+    /// Tells of a step; whether to go on.
+    pub fn after_step(self, record: &Record, most: usize) -> bool {
+        self.monitor.after(match self.is_one_of_many {
+            true => Event::Tick,
+            false => Event::Step { record, most },
+        })
+    }
+
+    /// Tells how many fits are done. Where that is to be the end, the next step
+    /// of any fit hears of it.
+    pub fn after_fit(self, done: usize, most: usize) {
+        self.monitor.after(Event::Fits { done, most });
+    }
+}
+
+/// Counts fits over all stages of some work, whose stages count their own.
+pub struct FitCount<'r> {
+    runtime: Runtime<'r>,
+    done: AtomicUsize,
+    most: usize,
+}
+
+impl<'r> FitCount<'r> {
+    /// Of at most so many fits none is done.
+    pub fn new(runtime: Runtime<'r>, most: usize) -> FitCount<'r> {
+        FitCount {
+            runtime,
+            done: AtomicUsize::new(0),
+            most,
+        }
+    }
+
+    /// The runtime of the stages.
+    pub fn runtime(&self) -> Runtime<'_> {
+        Runtime {
+            monitor: self,
+            ..self.runtime
+        }
+    }
+}
+
+impl Monitor for FitCount<'_> {
+    fn after(&self, event: Event<'_>) -> bool {
+        let event = match event {
+            Event::Fits { .. } => Event::Fits {
+                done: self.done.fetch_add(1, Ordering::Relaxed) + 1,
+                most: self.most,
+            },
+            other => other,
+        };
+        self.runtime.monitor.after(event)
+    }
+}
