@@ -85,7 +85,6 @@ class Model:
         data: Data,
         settings: str,
         *,
-        refine: bool,
         threads: int | None,
         show: _Show,
         every_step: _EveryStep,

@@ -128,9 +128,6 @@ class GraphEmbedding(
         links where held-back data vectors say so. It chooses score, beta, ridge,
         weights, walks and propagate itself. It takes about ten times as long, and
         keeps `X`, not a copy, to judge links of unseen nodes.
-    refine : bool, default=False
-        Set suspect links aside and fit without them: as many as the held-out
-        pairs say, none where that is best. Several fits.
     duplicates : {"error", "sum", "max", "first"}, default="error"
         What to do with pairs that are listed more than once, and with entries
         of a matrix that is not symmetric. ("sum" makes it ``A + A.T``.)
@@ -249,7 +246,6 @@ class GraphEmbedding(
         precision: str = "f32",
         view_pairs: Sequence[tuple[str, str]] | None = None,
         robust: bool = False,
-        refine: bool = False,
         duplicates: str = "error",
         self_links: str = "error",
         random_state: Any = 0,
@@ -293,7 +289,6 @@ class GraphEmbedding(
         self.precision = precision
         self.view_pairs = view_pairs
         self.robust = robust
-        self.refine = refine
         self.duplicates = duplicates
         self.self_links = self_links
         self.random_state = random_state
@@ -342,7 +337,7 @@ class GraphEmbedding(
         links = y if links is None else links
         params = self.get_params(deep=False)
         settings = to_core(params, read_seed(self.random_state))
-        threads, refine = read_threads(self.n_jobs), read_flag("refine", self.refine)
+        threads = read_threads(self.n_jobs)
         if self.callback is not None and not callable(self.callback):
             raise ValueError(
                 f"callback: accepted is a function or None; given was {quoted(self.callback)}"
@@ -362,7 +357,6 @@ class GraphEmbedding(
                 model = _core.Model.fit(
                     data,
                     settings,
-                    refine=refine,
                     threads=threads,
                     show=progress.show,
                     every_step=self.callback,

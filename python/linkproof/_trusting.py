@@ -29,7 +29,6 @@ CHOSEN_BY_RECIPE: dict[str, Any] = {
     "validation": None,
     "lambda_": None,
     "view_pairs": None,
-    "refine": False,
     "callback": None,
 }
 _WHY = {
@@ -43,7 +42,6 @@ _WHY = {
     "validation": "a robust fit holds no pairs out of its last fit",
     "lambda_": "a robust fit takes the weight at which the limit is exact",
     "view_pairs": "a robust fit takes all pairs of views that have links",
-    "refine": "a robust fit counts each link by its belief instead",
     "callback": "a robust fit is many fits, whose steps nobody hears of",
 }
 

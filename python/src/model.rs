@@ -4,14 +4,11 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
-use linkproof::folds::Watcher;
 use linkproof::ids::{Ids, Names};
 use linkproof::io::{self, Files};
 use linkproof::layout::{self, Method};
-use linkproof::model::fit_without;
-use linkproof::refine::{Refinement, find_suspects};
 use linkproof::report::{Classes, Report};
-use linkproof::{CheckedParams, Dataset, Features, Fitted, Graph};
+use linkproof::{Features, Fitted, Graph, fit_observed};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -24,7 +21,7 @@ use crate::errors::{exception, in_python};
 use crate::robust::Trusting;
 use crate::settings::params;
 use crate::stored::{from_files, load};
-use crate::work::{Audience, Desk, quietly, run};
+use crate::work::{Audience, quietly, run};
 
 /// A fitted model with the links that it was fitted to.
 #[pyclass(frozen, module = "linkproof._core")]
@@ -47,12 +44,11 @@ type Pairs<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<f64>>);
 impl Model {
     /// Fits a model.
     #[staticmethod]
-    #[pyo3(signature = (data, settings, *, refine, threads, show, every_step))]
+    #[pyo3(signature = (data, settings, *, threads, show, every_step))]
     fn fit(
         py: Python<'_>,
         data: &Data,
         settings: &str,
-        refine: bool,
         threads: Option<usize>,
         show: Option<Py<PyAny>>,
         every_step: Option<Py<PyAny>>,
@@ -61,15 +57,8 @@ impl Model {
         let audience = Audience { show, every_step };
         let data = &data.dataset;
         run(py, threads, &audience, |desk| {
-            let mut extra = Map::new();
-            let aside = match refine {
-                true => set_aside(&params, data, desk, &mut extra)?,
-                false => None,
-            };
-            let fitted = fit_without(&params, data, aside.as_ref(), &mut |record, most| {
-                desk.step(record, most)
-            })?;
-            extra.insert("versions".into(), versions()?);
+            let fitted = fit_observed(&params, data, &mut |record, most| desk.step(record, most))?;
+            let extra = Map::from_iter([("versions".to_owned(), versions()?)]);
             Ok(Model {
                 fitted,
                 links: data.user_graph()?,
@@ -361,24 +350,6 @@ impl Model {
         }
         Graph::new(Ids::Names(names), ends, Default::default())
     }
-}
-
-/// The links to fit without; what was tried goes into the record.
-fn set_aside(
-    params: &CheckedParams,
-    data: &Dataset,
-    desk: &Desk,
-    extra: &mut Map<String, Value>,
-) -> linkproof::Result<Option<Graph>> {
-    let watcher = Watcher {
-        after_fit: &|done, all| desk.fits(done, all),
-        goes_on: &|| desk.goes_on(),
-    };
-    let found = find_suspects(params, data, &Refinement::default(), watcher)?;
-    let record = json!({ "share": found.share, "set_aside": found.links.len(),
-                         "tried": found.tried });
-    extra.insert("refine".into(), record);
-    Ok(found.aside)
 }
 
 /// Labels as classes, in the order of their first appearance.

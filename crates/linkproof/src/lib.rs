@@ -21,9 +21,9 @@
 //! The modules, from the ground up: [`error`], [`ids`], [`buffer`], [`real`];
 //! [`graph`], [`features`], [`params`]; [`dataset`] and [`io`]; [`score`];
 //! [`pairs`], [`encoder`], [`transform`]; [`objective`]; [`solve`]; [`model`];
-//! [`inspect`], [`folds`]; [`audit`], [`select`](mod@select), [`judge`]; [`refine`],
-//! [`smooth`], [`report`]; [`robust`]; [`experiment`]; and [`measure`], [`layout`](mod@layout)
-//! and [`drawing`] beside them.
+//! [`inspect`], [`folds`]; [`audit`], [`select`](mod@select), [`judge`]; [`smooth`],
+//! [`report`]; [`robust`]; [`experiment`]; and [`measure`], [`layout`](mod@layout) and
+//! [`drawing`] beside them.
 
 // Tests compare with the system's functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
@@ -51,7 +51,6 @@ pub mod pairs;
 pub mod params;
 mod processor;
 pub mod real;
-pub mod refine;
 pub mod report;
 pub mod robust;
 pub mod score;

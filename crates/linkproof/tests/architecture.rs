@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 31] = [
+const LAYERS: [(&str, u32); 30] = [
     ("error", 0),
     ("buffer", 0),
     ("math", 0),
@@ -36,7 +36,6 @@ const LAYERS: [(&str, u32); 31] = [
     ("audit", 11),
     ("select", 11),
     ("judge", 11),
-    ("refine", 12),
     ("smooth", 12),
     ("report", 12),
     ("robust", 13),

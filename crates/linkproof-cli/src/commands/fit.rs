@@ -4,11 +4,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use linkproof::folds::Watcher;
-use linkproof::io::{self, EmbeddingFormat, Field, Files, FolderKind, OutputFolder, model_files};
-use linkproof::refine::{Refinement, Suspects, find_suspects};
+use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
 use linkproof::select::Selection;
-use linkproof::{CheckedParams, Dataset, Error, Fitted};
+use linkproof::{CheckedParams, Error, Fitted};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Format, quoted};
@@ -39,7 +37,7 @@ use crate::settings::SettingArgs;
     linkproof fit --links links.csv --features x.npy --robust --out model\n  \
     linkproof fit --links links.csv --features x.npy --out model\n  \
     linkproof fit --links links.csv --score probability --dim 16 --out model\n  \
-    linkproof fit --links links.csv --features x.npy --select --refine --out model\n  \
+    linkproof fit --links links.csv --features x.npy --select --out model\n  \
     linkproof fit --links links.csv --nodes nodes.csv --features text=t.mtx \\\n      \
     --features image=i.npy --encoder image=mlp --out model")]
 pub struct FitArgs {
@@ -77,16 +75,12 @@ pub struct FitArgs {
     /// Believe each link as far as it deserves: chooses the ridge, judges links,
     /// fits to walks over believed links, averages where that helps. Takes
     /// several times as long as a plain fit. A --ridge that is given is kept
-    #[arg(long, help_heading = "Without labels", conflicts_with_all = ["select", "refine"])]
+    #[arg(long, help_heading = "Without labels", conflicts_with = "select")]
     robust: bool,
     /// Choose score, exponent and ridge without labels first, as 'linkproof
     /// select' does; those that are given here are kept
     #[arg(long, help_heading = "Without labels")]
     select: bool,
-    /// Set suspect links aside and fit without them: as many as the held-out
-    /// criterion says, none where that is best. Writes suspects.csv
-    #[arg(long, help_heading = "Without labels")]
-    refine: bool,
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
@@ -97,7 +91,6 @@ pub struct FitArgs {
 struct Findings {
     inputs: Inputs,
     selection: Option<Selection>,
-    suspects: Option<Suspects>,
     robust: Option<Recommended>,
 }
 
@@ -106,7 +99,6 @@ impl Findings {
         Findings {
             inputs,
             selection: None,
-            suspects: None,
             robust: None,
         }
     }
@@ -169,10 +161,6 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         params = selection.chosen.params(&params).check()?;
         findings.selection = Some(selection);
     }
-    if args.refine {
-        progress.say("looking for suspects");
-        findings.suspects = Some(suspects(args, &params, &data, &progress)?);
-    }
     let fitted = match recipe {
         Some(recipe) => {
             progress.say("judging links");
@@ -183,9 +171,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         }
         None => {
             progress.say("starting the fit");
-            let suspects = findings.suspects.as_ref();
-            let aside = suspects.and_then(|found| found.aside.as_ref());
-            linkproof::model::fit_without(&params, &data, aside, &mut |record, most| {
+            linkproof::fit_observed(&params, &data, &mut |record, most| {
                 progress.step(record, most);
                 !Session::is_stopped()
             })?
@@ -219,25 +205,6 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     session.finish(&as_json(args, &fitted, &findings, peak), &words)
 }
 
-/// The links to fit without.
-fn suspects(
-    args: &FitArgs,
-    params: &CheckedParams,
-    data: &Dataset,
-    progress: &Progress,
-) -> Result<Suspects, Error> {
-    let settings = Refinement {
-        folds: args.search.folds(),
-        criterion: args.search.criterion(),
-        ..Refinement::default()
-    };
-    let watcher = Watcher {
-        after_fit: &|done, all| progress.fits(done, all),
-        goes_on: &|| !Session::is_stopped(),
-    };
-    find_suspects(params, data, &settings, watcher)
-}
-
 /// What `fit.json` records beside the fit itself.
 fn record(findings: &Findings) -> Map<String, Value> {
     let command: Vec<String> = std::env::args_os()
@@ -258,19 +225,12 @@ fn record(findings: &Findings) -> Map<String, Value> {
     if let Some(selection) = &findings.selection {
         record.insert("selection".to_owned(), search::as_json(selection));
     }
-    if let Some(suspects) = &findings.suspects {
-        record.insert("refine".to_owned(), refine_json(suspects));
-    }
     if let Some(robust) = &findings.robust {
         record.insert("robust".to_owned(), json!(robust.summary));
         // Of all its fits.
         record.insert("seconds".to_owned(), json!(robust.seconds));
     }
     record
-}
-
-fn refine_json(suspects: &Suspects) -> Value {
-    json!({ "share": suspects.share, "set_aside": suspects.links.len(), "tried": suspects.tried })
 }
 
 fn write_more(
@@ -280,9 +240,6 @@ fn write_more(
     findings: &Findings,
     folder: &OutputFolder,
 ) -> Result<(), Error> {
-    if let Some(suspects) = &findings.suspects {
-        write_suspects(&folder.file(model_files::SUSPECTS), fitted, suspects)?;
-    }
     if let Some(robust) = &findings.robust {
         let path = folder.file(model_files::BELIEFS);
         robust.robust.write_beliefs(&path, fitted.ids())?;
@@ -308,23 +265,6 @@ fn write_more(
     Ok(())
 }
 
-fn write_suspects(path: &Path, fitted: &Fitted, suspects: &Suspects) -> Result<(), Error> {
-    let columns = ["src", "dst", "weight", "mu", "trust"];
-    io::write_table(path, &columns, |rows| {
-        for link in &suspects.links {
-            let [src, dst] = [link.src, link.dst].map(|row| fitted.ids().name(row as usize));
-            rows.row(&[
-                Field::Text(&src),
-                Field::Text(&dst),
-                Field::Real(link.weight),
-                Field::Real(link.mu),
-                Field::Real(link.trust),
-            ])?;
-        }
-        Ok(())
-    })
-}
-
 /// Of all fits together.
 fn seconds(fitted: &Fitted, findings: &Findings) -> f64 {
     let of_recipe = findings.robust.as_ref().map(|found| found.seconds);
@@ -344,7 +284,6 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "beta": params.beta,
         "ridge": params.ridge,
         "selection": findings.selection.as_ref().map(search::as_json),
-        "refine": findings.suspects.as_ref().map(refine_json),
         "robust": findings.robust.as_ref().map(|found| &found.summary),
         "out": args.out.display().to_string(),
         "nodes": fitted.n_nodes(),
@@ -417,20 +356,6 @@ fn summary(
         for warning in &selection.warnings {
             let _ = write!(text, "\n  warning   {warning}");
         }
-    }
-    if let Some(suspects) = &findings.suspects {
-        let _ = match suspects.links.len() {
-            0 => write!(
-                text,
-                "\n  refined   no link set aside: the held-out pairs are best told with all"
-            ),
-            n => write!(
-                text,
-                "\n  refined   without {} ({}%), see suspects.csv",
-                counted(n, "link"),
-                100.0 * suspects.share
-            ),
-        };
     }
     if let Some(robust) = &findings.robust {
         text.push_str(&robust.words(params));
