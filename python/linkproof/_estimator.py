@@ -126,8 +126,9 @@ class GraphEmbedding(
         The whole recommended recipe: judge every link by fits that did not see it,
         count it as far as it is believed, choose the ridge, and average over believed
         links where held-back data vectors say so. It chooses score, beta, ridge,
-        weights, walks and propagate itself. It takes about ten times as long, and
-        keeps `X`, not a copy, to judge links of unseen nodes.
+        weights, walks and propagate itself. It takes about ten times as long. Where it
+        averages, it keeps `X`, not a copy, to judge links of unseen nodes; a saved
+        model and a pickle hold it too.
     duplicates : {"error", "sum", "max", "first"}, default="error"
         What to do with pairs that are listed more than once, and with entries
         of a matrix that is not symmetric. ("sum" makes it ``A + A.T``.)
@@ -388,7 +389,8 @@ class GraphEmbedding(
             The data vectors, a row for each node.
         links : sparse matrix of shape (n_rows, n_nodes), optional
             Links to nodes of the fit, for a model with ``propagate``, or a robust
-            one, which judges them as far as data vectors allow.
+            one: it judges them as far as data vectors allow, and averages over those
+            that it believes where ``embedding_`` is averaged.
         view : str, optional
             The view of the nodes, where the model has several.
 
@@ -417,11 +419,7 @@ class GraphEmbedding(
         if links is not None:
             listed = self._links_to_known(links, vectors.shape[0], "links")
         threads = read_threads(self.n_jobs)
-        if _core.beliefs(self._model) is not None:
-            found = _core.embed_recommended(self._model, place, vectors, listed, threads)
-        else:
-            known = None if listed is None else [(new, old) for new, old, _ in listed]
-            found = self._model.embed(place, vectors, known, threads)
+        found = self._model.embed(place, vectors, listed, recommended=True, threads=threads)
         return as_configured(self, found, row_ids(X))
 
     def set_output(self, *, transform: str | None = None) -> GraphEmbedding:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from linkproof import _core
 from linkproof._fitted import FittedModel
 from linkproof._handover import rows_of
 from linkproof._pairs import pair_ends
@@ -162,7 +161,7 @@ class Trusting(FittedModel):
     def belief_(self) -> npt.NDArray[np.float64]:
         """How far each link is believed, 0 to 1, in the order of :meth:`beliefs`."""
         check_is_fitted(self)
-        found = _core.beliefs(self._model)
+        found = self._model.beliefs
         if found is None:
             raise AttributeError(_absent("belief_"))
         return found

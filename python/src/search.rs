@@ -1,7 +1,6 @@
 //! The choice of settings without labels.
 
-use linkproof::folds::{HoldOut, Watcher};
-use linkproof::model::check_weights;
+use linkproof::folds::HoldOut;
 use linkproof::params::ScoreKind;
 use linkproof::select::{Grid, Search, select};
 use linkproof::{Error, Params};
@@ -26,22 +25,13 @@ pub fn select_settings(
     show: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let base = unchecked(settings)?;
-    let checked = base.clone().check().map_err(exception)?;
+    base.clone().check().map_err(exception)?;
     let wanted: Map<String, Value> = serde_json::from_str(search)
         .map_err(|error| PyValueError::new_err(format!("search: {error}")))?;
     let search = search_for(&base, &wanted).map_err(exception)?;
     let every_step = None;
     run(py, threads, &Audience { show, every_step }, |desk| {
-        let watcher = Watcher {
-            after_fit: &|done, all| desk.fits(done, all),
-            goes_on: &|| desk.goes_on(),
-        };
-        let found = select(&base, &data.dataset, &search, watcher);
-        if let Err(Error::Diverged { .. }) = found {
-            // No rate and no ridge helps against weights that are too large.
-            check_weights(&checked, &data.dataset)?;
-        }
-        let found = found?;
+        let found = desk.watch(|watcher| select(&base, &data.dataset, &search, watcher))?;
         let mut json = json!(found);
         let in_python = found.warnings.iter().map(|warning| in_python(warning));
         json["warnings"] = in_python.collect::<Vec<_>>().into();

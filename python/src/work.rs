@@ -9,6 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use linkproof::folds::Watcher;
 use linkproof::solve::Record;
 use linkproof::{Error, Result};
 use pyo3::exceptions::PyOSError;
@@ -74,6 +75,14 @@ impl Desk {
     pub fn fits(&self, done: usize, all: usize) {
         let step = None;
         self.keep(News { done, all, step });
+    }
+
+    /// Does work that is many fits, which reports how many are done.
+    pub fn watch<R>(&self, work: impl FnOnce(Watcher<'_>) -> R) -> R {
+        work(Watcher {
+            after_fit: &|done, all| self.fits(done, all),
+            goes_on: &|| self.goes_on(),
+        })
     }
 
     /// Whether nobody has asked for an end.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use linkproof::folds::Watcher;
 use linkproof::solve::Record;
 
 use crate::session::Session;
@@ -106,6 +107,15 @@ impl Progress {
             self.bar.reset_eta();
         }
         self.bar.set_position(done as u64);
+    }
+
+    /// Does work that is many fits, and shows how many are done; an interrupt ends
+    /// it.
+    pub fn watch<R>(&self, work: impl FnOnce(Watcher<'_>) -> R) -> R {
+        work(Watcher {
+            after_fit: &|done, all| self.fits(done, all),
+            goes_on: &|| !Session::is_stopped(),
+        })
     }
 
     /// Shows that `done` of `all` cells of an experiment are done, and about how

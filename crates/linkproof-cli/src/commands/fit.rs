@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
-use linkproof::select::Selection;
-use linkproof::{CheckedParams, Error, Fitted};
+use linkproof::model::{gamma_json, write_model};
+use linkproof::robust::{RobustSummary, fit_model};
+use linkproof::select::{Selection, select};
+use linkproof::{Error, Fitted, fit_observed};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Format, quoted};
@@ -15,9 +17,9 @@ use crate::data::DataArgs;
 use crate::exit::Usage;
 use crate::inputs::Inputs;
 use crate::labels::KnownLabels;
-use crate::picture::{OnLayout, Pictured, classes, picture_file};
+use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
-use crate::robust::{self, Recommended};
+use crate::robust;
 use crate::search::{self, SearchArgs};
 use crate::session::{Session, counted, peak_memory_bytes};
 use crate::settings::SettingArgs;
@@ -87,21 +89,11 @@ pub struct FitArgs {
     settings: SettingArgs,
 }
 
-/// What was found out before the fit itself.
+/// What was found out beside the fit itself.
 struct Findings {
     inputs: Inputs,
     selection: Option<Selection>,
-    robust: Option<Recommended>,
-}
-
-impl Findings {
-    fn new(inputs: Inputs) -> Findings {
-        Findings {
-            inputs,
-            selection: None,
-            robust: None,
-        }
-    }
+    robust: Option<RobustSummary>,
 }
 
 impl FitArgs {
@@ -130,7 +122,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         true => Some(robust::recipe(&args.settings)?),
         false => None,
     };
-    let mut params = args.settings.params(session.seed())?.check()?;
+    let params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
     if args.search.is_given() && !args.select {
         return Err(Usage::new("candidates and --hold-out are for a search: add --select").into());
@@ -148,44 +140,47 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         format.kind().check(data.ids())?;
     }
     let labels = args.labels.as_deref();
-    let labels = labels
-        .map(|path| KnownLabels::read(path, &data))
-        .transpose()?;
+    let labels = labels.map(|path| KnownLabels::read(path, data.ids(), "graph"));
+    let labels = labels.transpose()?;
     inputs.after();
     Session::stop_on_interrupt()?;
-    let mut findings = Findings::new(inputs);
-    if args.select {
-        progress.say("choosing settings");
-        let model = &args.settings.model;
-        let selection = args.search.run(&params, model, &data, &progress)?;
-        params = selection.chosen.params(&params).check()?;
-        findings.selection = Some(selection);
-    }
+    let mut findings = Findings {
+        inputs,
+        selection: None,
+        robust: None,
+    };
     let fitted = match recipe {
         Some(recipe) => {
             progress.say("judging links");
-            let (model, found) = robust::fit(&params, &data, recipe, &progress)?;
-            params = model.params().clone().check()?;
-            findings.robust = Some(found);
-            model
+            let found = progress.watch(|watcher| fit_model(&params, &data, &recipe, watcher))?;
+            findings.robust = Some(found.summary);
+            found.model
         }
         None => {
+            let mut params = params;
+            if args.select {
+                progress.say("choosing settings");
+                let wanted = args.search.search(&params, &args.settings.model);
+                let found = progress.watch(|watcher| select(&params, &data, &wanted, watcher))?;
+                params = found.chosen.params(&params).check()?;
+                findings.selection = Some(found);
+            }
             progress.say("starting the fit");
-            linkproof::fit_observed(&params, &data, &mut |record, most| {
+            fit_observed(&params, &data, &mut |record, most| {
                 progress.step(record, most);
                 !Session::is_stopped()
             })?
         }
     };
-    let links = data.user_graph()?;
+    let classes = labels.as_ref().map(|known| known.classes.clone());
+    let fitted = fitted.with_classes(classes)?;
     let record = record(&findings);
-    fitted.save(&links, &folder, record.clone())?;
-    write_more(args, &fitted, labels.as_ref(), &findings, &folder)?;
+    write_model(&fitted, &folder, &record)?;
+    write_formats(args, &fitted, &folder)?;
     let pictured = Pictured {
         model: &fitted,
-        links: &links,
-        classes: labels.as_ref().map(|known| classes(&known.labels, &fitted)),
-        seed: params.seed,
+        classes: fitted.classes(),
+        seed: fitted.params().seed,
     };
     let layout = (args.report || args.plot.is_some())
         .then(|| pictured.layout(args.layout, &mut progress))
@@ -201,7 +196,8 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         pictured.write_plot(path, layout)?;
     }
     let peak = peak_memory_bytes();
-    let words = summary(args, &params, &fitted, labels.as_ref(), &findings, peak);
+    let n_unknown = labels.map_or(0, |labels| labels.n_unknown);
+    let words = summary(args, &fitted, n_unknown, &findings, peak);
     session.finish(&as_json(args, &fitted, &findings, peak), &words)
 }
 
@@ -226,27 +222,12 @@ fn record(findings: &Findings) -> Map<String, Value> {
         record.insert("selection".to_owned(), search::as_json(selection));
     }
     if let Some(robust) = &findings.robust {
-        record.insert("robust".to_owned(), json!(robust.summary));
-        // Of all its fits.
-        record.insert("seconds".to_owned(), json!(robust.seconds));
+        record.insert("robust".to_owned(), json!(robust));
     }
     record
 }
 
-fn write_more(
-    args: &FitArgs,
-    fitted: &Fitted,
-    labels: Option<&KnownLabels>,
-    findings: &Findings,
-    folder: &OutputFolder,
-) -> Result<(), Error> {
-    if let Some(robust) = &findings.robust {
-        let path = folder.file(model_files::BELIEFS);
-        robust.robust.write_beliefs(&path, fitted.ids())?;
-    }
-    if let Some(labels) = labels {
-        labels.write(&folder.file(model_files::LABELS), fitted)?;
-    }
+fn write_formats(args: &FitArgs, fitted: &Fitted, folder: &OutputFolder) -> Result<(), Error> {
     for format in &args.format {
         if format.kind() == EmbeddingFormat::Npy {
             continue; // always there
@@ -265,17 +246,6 @@ fn write_more(
     Ok(())
 }
 
-/// Of all fits together.
-fn seconds(fitted: &Fitted, findings: &Findings) -> f64 {
-    let of_recipe = findings.robust.as_ref().map(|found| found.seconds);
-    of_recipe.unwrap_or(fitted.report().seconds)
-}
-
-fn n_links(fitted: &Fitted) -> usize {
-    let counts = fitted.report().counts;
-    counts.training_links + counts.held_out_links + counts.ignored_links + counts.set_aside_links
-}
-
 fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u64>) -> Value {
     let report = fitted.report();
     let params = fitted.params();
@@ -284,12 +254,12 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "beta": params.beta,
         "ridge": params.ridge,
         "selection": findings.selection.as_ref().map(search::as_json),
-        "robust": findings.robust.as_ref().map(|found| &found.summary),
+        "robust": findings.robust,
         "out": args.out.display().to_string(),
         "nodes": fitted.n_nodes(),
-        "links": n_links(fitted),
+        "links": fitted.links().n_links(),
         "dim": fitted.dim(),
-        "gamma": fitted.gamma_json(),
+        "gamma": gamma_json(fitted),
         "value": report.value,
         "value_is_estimated": report.value_is_estimated,
         "k": report.k,
@@ -299,24 +269,23 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "best_step": report.best_step,
         "held_out": report.held_out,
         "held_out_is_estimated": report.held_out_is_estimated,
-        "seconds": seconds(fitted, findings),
+        "seconds": report.seconds,
         "peak_memory_bytes": peak,
     })
 }
 
 fn summary(
     args: &FitArgs,
-    params: &CheckedParams,
     fitted: &Fitted,
-    labels: Option<&KnownLabels>,
+    n_unknown: usize,
     findings: &Findings,
     peak: Option<u64>,
 ) -> String {
-    let (report, out) = (fitted.report(), args.out.display());
+    let (report, params, out) = (fitted.report(), fitted.params(), args.out.display());
     let mut text = format!(
         "{} and {} in {}, {} score",
         counted(fitted.n_nodes(), "node"),
-        counted(n_links(fitted), "link"),
+        counted(fitted.links().n_links(), "link"),
         counted(fitted.dim(), "dimension"),
         params.score,
     );
@@ -331,7 +300,7 @@ fn summary(
         report.value,
         json!(report.stop_reason).as_str().unwrap_or_default(),
         counted(report.steps, "step"),
-        seconds(fitted, findings),
+        report.seconds,
     );
     if let Some(peak) = peak {
         let _ = write!(text, ", {} MB of memory at most", peak >> 20);
@@ -358,7 +327,7 @@ fn summary(
         }
     }
     if let Some(robust) = &findings.robust {
-        text.push_str(&robust.words(params));
+        text.push_str(&robust::words(fitted, robust));
     }
     for note in &report.notes {
         let _ = write!(text, "\n  note      {note}");
@@ -377,7 +346,7 @@ fn summary(
             report.k
         );
     }
-    text.push_str(&left_out(fitted, labels));
+    text.push_str(&left_out(fitted, n_unknown));
     let look = match args.report {
         true => format!("open {out}/report.html"),
         false => format!("linkproof report {out}"),
@@ -394,17 +363,14 @@ fn summary(
 }
 
 /// What was read and not used.
-fn left_out(fitted: &Fitted, labels: Option<&KnownLabels>) -> String {
+fn left_out(fitted: &Fitted, n_unknown: usize) -> String {
     let counts = fitted.report().counts;
     let kinds = [
         (counts.read.zero, "link of weight zero"),
         (counts.read.self_links, "self-link"),
         (counts.read.merged, "repeat that was merged"),
         (counts.ignored_links, "link between views that take no part"),
-        (
-            labels.map_or(0, |labels| labels.n_unknown),
-            "label of nodes that are not in the graph",
-        ),
+        (n_unknown, "label of nodes that are not in the graph"),
     ];
     let kinds: Vec<String> = kinds
         .iter()

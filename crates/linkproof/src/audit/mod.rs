@@ -14,7 +14,8 @@ use cross::judge_inside;
 pub use cross::{CrossFit, cross_fit};
 pub use discovery::{Discovery, RandomPair, discover, random_pairs};
 pub use judged::{
-    Thresholds, as_fitted, can_fit, has_vectors, judged_data, pairs_to_compare, taking_part,
+    Judges, Thresholds, as_fitted, can_fit, has_vectors, judge_by, judged_data, pairs_to_compare,
+    taking_part,
 };
 pub use missing::{Missing, missing};
 use seen::SeenWeights;

@@ -1,10 +1,10 @@
 //! Ways to embed a graph that the experiments compare: a plain fit, settings
 //! chosen without labels, averages over believed links.
 
-use crate::audit::{cross_fit, random_pairs};
+use crate::audit::{Judges, judge_by};
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::folds::{Folds, HoldOut, Watcher};
+use crate::folds::{HoldOut, Watcher};
 use crate::model::Fitted;
 use crate::params::{Params, ScoreKind};
 use crate::select::{Grid, Search, select};
@@ -14,8 +14,6 @@ use super::labelled::Training;
 
 /// Rounds of averaging, as many as the graph networks that average have layers.
 pub const ROUNDS: usize = 2;
-/// Random pairs that links are compared with.
-const RANDOM_PAIRS: usize = 20_000;
 const FOLDS: usize = 5;
 
 /// Chooses score, exponent and ridge by folds of nodes, so that the fit suits
@@ -43,10 +41,7 @@ pub fn smoother<'m>(
     data: &Dataset,
     watcher: Watcher<'_>,
 ) -> Result<Smoother<'m>> {
-    let params = model.params().clone().check()?;
-    let random = random_pairs(data, RANDOM_PAIRS, params.seed);
-    let folds = Folds::new(params.seed, FOLDS)?;
-    let judged = cross_fit(&params, data, folds, &random, watcher)?;
+    let judged = judge_by(model, data, Judges::Folds(FOLDS), watcher)?;
     Ok(Smoother::new(model, judged.verdicts, judged.random, ROUNDS))
 }
 
@@ -63,7 +58,7 @@ pub struct Unseen {
 pub fn embed_unseen(model: &Fitted, training: &Training) -> Result<Unseen> {
     let with_links = match model.params().propagate {
         0 => None,
-        _ => Some(model.embed_view(None, &training.unseen, Some(&training.link_graph))?),
+        _ => Some(model.embed_view(0, &training.unseen, Some(&training.links))?),
     };
     Ok(Unseen {
         alone: model.embed(&training.unseen)?,
