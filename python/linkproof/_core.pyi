@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any, TypeAlias, final
 
@@ -18,11 +18,9 @@ __all__ = [
     "Vectors",
     "__version__",
     "audit",
-    "beliefs",
     "compare_labels",
     "compare_scores",
     "default_settings",
-    "embed_recommended",
     "fit_robust",
     "kmeans",
     "objective",
@@ -85,7 +83,6 @@ class Model:
         data: Data,
         settings: str,
         *,
-        refine: bool,
         threads: int | None,
         show: _Show,
         every_step: _EveryStep,
@@ -93,9 +90,9 @@ class Model:
     @staticmethod
     def load(folder: str | PathLike[str]) -> Model: ...
     def save(self, folder: str | PathLike[str], overwrite: bool, extra: str) -> None: ...
-    def to_files(self) -> dict[str, bytes]: ...
+    def to_bytes(self) -> bytes: ...
     @staticmethod
-    def from_files(files: Mapping[str, bytes]) -> Model: ...
+    def from_bytes(bytes: bytes) -> Model: ...
     @property
     def embedding(self) -> npt.NDArray[np.float32]: ...
     @property
@@ -119,9 +116,13 @@ class Model:
         self,
         view: int,
         vectors: Vectors,
-        links: Sequence[tuple[int, int]] | None,
+        links: Sequence[tuple[int, int, float]] | None,
+        *,
+        recommended: bool,
         threads: int | None,
     ) -> npt.NDArray[np.float32]: ...
+    @property
+    def beliefs(self) -> npt.NDArray[np.float64] | None: ...
     def write_page(
         self,
         path: str | PathLike[str],
@@ -157,7 +158,8 @@ def audit(
     *,
     judge: bool,
     false_discovery_rate: float | None,
-    folds: int | None,
+    cross_fit: bool,
+    folds: int,
     fdr: float | None,
     min_trust: float | None,
     missing_pairs: int,
@@ -172,19 +174,11 @@ def smooth(
     folds: int | None,
     times: int,
     new: tuple[int, Vectors] | None,
-    new_links: Sequence[tuple[int, int, float]] | None,
+    links_of_new: Sequence[tuple[int, int, float]] | None,
     threads: int | None,
     show: _Show,
-) -> npt.NDArray[np.float32]: ...
+) -> tuple[npt.NDArray[np.float32], int]: ...
 def fit_robust(data: Data, settings: str, *, threads: int | None, show: _Show) -> Model: ...
-def beliefs(model: Model) -> npt.NDArray[np.float64] | None: ...
-def embed_recommended(
-    model: Model,
-    view: int,
-    vectors: Vectors,
-    links: Sequence[tuple[int, int, float]] | None,
-    threads: int | None,
-) -> npt.NDArray[np.float32]: ...
 def objective(
     y: npt.NDArray[Any],
     links: Links,

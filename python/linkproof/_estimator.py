@@ -126,11 +126,9 @@ class GraphEmbedding(
         The whole recommended recipe: judge every link by fits that did not see it,
         count it as far as it is believed, choose the ridge, and average over believed
         links where held-back data vectors say so. It chooses score, beta, ridge,
-        weights, walks and propagate itself. It takes about ten times as long, and
-        keeps `X`, not a copy, to judge links of unseen nodes.
-    refine : bool, default=False
-        Set suspect links aside and fit without them: as many as the held-out
-        pairs say, none where that is best. Several fits.
+        weights, walks and propagate itself. It takes about ten times as long. Where it
+        averages, it keeps `X`, not a copy, to judge links of unseen nodes; a saved
+        model and a pickle hold it too.
     duplicates : {"error", "sum", "max", "first"}, default="error"
         What to do with pairs that are listed more than once, and with entries
         of a matrix that is not symmetric. ("sum" makes it ``A + A.T``.)
@@ -249,7 +247,6 @@ class GraphEmbedding(
         precision: str = "f32",
         view_pairs: Sequence[tuple[str, str]] | None = None,
         robust: bool = False,
-        refine: bool = False,
         duplicates: str = "error",
         self_links: str = "error",
         random_state: Any = 0,
@@ -293,7 +290,6 @@ class GraphEmbedding(
         self.precision = precision
         self.view_pairs = view_pairs
         self.robust = robust
-        self.refine = refine
         self.duplicates = duplicates
         self.self_links = self_links
         self.random_state = random_state
@@ -342,7 +338,7 @@ class GraphEmbedding(
         links = y if links is None else links
         params = self.get_params(deep=False)
         settings = to_core(params, read_seed(self.random_state))
-        threads, refine = read_threads(self.n_jobs), read_flag("refine", self.refine)
+        threads = read_threads(self.n_jobs)
         if self.callback is not None and not callable(self.callback):
             raise ValueError(
                 f"callback: accepted is a function or None; given was {quoted(self.callback)}"
@@ -362,7 +358,6 @@ class GraphEmbedding(
                 model = _core.Model.fit(
                     data,
                     settings,
-                    refine=refine,
                     threads=threads,
                     show=progress.show,
                     every_step=self.callback,
@@ -394,7 +389,8 @@ class GraphEmbedding(
             The data vectors, a row for each node.
         links : sparse matrix of shape (n_rows, n_nodes), optional
             Links to nodes of the fit, for a model with ``propagate``, or a robust
-            one, which judges them as far as data vectors allow.
+            one: it judges them as far as data vectors allow, and averages over those
+            that it believes where ``embedding_`` is averaged.
         view : str, optional
             The view of the nodes, where the model has several.
 
@@ -423,11 +419,7 @@ class GraphEmbedding(
         if links is not None:
             listed = self._links_to_known(links, vectors.shape[0], "links")
         threads = read_threads(self.n_jobs)
-        if _core.beliefs(self._model) is not None:
-            found = _core.embed_recommended(self._model, place, vectors, listed, threads)
-        else:
-            known = None if listed is None else [(new, old) for new, old, _ in listed]
-            found = self._model.embed(place, vectors, known, threads)
+        found = self._model.embed(place, vectors, listed, recommended=True, threads=threads)
         return as_configured(self, found, row_ids(X))
 
     def set_output(self, *, transform: str | None = None) -> GraphEmbedding:

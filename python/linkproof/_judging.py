@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -21,12 +22,6 @@ from linkproof._output import as_configured
 from linkproof._progress import Progress
 from linkproof._settings import read_count, read_flag, read_rules, read_threads
 from linkproof._words import quoted
-
-# What an audit says of all links together.
-_TOLD = (
-    "share_false", "auc_decoys", "auc_error", "abstained", "unexplained", "implanted",
-    "judged_by_links_alone",
-)  # fmt: skip
 
 
 class Judging(FittedModel):
@@ -79,7 +74,7 @@ class Judging(FittedModel):
             each fold; needs `X` unless every node has a vector of its own). A fit is
             kind to links that it has seen.
         folds : int, default=5
-            The folds of `cross_fit`.
+            The folds of the judge and of `cross_fit`.
         fdr : float, optional
             Links are suspects where fdr is at most this. Default: none, or 0.1
             with ``judge=False`` and without `min_trust`.
@@ -98,14 +93,17 @@ class Judging(FittedModel):
             that have more to say for them), the same by each kind of evidence,
             rank_embeddings, rank_averages, rank_data_vectors and
             rank_common_neighbors, and weight_odds (what the weight multiplied the
-            odds by). A robust fit that was loaded knows its beliefs, and the ranks
-            only with `X`. Where the judge abstained, the least trusted come first.
+            odds by). Where the judge abstained, the least trusted come first.
 
             ``attrs`` has random_share (of links that look like random pairs by
-            mu), weights (mu and what follows from it are of weights as the fit sees
-            them) and of the judge share_false, auc_decoys, abstained and implanted,
-            as :class:`linkproof.Verdict` explains them, and judged_by_links_alone
-            (data vectors that the model reads were not given).
+            mu), too_heavy (links whose weight is too large), weights (mu and what
+            follows from it are of weights as the fit sees them) and
+            auc_against_random_pairs: how well the model (fit) and the cosine of the
+            data vectors tell links that no fit saw from random pairs; None without
+            `X`, or where there are too few. Of the judge it has share_false,
+            auc_decoys, abstained and implanted, as :class:`linkproof.Verdict` explains
+            them, judged_by_links_alone (data vectors that the model reads were not
+            given) and not_judged (why there was nothing to judge by, or None).
 
         Examples
         --------
@@ -124,12 +122,7 @@ class Judging(FittedModel):
         table = pd.DataFrame(found["table"])
         for end in ("src", "dst"):
             table[end] = self.nodes_[table[end].to_numpy()]
-        table.attrs["random_share"] = found["random_share"]
-        table.attrs["weights"] = self.weights
-        told = json.loads(found["judged"]) or {}
-        if told:
-            told.setdefault("judged_by_links_alone", False)
-        table.attrs.update({name: told[name] for name in _TOLD if name in told})
+        table.attrs.update(weights=self.weights, **json.loads(found["told"]))
         return table
 
     def missing_links(self, top: int = 20, *, links: Any = None) -> pd.DataFrame:
@@ -188,14 +181,16 @@ class Judging(FittedModel):
             has a vector of its own) and by `X_new` without links.
         X_new : array, sparse matrix or data frame, optional
             Data vectors of unseen nodes, whose averages are returned instead:
-            over their own links, or else by a regression of the averages on data
-            vectors.
+            over their own links where these are believed, or else by a regression
+            of the averages on data vectors. (Without `X` to learn that from, nodes
+            without believed links stay as :meth:`transform` embeds them, and a
+            warning says so.)
         links : as for fit, optional
             Other links than those of the fit.
         new_links : sparse matrix of shape (n_new, n_nodes), optional
             Links of the unseen nodes to nodes of the fit.
         times : int, default=2
-            How often averages are taken.
+            How often averages are taken, 0 to 100.
         cross_fit : bool, default=True
             Judge each link by a fit that did not see it; False: by this model.
         folds : int, default=5
@@ -218,7 +213,7 @@ class Judging(FittedModel):
         ((12, 2), (1, 2))
         """
         check_is_fitted(self)
-        times = read_count("times", times, 1, 100)
+        times = read_count("times", times, 0, 100)
         ids: Any = self.nodes_
         new, known = None, None
         if X_new is not None:
@@ -230,17 +225,23 @@ class Judging(FittedModel):
         elif new_links is not None:
             raise ValueError("new_links: found without X_new; expected the nodes' data vectors too")
         with Progress("judging links", self.verbose) as progress:
-            found = _core.smooth(
+            found, as_encoded = _core.smooth(
                 self._model,
                 self._links_between(links),
                 self._vectors_of_nodes(X),
-                folds=_folds(cross_fit, folds),
+                folds=read_count("folds", folds, 2, 100) if read_flag("cross_fit", cross_fit) else None,
                 times=times,
                 new=new,
-                new_links=known,
+                links_of_new=known,
                 threads=read_threads(self.n_jobs),
                 show=progress.show,
             )
+        if as_encoded:
+            message = (
+                f"{as_encoded} unseen nodes have no believed links and stay as the model embeds "
+                "them: with X, the data vectors of the fit, they would be averages too"
+            )
+            warnings.warn(message, UserWarning, stacklevel=2)
         return as_configured(self, found, ids)
 
     def _judge(
@@ -262,7 +263,8 @@ class Judging(FittedModel):
                 self._vectors_of_nodes(X),
                 judge=judge,
                 false_discovery_rate=rate,
-                folds=_folds(cross_fit, folds),
+                cross_fit=read_flag("cross_fit", cross_fit),
+                folds=read_count("folds", folds, 2, 100),
                 fdr=_share("fdr", fdr),
                 min_trust=_share("min_trust", min_trust),
                 missing_pairs=missing,
@@ -326,11 +328,6 @@ class Judging(FittedModel):
                 )
             found.append((self.views_[place], len(members), core_vectors(matrix, label)))
         return found
-
-
-def _folds(cross_fit: Any, folds: Any) -> int | None:
-    """Into how many folds links are parted; None: the model itself judges."""
-    return read_count("folds", folds, 2, 100) if read_flag("cross_fit", cross_fit) else None
 
 
 def _share(name: str, value: Any) -> float | None:

@@ -20,7 +20,7 @@ class PairScoring(FittedModel):
     """What a fitted model says of pairs of nodes."""
 
     def score_pairs(
-        self, pairs: Any, X: Any = None, *, view: str | None = None
+        self, pairs: Any, X: Any = None, *, links: Any = None, view: str | None = None
     ) -> npt.NDArray[np.float64]:
         r"""Expected weights :math:`\mu_{ij} = e^{\langle y_i, y_j \rangle - \gamma}`.
 
@@ -31,6 +31,8 @@ class PairScoring(FittedModel):
         X : array, sparse matrix or data frame, optional
             Data vectors of unseen nodes. Pairs then are of rows of `X`, or of the
             ids of its index and of the model's nodes.
+        links : sparse matrix of shape (n_rows, n_nodes), optional
+            Links of the unseen nodes, for a model with ``propagate``.
         view : str, optional
             The view of the unseen nodes, where the model has several.
 
@@ -54,7 +56,7 @@ class PairScoring(FittedModel):
         n, row_of = len(embeddings), self._rows_by_text()
         if X is not None:
             place = self._view_place(view)
-            unseen = self._model.embed(place, self._read_unseen(X, place), None, None)
+            unseen = self._encode(X, links, place)
             ids = row_ids(X)
             if ids is None:
                 n, row_of = len(unseen), None
@@ -82,6 +84,7 @@ class PairScoring(FittedModel):
         *,
         top: int = 10,
         X: Any = None,
+        links: Any = None,
         view: str | None = None,
         within: str | None = None,
     ) -> pd.DataFrame:
@@ -95,10 +98,12 @@ class PairScoring(FittedModel):
             How many.
         X : array, sparse matrix or data frame, optional
             Data vectors of unseen nodes instead, one or more.
+        links : sparse matrix of shape (n_rows, n_nodes), optional
+            Their links, for a model with ``propagate``.
         view : str, optional
             Their view, where the model has several.
         within : str, optional
-            Only nodes of this view.
+            Only nodes of this view, which took part in the fit together with theirs.
 
         Returns
         -------
@@ -123,7 +128,7 @@ class PairScoring(FittedModel):
             place = int(self._model.node_views[row])
             return self._nearest(self._model.plain_embedding[row], place, top, other, row)
         place = self._view_place(view)
-        found = self._model.embed(place, self._read_unseen(X, place), None, None)
+        found = self._encode(X, links, place)
         tables = [self._nearest(y, place, top, other) for y in found]
         if len(tables) == 1:
             return tables[0]
@@ -131,6 +136,14 @@ class PairScoring(FittedModel):
         for row, table in enumerate(tables):
             table.insert(0, "row", [row if ids is None else ids[row]] * len(table))
         return pd.concat(tables, ignore_index=True)
+
+    def _encode(self, X: Any, links: Any, place: int) -> npt.NDArray[np.float32]:
+        """Unseen nodes by the encoder, which expected weights are of."""
+        vectors = self._read_unseen(X, place)
+        known = None
+        if links is not None:
+            known = self._links_to_known(links, vectors.shape[0], "links")
+        return self._model.embed(place, vectors, known, recommended=False, threads=None)
 
     def _nearest(
         self,

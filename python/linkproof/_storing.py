@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 # Parameters that a model folder does not hold by itself.
-_KEPT = ("robust", "refine", "duplicates", "self_links")
+_KEPT = ("robust", "duplicates", "self_links")
 
 
 class Storing(FittedModel):

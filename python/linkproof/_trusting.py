@@ -11,7 +11,6 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from linkproof import _core
 from linkproof._fitted import FittedModel
 from linkproof._handover import rows_of
 from linkproof._pairs import pair_ends
@@ -29,7 +28,6 @@ CHOSEN_BY_RECIPE: dict[str, Any] = {
     "validation": None,
     "lambda_": None,
     "view_pairs": None,
-    "refine": False,
     "callback": None,
 }
 _WHY = {
@@ -43,7 +41,6 @@ _WHY = {
     "validation": "a robust fit holds no pairs out of its last fit",
     "lambda_": "a robust fit takes the weight at which the limit is exact",
     "view_pairs": "a robust fit takes all pairs of views that have links",
-    "refine": "a robust fit counts each link by its belief instead",
     "callback": "a robust fit is many fits, whose steps nobody hears of",
 }
 
@@ -164,7 +161,7 @@ class Trusting(FittedModel):
     def belief_(self) -> npt.NDArray[np.float64]:
         """How far each link is believed, 0 to 1, in the order of :meth:`beliefs`."""
         check_is_fitted(self)
-        found = _core.beliefs(self._model)
+        found = self._model.beliefs
         if found is None:
             raise AttributeError(_absent("belief_"))
         return found

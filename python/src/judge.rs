@@ -1,18 +1,10 @@
 //! How far links are to be believed, and averages over those that are.
 
-use linkproof::audit::{
-    self, Baseline, CrossFit, Thresholds, Verdict, cross_fit, discover, missing,
-};
+use linkproof::audit::{Judges, can_fit, judged_data};
 use linkproof::features::Matrix;
-use linkproof::folds::Folds;
-use linkproof::graph::Link;
-use linkproof::judge::belief::discovery_rates;
-use linkproof::judge::evidence::Kind;
-use linkproof::judge::{JudgedLink, Judgement, PRIOR};
-use linkproof::robust::{Recipe, Trust, judge_links};
-use linkproof::runtime::Runtime;
-use linkproof::smooth::{End, NewLink, Smoother};
-use linkproof::{Dataset, Error, Features, Graph};
+use linkproof::robust::{Audit, AuditSettings, Limits, audit};
+use linkproof::smooth::{NewNodes, smooth};
+use linkproof::{Dataset, Error, Features, Graph, Runtime};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -20,9 +12,8 @@ use serde_json::{Value, json};
 
 use crate::data::{Links, Vectors, ViewArgument, features};
 use crate::errors::exception;
-use crate::model::{Model, rows};
-use crate::robust::{Trusting, by_ends};
-use crate::work::{Audience, Desk, run};
+use crate::model::{Model, new_links, rows};
+use crate::work::{Audience, run};
 
 /// What links are judged with: other links than the fit's, and data vectors.
 struct Means {
@@ -42,45 +33,34 @@ impl Means {
     }
 
     fn data(self, model: &Model) -> linkproof::Result<Dataset> {
-        for (name, _, matrix) in &self.views {
-            let view = &model.fitted.views()[model.fitted.view(Some(name))?];
-            if let Some(matrix) = matrix.as_ref().filter(|_| !view.network.is_table()) {
-                matrix.check_width(view.network.spec().inputs)?;
+        let links = self.links.unwrap_or_else(|| model.fitted.links().clone());
+        let features = features(self.views);
+        for (name, features) in &features {
+            let view = model.fitted.view(Some(name))?;
+            if !model.fitted.views()[view].network.is_table() {
+                model.fitted.check_vectors(view, features)?;
             }
         }
-        let links = self.links.unwrap_or_else(|| model.links.clone());
-        audit::judged_data(&model.fitted, links, features(self.views))
+        judged_data(&model.fitted, links, features)
     }
 }
 
-/// Links and random pairs as fits that did not see them judge, or the model.
-fn judged(
-    model: &Model,
-    data: &Dataset,
-    folds: Option<usize>,
-    desk: &Desk,
-) -> linkproof::Result<CrossFit> {
-    let random = audit::pairs_to_compare(&model.fitted, data);
-    let Some(folds) = folds else {
-        return audit::as_fitted(&model.fitted, data, &random);
-    };
-    if !audit::can_fit(&model.fitted, data) {
-        return Err(Error::data(
-            "X",
-            "no data vectors",
-            "those that the model was fitted with, for fits that do not see the links that they \
-             judge (or cross_fit=False)",
-        ));
+/// Refuses fits that do not see the links that they judge, where these cannot be.
+fn check_judges(model: &Model, data: &Dataset) -> linkproof::Result<()> {
+    if can_fit(&model.fitted, data) {
+        return Ok(());
     }
-    let params = model.fitted.params().clone().check()?;
-    let folds = Folds::new(params.seed, folds)?;
-    let runtime = Runtime::watched_by(desk);
-    cross_fit(&params, data, folds, &random, runtime)
+    Err(Error::data(
+        "X",
+        "no data vectors",
+        "those that the model was fitted with, for fits that do not see the links that they judge \
+         (or cross_fit=False)",
+    ))
 }
 
-/// Judges links, least trusted first: arrays by name.
+/// Audits links: arrays by name, and what was found about all of them.
 #[pyfunction]
-#[pyo3(name = "audit", signature = (model, links, views, *, judge, false_discovery_rate, folds, fdr, min_trust, missing_pairs, threads, show))]
+#[pyo3(name = "audit", signature = (model, links, views, *, judge, false_discovery_rate, cross_fit, folds, fdr, min_trust, missing_pairs, threads, show))]
 #[expect(
     clippy::too_many_arguments,
     reason = "private; Python's method has defaults"
@@ -92,219 +72,107 @@ pub fn audit_links<'py>(
     views: Vec<ViewArgument<'py>>,
     judge: bool,
     false_discovery_rate: Option<f64>,
-    folds: Option<usize>,
+    cross_fit: bool,
+    folds: usize,
     fdr: Option<f64>,
     min_trust: Option<f64>,
     missing_pairs: usize,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let own = Thresholds::new(fdr, min_trust).map_err(exception)?;
-    let is_given = fdr.is_some() || min_trust.is_some();
-    let own = (is_given || !judge).then_some(own);
-    let rate = false_discovery_rate.or((judge && !is_given).then_some(0.1));
-    if let Some(given) = rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
-        return Err(exception(Error::Param {
-            name: "false-discovery-rate",
-            accepted: "a number from 0 to 1".into(),
-            given: given.to_string(),
-        }));
-    }
-    let of_fit = links.is_none().then_some(!views.is_empty());
+    let limits = Limits::new(judge, false_discovery_rate, fdr, min_trust);
+    let settings = AuditSettings {
+        judge,
+        cross_fit,
+        folds,
+        limits: limits.map_err(exception)?,
+        missing: missing_pairs,
+        own_links: links.is_none(),
+    };
     let means = Means::new(links, views);
     let every_step = None;
-    let audience = Audience { show, every_step };
-    let found = run(py, threads, &audience, |desk| {
+    let found = run(py, threads, &Audience { show, every_step }, |desk| {
         let data = means.data(model)?;
-        let CrossFit { verdicts, random } = judged(model, &data, folds, desk)?;
-        let discovery = discover(&verdicts, model.fitted.params().weights, &random);
-        let (judgement, told) = match judge {
-            true => beliefs(model, &data, of_fit, desk).map(|(found, told)| (Some(found), told))?,
-            false => (None, Value::Null),
-        };
-        let cosines = Baseline::new(&data).map(|baseline| {
-            let cosine = |verdict: &Verdict| baseline.cosine(verdict.src, verdict.dst);
-            let all = verdicts.iter().map(cosine);
-            all.map(|cosine| cosine.unwrap_or(f64::NAN))
-                .collect::<Vec<f64>>()
-        });
-        let absent = missing(&model.fitted, &data.user_graph()?, missing_pairs);
-        Ok((verdicts, discovery, judgement, told, cosines, absent))
+        if cross_fit {
+            check_judges(model, &data)?;
+        }
+        audit(&model.fitted, &data, &settings, Runtime::watched_by(desk))
     })?;
-    let (verdicts, discovery, judgement, told, cosines, absent) = found;
-    let links = judgement.as_ref().map(|found| in_order(&verdicts, found));
-    let speaks = judgement.as_ref().is_some_and(|found| !found.abstained);
-    let judged = |place: usize| links.as_ref().and_then(|links| links[place]);
-    let suspect = |place: usize| {
-        let by_belief = judged(place).filter(|_| speaks).zip(rate);
-        by_belief.is_some_and(|(link, rate)| link.false_discovery_rate <= rate)
-            || own.is_some_and(|own| own.call(&verdicts[place], discovery.rates[place]))
-    };
-    // Least believed first, and of those the least trusted; where beliefs say
-    // nothing, by trust.
-    let mut order: Vec<usize> = (0..verdicts.len()).collect();
-    if speaks {
-        let belief = |&place: &usize| judged(place).map_or(f64::INFINITY, |link| link.belief);
-        order.sort_by(|a, b| belief(a).total_cmp(&belief(b)));
-    }
     let table = PyDict::new(py);
-    let ends = |end: fn(&Verdict) -> u32| order.iter().map(|&at| end(&verdicts[at])).collect();
-    table.set_item("src", PyArray1::from_vec(py, ends(|verdict| verdict.src)))?;
-    table.set_item("dst", PyArray1::from_vec(py, ends(|verdict| verdict.dst)))?;
-    let column = |name: &str, number: &dyn Fn(usize) -> f64| {
-        let numbers = order.iter().map(|&place| number(place)).collect();
-        table.set_item(name, PyArray1::from_vec(py, numbers))
+    let ends = |end: fn(&linkproof::audit::Verdict) -> u32| {
+        let ends = found.links.iter().map(|link| end(&link.verdict));
+        PyArray1::from_vec(py, ends.collect())
     };
-    column("weight", &|at| verdicts[at].weight)?;
-    column("mu", &|at| verdicts[at].mu)?;
-    column("trust", &|at| verdicts[at].trust)?;
-    column("influence", &|at| verdicts[at].influence)?;
-    column("surprise", &|at| verdicts[at].surprise)?;
-    column("fdr", &|at| discovery.rates[at])?;
-    let suspects: Vec<bool> = order.iter().map(|&place| suspect(place)).collect();
-    table.set_item("suspect", PyArray1::from_vec(py, suspects))?;
-    if let Some(cosines) = &cosines {
-        column("cosine", &|at| cosines[at])?;
-    }
-    if links.is_some() {
-        let of = |number: fn(&JudgedLink) -> f64| {
-            move |at: usize| judged(at).as_ref().map_or(f64::NAN, number)
-        };
-        column("belief", &of(|link| link.belief))?;
-        column(
-            "false_discovery_rate",
-            &of(|link| link.false_discovery_rate),
-        )?;
-        column("rank", &of(|link| link.rank))?;
-        for (place, kind) in Kind::ALL.iter().enumerate() {
-            let name = format!("rank_{}", kind.to_string().replace('-', "_"));
-            let rank = |at: usize| judged(at).map_or(f64::NAN, |link| link.by_kind[place]);
-            column(&name, &rank)?;
+    table.set_item("src", ends(|verdict| verdict.src))?;
+    table.set_item("dst", ends(|verdict| verdict.dst))?;
+    for (name, numbers) in found.columns() {
+        match name.as_str() {
+            "suspect" => {
+                let suspects = found.links.iter().map(|link| link.suspect).collect();
+                table.set_item(name, PyArray1::from_vec(py, suspects))?;
+            }
+            _ => table.set_item(name, PyArray1::from_vec(py, numbers))?,
         }
-        column("weight_odds", &of(|link| link.weight_odds))?;
     }
-    let found = PyDict::new(py);
-    found.set_item("table", table)?;
-    found.set_item("random_share", discovery.random_share)?;
-    let pairs = absent.iter().map(|pair| (pair.src, pair.dst, pair.mu));
-    found.set_item("missing", pairs.collect::<Vec<_>>())?;
-    found.set_item("judged", told.to_string())?;
-    Ok(found)
+    let result = PyDict::new(py);
+    result.set_item("table", table)?;
+    let pairs = found
+        .missing
+        .iter()
+        .map(|pair| (pair.src, pair.dst, pair.mu));
+    result.set_item("missing", pairs.collect::<Vec<_>>())?;
+    result.set_item("told", told(model, &found).to_string())?;
+    Ok(result)
 }
 
-/// How far the links are believed, and what was found about all of them together.
-///
-/// `of_fit`: they are the model's own, with data vectors or without. A robust fit
-/// has judged these; of a loaded one beliefs are known but not what spoke for
-/// them, which data vectors tell again. All others are judged now, views whose data
-/// vectors are not given by their links alone.
-fn beliefs(
-    model: &Model,
-    data: &Dataset,
-    of_fit: Option<bool>,
-    desk: &Desk,
-) -> linkproof::Result<(Judgement, Value)> {
-    let known = model.trust.as_ref();
-    let recorded = model.extra.get("robust");
-    if let (Some(has_vectors), Some(known), Some(told)) = (of_fit, known, recorded) {
-        if let Some((robust, _)) = &known.whole {
-            return Ok((robust.judgement.clone(), told.clone()));
-        }
-        if !has_vectors {
-            return Ok((remembered(data, known, told), told.clone()));
-        }
-    }
-    let (data, _) = audit::taking_part(&model.fitted, data.clone())?;
-    let mut recipe = Recipe::default();
-    if data.graph().n_links() < recipe.folds {
-        let found = untold(&data);
-        let told = json!(Trust::new(&found));
-        return Ok((found, told));
-    }
-    let ridge = recorded.and_then(|told| told["chosen"]["judge_ridge"].as_f64());
-    if let Some(ridge) = ridge {
-        recipe.ridges = vec![ridge];
-    }
-    let mut params = model.fitted.params().clone();
-    let by_links_alone = !audit::can_fit(&model.fitted, &data);
-    if by_links_alone {
-        (params.encoder, params.view_encoders) = (None, Default::default());
-    }
-    let (found, _) = judge_links(&params.check()?, &data, &recipe, Runtime::watched_by(desk))?;
-    let mut told = json!(Trust::new(&found));
-    told["judged_by_links_alone"] = by_links_alone.into();
-    Ok((found, told))
-}
-
-/// What a folder keeps of a judgement.
-fn remembered(data: &Dataset, known: &Trusting, told: &Value) -> Judgement {
-    let mut found = untold(data);
-    let mut links = by_ends(&found.links);
-    let rates = discovery_rates(&known.beliefs);
-    for (place, link) in links.iter_mut().enumerate() {
-        *link = JudgedLink {
-            belief: known.beliefs[place],
-            false_discovery_rate: rates[place],
-            rank: f64::NAN,
-            rank_by_vectors: f64::NAN,
-            by_kind: [f64::NAN; Kind::ALL.len()],
-            weight_odds: f64::NAN,
-            ..*link
-        };
-    }
-    found.links = links;
-    found.abstained = told["abstained"].as_bool().unwrap_or(false);
-    found
-}
-
-/// Too few links to tell anything of.
-fn untold(data: &Dataset) -> Judgement {
-    let link = |link: Link| {
-        let [a, b] = [link.src, link.dst].map(|row| data.user_row(row as usize) as u32);
-        JudgedLink {
-            src: a.min(b),
-            dst: a.max(b),
-            weight: link.weight,
-            belief: PRIOR,
-            false_discovery_rate: PRIOR,
-            rank: 0.5,
-            rank_by_vectors: 0.5,
-            by_kind: [0.5; Kind::ALL.len()],
-            weight_odds: 1.0,
-        }
+/// What was found about all links together, by the names of the command line's
+/// JSON.
+fn told(model: &Model, found: &Audit) -> Value {
+    let contest = found.contest.map(|contest| {
+        json!({ "fit": contest.fit, "cosine": contest.baseline, "links": contest.links,
+                "cosine_is_better": contest.baseline_is_better() })
+    });
+    let mut told = json!({
+        "random_share": found.random_share,
+        "too_heavy": found.too_heavy,
+        "auc_against_random_pairs": contest,
+    });
+    let Some(beliefs) = &found.beliefs else {
+        return told;
     };
-    Judgement {
-        links: data.graph().links().map(link).collect(),
-        share_false: 0.0,
-        auc_decoys: 0.5,
-        auc_error: 0.5,
-        abstained: true,
-        unexplained: 0.0,
-        checks: Vec::new(),
-    }
-}
-
-/// What the judge found about each link of an audit, if anything.
-fn in_order(verdicts: &[Verdict], judgement: &Judgement) -> Vec<Option<JudgedLink>> {
-    let links = by_ends(&judgement.links);
-    let find = |verdict: &Verdict| {
-        let ends = (verdict.src.min(verdict.dst), verdict.src.max(verdict.dst));
-        let place = links.binary_search_by_key(&ends, |link| (link.src, link.dst));
-        place.ok().map(|place| links[place])
+    // Of its own links a robust fit has said it before.
+    let trust = match &beliefs.trust {
+        Some(trust) => json!(trust),
+        None => model.record.get("robust").cloned().unwrap_or_default(),
     };
-    verdicts.iter().map(find).collect()
+    told["abstained"] = beliefs.abstained.into();
+    told["judged_by_links_alone"] = beliefs.by_links_alone.into();
+    told["not_judged"] = json!(beliefs.why_not);
+    for name in [
+        "share_false",
+        "auc_decoys",
+        "auc_error",
+        "unexplained",
+        "implanted",
+    ] {
+        if let Some(value) = trust.get(name).filter(|_| beliefs.why_not.is_none()) {
+            told[name] = value.clone();
+        }
+    }
+    told
 }
 
 /// Embeddings averaged over links, each as far as it is believed: of the
 /// model's nodes, or of new ones of a view, given their data vectors and
-/// perhaps links (new row, training row, weight).
+/// perhaps links (new row, training row, weight). Also how many new ones stay as
+/// the model embeds them.
 #[pyfunction]
-#[pyo3(signature = (model, links, views, *, folds, times, new, new_links, threads, show))]
+#[pyo3(name = "smooth", signature = (model, links, views, *, folds, times, new, links_of_new, threads, show))]
 #[expect(
     clippy::too_many_arguments,
     reason = "private; Python's method has defaults"
 )]
-pub fn smooth<'py>(
+pub fn smooth_embeddings<'py>(
     py: Python<'py>,
     model: &Model,
     links: Option<&Links>,
@@ -312,71 +180,39 @@ pub fn smooth<'py>(
     folds: Option<usize>,
     times: usize,
     new: Option<(usize, PyRef<'py, Vectors>)>,
-    new_links: Option<Vec<(u32, u32, f64)>>,
+    links_of_new: Option<Vec<(u32, u32, f64)>>,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
-) -> PyResult<Bound<'py, PyArray2<f32>>> {
+) -> PyResult<(Bound<'py, PyArray2<f32>>, usize)> {
     let means = Means::new(links, views);
-    let new = new.map(|(view, vectors)| (view, vectors.matrix.clone()));
-    let n = new
-        .as_ref()
-        .map_or(model.fitted.n_nodes(), |(_, new)| new.n_rows());
+    let new = new.map(|(view, vectors)| (view, Features::new(vectors.matrix.clone())));
+    let links_of_new = links_of_new.map(new_links);
+    let n = new.as_ref().map(|(_, new)| new.matrix().n_rows());
+    let n = n.unwrap_or(model.fitted.n_nodes());
     let every_step = None;
-    let audience = Audience { show, every_step };
-    let found = run(py, threads, &audience, |desk| {
-        let (data, _) = audit::taking_part(&model.fitted, means.data(model)?)?;
-        let CrossFit { verdicts, random } = judged(model, &data, folds, desk)?;
-        let smoother = Smoother::new(&model.fitted, verdicts, random, times);
-        match new {
-            None => Ok(smoother.embeddings().to_vec()),
-            Some((view, matrix)) => unseen(model, &smoother, &data, view, matrix, new_links),
-        }
+    let found = run(py, threads, &Audience { show, every_step }, |desk| {
+        let data = means.data(model)?;
+        let judges = match folds {
+            Some(folds) => {
+                check_judges(model, &data)?;
+                Judges::Folds(folds)
+            }
+            None => Judges::Model,
+        };
+        let new = new.as_ref().map(|(view, vectors)| NewNodes {
+            view: *view,
+            vectors,
+            links: links_of_new.as_deref(),
+        });
+        smooth(
+            &model.fitted,
+            &data,
+            judges,
+            times,
+            new,
+            Runtime::watched_by(desk),
+        )
     })?;
-    rows(py, found, n, model.fitted.dim())
-}
-/// Averages of new nodes: over their links where they have some, and otherwise
-/// what their data vectors tell of the averages.
-fn unseen(
-    model: &Model,
-    smoother: &Smoother<'_>,
-    data: &Dataset,
-    view: usize,
-    matrix: Matrix,
-    links: Option<Vec<(u32, u32, f64)>>,
-) -> linkproof::Result<Vec<f32>> {
-    let links: Vec<NewLink> = links
-        .unwrap_or_default()
-        .into_iter()
-        .map(|(row, known, weight)| NewLink {
-            row,
-            end: End::Known(known),
-            weight,
-        })
-        .collect();
-    let features = Features::new(matrix);
-    let name = model.fitted.views()[view].name.as_str();
-    let encoded = model.fitted.embed_view(Some(name), &features, None)?;
-    let mut values = smoother.embed(view, &encoded, &links)?;
-    let mut linked = vec![false; features.matrix().n_rows()];
-    for link in &links {
-        linked[link.row as usize] = true;
-    }
-    if linked.iter().all(|linked| *linked) {
-        return Ok(values);
-    }
-    if !audit::has_vectors(&model.fitted, data, view) {
-        return Err(Error::data(
-            "X",
-            "no data vectors",
-            "those that the model was fitted with, from which the averages of unseen nodes without \
-             links are learnt (or new_links for each of them)",
-        ));
-    }
-    let told = smoother.unseen(view, data)?.embed(features.matrix())?;
-    let dim = model.fitted.dim();
-    let rows = values.chunks_exact_mut(dim).zip(told.chunks_exact(dim));
-    for ((row, told), _) in rows.zip(linked).filter(|(_, linked)| !linked) {
-        row.copy_from_slice(told);
-    }
-    Ok(values)
+    let embeddings = rows(py, found.embeddings, n, model.fitted.dim())?;
+    Ok((embeddings, found.as_encoded))
 }

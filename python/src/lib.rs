@@ -32,10 +32,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(default_settings, module)?)?;
     module.add_function(wrap_pyfunction!(search::select_settings, module)?)?;
     module.add_function(wrap_pyfunction!(judge::audit_links, module)?)?;
-    module.add_function(wrap_pyfunction!(judge::smooth, module)?)?;
+    module.add_function(wrap_pyfunction!(judge::smooth_embeddings, module)?)?;
     module.add_function(wrap_pyfunction!(robust::fit_by_recipe, module)?)?;
-    module.add_function(wrap_pyfunction!(robust::beliefs, module)?)?;
-    module.add_function(wrap_pyfunction!(robust::embed_recommended, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::objective, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_labels, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_scores, module)?)?;

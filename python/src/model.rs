@@ -1,16 +1,15 @@
 //! A fitted model.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 
 use linkproof::ids::{Ids, Names};
 use linkproof::io::{self, Files};
 use linkproof::layout::{self, Method};
-use linkproof::refine::{Refinement, find_suspects};
-use linkproof::report::{Classes, Report};
-use linkproof::runtime::Runtime;
-use linkproof::{CheckedParams, Dataset, Features, Fit, Fitted, Graph};
+use linkproof::model::{Classes, End, NewLink, fit_json};
+use linkproof::report::Report;
+use linkproof::robust::embed_new;
+use linkproof::{Features, Fit, Fitted, Runtime};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -20,20 +19,15 @@ use serde_json::{Map, Value, json};
 
 use crate::data::{Data, Links, Vectors};
 use crate::errors::{exception, in_python};
-use crate::robust::Trusting;
 use crate::settings::params;
-use crate::stored::{from_files, load};
-use crate::work::{Audience, Desk, quietly, run};
+use crate::work::{Audience, quietly, run};
 
-/// A fitted model with the links that it was fitted to.
+/// A fitted model.
 #[pyclass(frozen, module = "linkproof._core")]
 pub struct Model {
     pub fitted: Fitted,
-    pub links: Graph,
-    /// What a robust fit found of them.
-    pub trust: Option<Trusting>,
     /// What `fit.json` says beside the fit itself.
-    pub extra: Map<String, Value>,
+    pub record: Map<String, Value>,
 }
 
 /// Fewer rows than these are embedded on one thread.
@@ -46,12 +40,11 @@ type Pairs<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<f64>>);
 impl Model {
     /// Fits a model.
     #[staticmethod]
-    #[pyo3(signature = (data, settings, *, refine, threads, show, every_step))]
+    #[pyo3(signature = (data, settings, *, threads, show, every_step))]
     fn fit(
         py: Python<'_>,
         data: &Data,
         settings: &str,
-        refine: bool,
         threads: Option<usize>,
         show: Option<Py<PyAny>>,
         every_step: Option<Py<PyAny>>,
@@ -60,56 +53,42 @@ impl Model {
         let audience = Audience { show, every_step };
         let data = &data.dataset;
         run(py, threads, &audience, |desk| {
-            let mut extra = Map::new();
-            let aside = match refine {
-                true => set_aside(&params, data, desk, &mut extra)?,
-                false => None,
-            };
-            let fit = Fit::new(&params).without(aside.as_ref());
-            let fitted = fit.runtime(Runtime::watched_by(desk)).run(data)?;
-            extra.insert("versions".into(), versions()?);
-            Ok(Model {
-                fitted,
-                links: data.user_graph()?,
-                trust: None,
-                extra,
-            })
+            let fit = Fit::new(&params).runtime(Runtime::watched_by(desk));
+            let fitted = fit.run(data)?;
+            let record = Map::from_iter([("versions".to_owned(), versions()?)]);
+            Ok(Model { fitted, record })
         })
     }
 
     /// Loads a model folder.
     #[staticmethod]
     fn load(py: Python<'_>, folder: PathBuf) -> PyResult<Model> {
-        quietly(py, None, || load(&folder))
+        quietly(py, None, || Model::read(&folder))
     }
 
     /// Writes a model folder; `extra` goes into `fit.json`.
     fn save(&self, py: Python<'_>, folder: PathBuf, overwrite: bool, extra: &str) -> PyResult<()> {
         let extra = object(extra)?;
-        quietly(py, None, || self.write(&folder, overwrite, &extra))
+        quietly(py, None, || self.write(&folder, overwrite, extra))
     }
 
-    /// The files of a model folder, for a pickle.
-    fn to_files<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let files = quietly(py, None, || self.files())?;
-        let found = PyDict::new(py);
-        for (name, bytes) in files {
-            found.set_item(name, PyBytes::new(py, &bytes))?;
-        }
-        Ok(found)
+    /// All of it in one piece, for a pickle.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = quietly(py, None, || self.bytes())?;
+        Ok(PyBytes::new(py, &bytes))
     }
 
-    /// A model from the files of its folder.
+    /// A model from one piece.
     #[staticmethod]
-    fn from_files(py: Python<'_>, files: BTreeMap<String, Vec<u8>>) -> PyResult<Model> {
-        quietly(py, None, || from_files(&files))
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Model> {
+        quietly(py, None, || Model::of_bytes(bytes))
     }
 
     fn __reduce__<'py>(
         this: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
-        let make = this.get_type().getattr("from_files")?;
-        Ok((make, (this.get().to_files(this.py())?,)))
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let make = this.get_type().getattr("from_bytes")?;
+        Ok((make, (this.get().to_bytes(this.py())?,)))
     }
 
     /// The recommended embeddings, in the model's own memory, not to be written
@@ -128,7 +107,7 @@ impl Model {
     /// Everything that `fit.json` says, as JSON.
     #[getter]
     fn report(&self) -> PyResult<String> {
-        let report = self.fitted.fit_json(self.extra.clone());
+        let report = fit_json(&self.fitted, &self.record);
         Ok(report.map_err(exception)?.to_string())
     }
 
@@ -199,39 +178,43 @@ impl Model {
     #[getter]
     fn links(&self) -> Links {
         Links {
-            graph: self.links.clone(),
+            graph: self.fitted.links().clone(),
         }
     }
 
-    /// The embeddings of unseen nodes of a view, from their data vectors, and
-    /// for a model that averages them from links (new row, training row) too.
+    /// The embeddings of unseen nodes of a view, from their data vectors and
+    /// perhaps links (new row, training row, weight): the recommended ones, or those
+    /// of the encoder, which expected weights are of.
+    #[pyo3(signature = (view, vectors, links, *, recommended, threads))]
     fn embed<'py>(
         &self,
         py: Python<'py>,
         view: usize,
         vectors: &Vectors,
-        links: Option<Vec<(u32, u32)>>,
+        links: Option<Vec<(u32, u32, f64)>>,
+        recommended: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let name = self.view_name(view)?;
         let n = vectors.matrix.n_rows();
         // Few rows are embedded sooner than threads are started.
         let threads = if n < SOME_ROWS { Some(1) } else { threads };
+        let links = links.map(new_links);
         let found = quietly(py, threads, || {
-            let Some(links) = links else {
-                let features = Features::new(vectors.matrix.clone());
-                return self.fitted.embed_view(Some(name), &features, None);
-            };
-            // Names that no training node can have by chance.
-            let mut names = Names::default();
-            for row in 0..n {
-                names.insert(&format!("\0new {row}"));
+            let features = Features::new(vectors.matrix.clone());
+            match recommended {
+                true => Ok(embed_new(&self.fitted, view, &features, links.as_deref())?.embeddings),
+                false => self.fitted.embed_view(view, &features, links.as_deref()),
             }
-            let features = Features::with_ids(Ids::Names(names.clone()), vectors.matrix.clone())?;
-            let links = self.links_of_new(names, &links)?;
-            self.fitted.embed_view(Some(name), &features, Some(&links))
         })?;
         rows(py, found, n, self.fitted.dim())
+    }
+
+    /// How far each link of the fit is believed, in their order; none without the
+    /// robust recipe.
+    #[getter]
+    fn beliefs<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        let believed = self.fitted.believed()?;
+        Some(PyArray1::from_slice(py, believed.beliefs()))
     }
 
     /// Writes the model as one page. Labels are one for each node, or none.
@@ -272,7 +255,7 @@ impl Model {
                 desk.fits(done, all);
                 desk.goes_on()
             })?;
-            let record = match fitted.fit_json(self.extra.clone())? {
+            let record = match fit_json(fitted, &self.record)? {
                 Value::Object(record) => record,
                 _ => Map::new(),
             };
@@ -280,7 +263,7 @@ impl Model {
             let report = Report {
                 title,
                 model: fitted,
-                links: &self.links,
+                links: fitted.links(),
                 record: &record,
                 command_line: None,
                 classes: classes.as_ref(),
@@ -304,15 +287,13 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let (y, views) = (embeddings.as_slice()?, views.as_slice()?);
         let (src, dst, dim) = (src.as_slice()?, dst.as_slice()?, self.fitted.dim());
-        let takes_part =
-            |d: usize, e: usize| self.fitted.view_pairs().contains(&(d.min(e), d.max(e)));
         let mu = py.detach(|| {
             let end = |row: i64| {
                 let row = row as usize;
                 (&y[row * dim..(row + 1) * dim], views[row] as usize)
             };
             let pairs = src.iter().zip(dst).map(|(&i, &j)| (end(i), end(j)));
-            let mu = pairs.map(|(a, b)| match takes_part(a.1, b.1) {
+            let mu = pairs.map(|(a, b)| match self.fitted.takes_part(a.1, b.1) {
                 true => self.fitted.expected_weight(a, b),
                 // The fit knows nothing of such pairs.
                 false => f64::NAN,
@@ -334,50 +315,21 @@ impl Model {
     ) -> PyResult<Pairs<'py>> {
         let y = y.as_slice()?;
         let found = py.detach(|| self.fitted.neighbors(y, view, top, leaving_out, within));
+        let found = found.map_err(exception)?;
         let rows = found.iter().map(|near| near.row).collect();
         let mu = found.iter().map(|near| near.mu).collect();
         Ok((PyArray1::from_vec(py, rows), PyArray1::from_vec(py, mu)))
     }
 }
 
-impl Model {
-    pub fn view_name(&self, view: usize) -> PyResult<&str> {
-        let view = self.fitted.views().get(view);
-        let view = view.ok_or_else(|| PyValueError::new_err("view: no such place"))?;
-        Ok(&view.name)
-    }
-
-    fn links_of_new(&self, mut names: Names, links: &[(u32, u32)]) -> linkproof::Result<Graph> {
-        let mut ends = Vec::with_capacity(links.len());
-        for &(new, old) in links {
-            let old = names.insert(&self.fitted.ids().name(old as usize));
-            ends.push(linkproof::graph::Link {
-                src: new,
-                dst: old,
-                weight: 1.0,
-            });
-        }
-        Graph::new(Ids::Names(names), ends, Default::default())
-    }
-}
-
-/// The links to fit without; what was tried goes into the record.
-fn set_aside(
-    params: &CheckedParams,
-    data: &Dataset,
-    desk: &Desk,
-    extra: &mut Map<String, Value>,
-) -> linkproof::Result<Option<Graph>> {
-    let found = find_suspects(
-        params,
-        data,
-        &Refinement::default(),
-        Runtime::watched_by(desk),
-    )?;
-    let record = json!({ "share": found.share, "set_aside": found.links.len(),
-                         "tried": found.tried });
-    extra.insert("refine".into(), record);
-    Ok(found.aside)
+/// Links of unseen nodes to training nodes.
+pub fn new_links(links: Vec<(u32, u32, f64)>) -> Vec<NewLink> {
+    let link = |(row, known, weight)| NewLink {
+        row,
+        end: End::Known(known),
+        weight,
+    };
+    links.into_iter().map(link).collect()
 }
 
 /// Labels as classes, in the order of their first appearance.

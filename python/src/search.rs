@@ -1,7 +1,6 @@
 //! The choice of settings without labels.
 
 use linkproof::folds::HoldOut;
-use linkproof::model::check_weights;
 use linkproof::params::ScoreKind;
 use linkproof::runtime::Runtime;
 use linkproof::select::{Grid, Search, select};
@@ -27,19 +26,13 @@ pub fn select_settings(
     show: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let base = unchecked(settings)?;
-    let checked = base.clone().check().map_err(exception)?;
+    base.clone().check().map_err(exception)?;
     let wanted: Map<String, Value> = serde_json::from_str(search)
         .map_err(|error| PyValueError::new_err(format!("search: {error}")))?;
     let search = search_for(&base, &wanted).map_err(exception)?;
     let every_step = None;
     run(py, threads, &Audience { show, every_step }, |desk| {
-        let runtime = Runtime::watched_by(desk);
-        let found = select(&base, &data.dataset, &search, runtime);
-        if let Err(Error::Diverged { .. }) = found {
-            // No rate and no ridge helps against weights that are too large.
-            check_weights(&checked, &data.dataset)?;
-        }
-        let found = found?;
+        let found = select(&base, &data.dataset, &search, Runtime::watched_by(desk))?;
         let mut json = json!(found);
         let in_python = found.warnings.iter().map(|warning| in_python(warning));
         json["warnings"] = in_python.collect::<Vec<_>>().into();

@@ -213,7 +213,7 @@ def test_wrong_numbers_of_features(planted: Any) -> None:
         ({"random_state": "x"}, "random_state"),
         ({"n_jobs": 0}, "n_jobs"),
         ({"callback": 3}, "callback"),
-        ({"refine": "yes"}, "refine"),
+        ({"robust": "yes"}, "robust"),
     ],
 )
 def test_parameters(planted: Any, params: dict[str, Any], message: str) -> None:

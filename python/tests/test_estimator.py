@@ -34,7 +34,7 @@ def test_defaults_are_those_of_the_core() -> None:
     signature = inspect.signature(GraphEmbedding.__init__).parameters
     for name, value in defaults.items():
         assert signature[name].default == value, name
-    own = {"robust", "refine", "duplicates", "self_links", "n_jobs", "verbose", "callback"}
+    own = {"robust", "duplicates", "self_links", "n_jobs", "verbose", "callback"}
     assert set(signature) - set(defaults) == own | {"self"}
 
 
@@ -196,7 +196,7 @@ def test_pipelines_clones_and_parameters(planted: Any) -> None:
 @pytest.mark.parametrize("protocol", [2, pickle.HIGHEST_PROTOCOL])
 def test_pickles(planted: Any, protocol: int, tmp_path: Any) -> None:
     graph = nx.relabel_nodes(nx.from_scipy_sparse_array(planted.matrix), lambda n: (n, "x"))
-    model = small(refine=True).fit(planted.X, graph)
+    model = small().fit(planted.X, graph)
     joblib.dump(model, tmp_path / "model.joblib")
     copies = [pickle.loads(pickle.dumps(model, protocol)), joblib.load(tmp_path / "model.joblib")]
     for copy in copies:

@@ -1,4 +1,4 @@
-"""Links judged, averaged over and chosen by: audit, smooth, refine, select."""
+"""Links judged, averaged over and chosen by: audit, smooth, select."""
 
 from __future__ import annotations
 
@@ -111,14 +111,6 @@ def test_data_vectors_are_matched_by_id(planted: Any) -> None:
     assert model.audit(X=shuffled, cross_fit=True, folds=2).equals(expected)
     with pytest.raises(ValueError, match="'n3'"):
         model.audit(X=X.drop("n3"), cross_fit=True)
-
-
-def test_refining_sets_suspects_aside(planted: Any) -> None:
-    model = GraphEmbedding(dim=4, ridge=0.3, refine=True, verbose=False)
-    model.fit(planted.X, planted.matrix)
-    tried = model.report_["refine"]
-    assert tried["share"] in [0.0, 0.05, 0.1, 0.2, 0.3, 0.45]
-    assert tried["set_aside"] == model.report_["counts"]["set_aside_links"]
 
 
 def test_selection(planted: Any) -> None:

@@ -156,10 +156,10 @@ def test_saving_and_loading(planted: Any, tmp_path: Path) -> None:
 
 def test_columns_and_rules_are_kept(planted: Any, tmp_path: Path) -> None:
     X = pd.DataFrame(planted.X, columns=list("abcdefgh"))
-    model = GraphEmbedding(dim=3, steps=5, duplicates="max", refine=True, verbose=False)
+    model = GraphEmbedding(dim=3, steps=5, duplicates="max", verbose=False)
     model.fit(X, planted.matrix).save(tmp_path / "m")
     loaded = GraphEmbedding.load(tmp_path / "m")
-    assert (loaded.duplicates, loaded.refine) == ("max", True)
+    assert loaded.duplicates == "max"
     with pytest.raises(ValueError, match="feature names"):
         loaded.transform(X[X.columns[::-1]])
     assert np.array_equal(loaded.transform(X), model.transform(X))

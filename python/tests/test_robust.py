@@ -287,7 +287,6 @@ def test_plain_fits_have_no_beliefs(plain: GraphEmbedding) -> None:
         ({"validation": 0.1}, "validation"),
         ({"lambda_": 1.0}, "lambda_"),
         ({"view_pairs": [("a", "b")]}, "view_pairs"),
-        ({"refine": True}, "refine"),
         ({"callback": print}, "callback"),
         ({"robust": "yes"}, "robust: accepted is True or False"),
     ],

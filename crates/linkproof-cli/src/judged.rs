@@ -1,20 +1,18 @@
 //! A model with the links that are to be judged, and the data vectors of its
 //! nodes where there are any.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use linkproof::audit::{self, CrossFit, RandomPair, cross_fit};
+use linkproof::audit::judged_data;
 use linkproof::error::quote;
-use linkproof::folds::Folds;
 use linkproof::io::{self, Files};
-use linkproof::runtime::Runtime;
+use linkproof::model::load;
 use linkproof::{Dataset, Error, Features, Fitted};
 
 use crate::args::{FeatureFile, LinkRuleArgs};
 use crate::data::{Nodes, in_links};
 use crate::exit::Usage;
-use crate::progress::Progress;
 
 /// The files of a judgement.
 #[derive(Debug, Clone, Args)]
@@ -36,21 +34,10 @@ pub struct JudgedArgs {
     pub rules: LinkRuleArgs,
 }
 
-/// What was read.
-#[derive(Debug)]
-pub struct Judged {
-    pub model: Fitted,
-    pub data: Dataset,
-}
-
-const FOLDS: usize = 5;
+/// Folds of links, each judged by a fit to the others.
+pub const FOLDS: usize = 5;
 
 impl JudgedArgs {
-    /// The model's folder.
-    pub fn folder(&self) -> &Path {
-        &self.model
-    }
-
     /// The files that are read.
     pub fn files(&self) -> Files {
         Files::default()
@@ -60,28 +47,15 @@ impl JudgedArgs {
             .reads(&self.nodes)
     }
 
-    /// Reads the files.
-    pub fn read(&self) -> anyhow::Result<Judged> {
-        let model = Fitted::load(&self.model)?;
+    /// Reads the files: the model, and the links to judge with what is known of
+    /// its nodes.
+    pub fn read(&self) -> anyhow::Result<(Fitted, Dataset)> {
+        let model = load(&self.model)?.model;
         let graph = io::read_links(&self.links, &self.rules.options())?;
         let features = self.features(&model)?;
-        let data = audit::judged_data(&model, graph, features);
+        let data = judged_data(&model, graph, features);
         let data = data.map_err(|error| self.in_files(&model, error))?;
-        Ok(Judged { model, data })
-    }
-
-    /// The same without links between views that took no part in the fit, which
-    /// tells nothing of them; and how many they were.
-    pub fn taking_part(&self, judged: Judged) -> Result<(Judged, usize), Error> {
-        let Judged { model, data } = judged;
-        let taken = audit::taking_part(&model, data);
-        let (data, left_out) = taken.map_err(|error| match error {
-            Error::Data {
-                found, expected, ..
-            } => Error::input(&self.links, None, found, expected),
-            other => other,
-        })?;
-        Ok((Judged { model, data }, left_out))
+        Ok((model, data))
     }
 
     /// The data vectors of each view that has some.
@@ -113,9 +87,15 @@ impl JudgedArgs {
         Ok(features)
     }
 
-    /// Says where in the links a weight stands that a fit found too large.
+    /// Says which file links are from, and where a weight stands in it that a fit
+    /// found too large.
     pub fn in_links(&self, error: anyhow::Error) -> anyhow::Error {
         match error.downcast() {
+            Ok(Error::Data {
+                what,
+                found,
+                expected,
+            }) if what == "links" => Error::input(&self.links, None, found, expected).into(),
             Ok(error) => in_links(&self.links, error).into(),
             Err(other) => other,
         }
@@ -147,40 +127,5 @@ impl JudgedArgs {
             }
             other => in_links(&self.links, other),
         }
-    }
-}
-
-impl Judged {
-    /// Whether there are data vectors of a view of the model.
-    pub fn has_vectors(&self, view: usize) -> bool {
-        audit::has_vectors(&self.model, &self.data, view)
-    }
-
-    /// Whether all is there that a fit like the model's needs.
-    pub fn can_fit(&self) -> bool {
-        audit::can_fit(&self.model, &self.data)
-    }
-
-    /// Unlinked pairs to compare links with.
-    pub fn random_pairs(&self) -> Vec<RandomPair> {
-        audit::pairs_to_compare(&self.model, &self.data)
-    }
-
-    /// What the model itself makes of the links and of random pairs.
-    pub fn as_fitted(&self, random: &[RandomPair]) -> Result<CrossFit, Error> {
-        audit::as_fitted(&self.model, &self.data, random)
-    }
-
-    /// What fits that did not see them make of the links and of random pairs.
-    pub fn cross_fit(
-        &self,
-        folds: Option<usize>,
-        random: &[RandomPair],
-        progress: &Progress,
-    ) -> Result<CrossFit, Error> {
-        let params = self.model.params().clone().check()?;
-        let folds = Folds::new(params.seed, folds.unwrap_or(FOLDS))?;
-        let runtime = Runtime::watched_by(progress);
-        cross_fit(&params, &self.data, folds, random, runtime)
     }
 }

@@ -1,7 +1,6 @@
 //! The `linkproof` command.
 
 mod args;
-mod beliefs;
 mod catalogue;
 mod cli;
 mod commands;
@@ -12,7 +11,6 @@ mod exit;
 mod inputs;
 mod judged;
 mod labels;
-mod new_nodes;
 mod picture;
 mod progress;
 mod robust;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use linkproof::drawing::{NO_CLUSTER, Panel, picture};
-use linkproof::error::quote;
-use linkproof::io::{self, Labels};
+use linkproof::io;
 use linkproof::layout::{Layout, Method, layout};
-use linkproof::report::{Classes, Report};
-use linkproof::{Error, Fitted, Graph};
+use linkproof::model::Classes;
+use linkproof::report::Report;
+use linkproof::{Error, Fitted};
 use serde_json::{Map, Value};
 
 use crate::args::quoted;
@@ -31,37 +31,12 @@ pub enum OnLayout {
 /// Links that a plot draws at most: every so many of more.
 const MOST_DRAWN: usize = 20_000;
 
-/// A model with its links and what else a picture shows.
+/// A model and what else a picture shows.
 pub struct Pictured<'a> {
     pub model: &'a Fitted,
-    pub links: &'a Graph,
-    pub classes: Option<Classes>,
+    pub classes: Option<&'a Classes>,
     /// The seed of the layout.
     pub seed: u64,
-}
-
-/// Classes of nodes from labels: numbers in their order, other names by letter.
-pub fn classes(labels: &Labels, model: &Fitted) -> Classes {
-    let names = labels.classes();
-    let name = |place: &u32| names.name(*place as usize);
-    let mut order: Vec<u32> = (0..names.len() as u32).collect();
-    order.sort_by(|a, b| {
-        let number = |place: &u32| name(place).parse::<f64>().unwrap_or(f64::INFINITY);
-        let numbers = number(a).total_cmp(&number(b));
-        numbers.then_with(|| name(a).cmp(name(b)))
-    });
-    let mut rank = vec![0; order.len()];
-    for (place, &class) in order.iter().enumerate() {
-        rank[class as usize] = place as u32;
-    }
-    let codes = labels.of(model.ids());
-    Classes {
-        names: order.iter().map(|place| name(place).to_owned()).collect(),
-        codes: codes
-            .into_iter()
-            .map(|code| code.map(|code| rank[code as usize]))
-            .collect(),
-    }
 }
 
 /// A file for a picture, as typed.
@@ -72,20 +47,6 @@ pub fn picture_file(text: &str) -> Result<PathBuf, String> {
         true => Ok(path),
         false => Err("expected a name that ends in .svg or .png".to_owned()),
     }
-}
-
-/// Classes of nodes from a file, which must know some of them.
-pub fn read_classes(path: &Path, model: &Fitted) -> Result<Classes, Error> {
-    let labels = io::read_labels(path)?;
-    let found = classes(&labels, model);
-    if found.codes.iter().all(Option::is_none) {
-        let found = format!(
-            "labels of nodes such as {} only",
-            quote(labels.nodes().name(0))
-        );
-        return Err(Error::input(path, None, found, "ids of nodes of the model"));
-    }
-    Ok(found)
 }
 
 impl Pictured<'_> {
@@ -120,10 +81,10 @@ impl Pictured<'_> {
         let report = Report {
             title,
             model: self.model,
-            links: self.links,
+            links: self.model.links(),
             record,
             command_line: command_line(record),
-            classes: self.classes.as_ref(),
+            classes: self.classes,
             layout,
             goes_on: &|| !Session::is_stopped(),
         };
@@ -135,15 +96,16 @@ impl Pictured<'_> {
     pub fn write_plot(&self, path: &Path, layout: &Layout) -> Result<(), Error> {
         let n = self.model.n_nodes();
         // Nodes without a class are grey.
-        let colours: Vec<u32> = match &self.classes {
+        let colours: Vec<u32> = match self.classes {
             Some(classes) => {
                 let colour = |code: &Option<u32>| code.unwrap_or(NO_CLUSTER);
                 classes.codes.iter().map(colour).collect()
             }
             None => self.model.node_views().to_vec(),
         };
-        let step = self.links.n_links().div_ceil(MOST_DRAWN).max(1);
-        let links = self.links.links().step_by(step);
+        let links = self.model.links();
+        let step = links.n_links().div_ceil(MOST_DRAWN).max(1);
+        let links = links.links().step_by(step);
         let panel = Panel {
             title: format!("{n} nodes, {}", layout.method),
             points: layout.points.as_flattened(),

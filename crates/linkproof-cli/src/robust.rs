@@ -1,14 +1,11 @@
 //! `fit --robust`: the whole recipe, and what it found in words.
 
 use std::fmt::Write;
-use std::time::Instant;
 
-use linkproof::robust::{Implanted, Recipe, Robust, RobustSummary, Trust, fit_robust};
-use linkproof::runtime::Runtime;
-use linkproof::{CheckedParams, Dataset, Error, Fitted};
+use linkproof::Fitted;
+use linkproof::robust::{Implanted, Recipe, RobustSummary, Trust};
 
 use crate::exit::Usage;
-use crate::progress::Progress;
 use crate::settings::SettingArgs;
 
 /// The rate at which the summary says what became of implants.
@@ -33,14 +30,6 @@ const ITS_OWN: [(&str, &str); 9] = [
     ("view-pairs", "it takes all pairs of views that have links"),
 ];
 
-/// What the recipe found.
-pub struct Recommended {
-    pub robust: Robust,
-    pub summary: RobustSummary,
-    /// Of the whole recipe.
-    pub seconds: f64,
-}
-
 /// The recipe, with a ridge that was given. Other settings that are the recipe's
 /// own must not be.
 pub fn recipe(settings: &SettingArgs) -> anyhow::Result<Recipe> {
@@ -54,81 +43,57 @@ pub fn recipe(settings: &SettingArgs) -> anyhow::Result<Recipe> {
         ))
         .into());
     }
-    let mut recipe = Recipe::default();
-    if let Some(ridge) = settings.ridge(&given)? {
-        (recipe.ridges, recipe.factors) = (vec![ridge], vec![1.0]);
-    }
-    Ok(recipe)
+    let ridge = settings.ridge(&given)?;
+    Ok(ridge.map_or_else(Recipe::default, Recipe::at_ridge))
 }
 
-/// Runs the recipe.
-pub fn fit(
-    params: &CheckedParams,
-    data: &Dataset,
-    recipe: Recipe,
-    progress: &Progress,
-) -> Result<(Fitted, Recommended), Error> {
-    let clock = Instant::now();
-    let robust = fit_robust(params, data, &recipe, Runtime::watched_by(progress))?;
-    let model = robust.to_model(data)?;
-    let found = Recommended {
-        summary: robust.summary(&recipe),
-        robust,
-        seconds: clock.elapsed().as_secs_f64(),
+/// What was found, for the summary of a fit.
+pub fn words(model: &Fitted, found: &RobustSummary) -> String {
+    let mut text = trust_in_words(&found.trust);
+    if found.trust.abstained {
+        let _ = write!(
+            text,
+            "\n  fitted    the plain fit to all links, at ridge {}\n  written   embeddings.npy \
+             is the plain embedding; beliefs.csv holds the same belief for each link",
+            model.params().ridge
+        );
+        return text;
+    }
+    let _ = write!(
+        text,
+        "\n  fitted    to walks over believed links, at ridge {} (judges: {})",
+        found.chosen.ridge, found.chosen.judge_ridge
+    );
+    let (number, least) = (found.gate, found.gate_opens_at);
+    let told = number.map(|number| {
+        format!(
+            "averages tell {number:.2} times as much of held-back data as the embeddings \
+             themselves (at least {least} is asked)"
+        )
+    });
+    let _ = match (found.averaged, told) {
+        (true, told) => write!(
+            text,
+            "\n  averaged  yes: {}",
+            told.unwrap_or_else(|| "held-back data vectors are told by neither".to_owned())
+        ),
+        (false, Some(told)) => write!(text, "\n  averaged  no: {told}"),
+        (false, None) => write!(
+            text,
+            "\n  averaged  no: there are no data vectors to check averages with"
+        ),
     };
-    Ok((model, found))
-}
-
-impl Recommended {
-    /// What was found, for the summary of a fit.
-    pub fn words(&self, params: &CheckedParams) -> String {
-        let (found, robust) = (&self.summary, &self.robust);
-        let mut text = trust_in_words(&found.trust);
-        if found.trust.abstained {
-            let _ = write!(
-                text,
-                "\n  fitted    the plain fit to all links, at ridge {}\n  written   embeddings.npy \
-                 is the plain embedding; beliefs.csv holds the same belief for each link",
-                params.ridge
-            );
-            return text;
-        }
-        let _ = write!(
-            text,
-            "\n  fitted    to walks over believed links, at ridge {} (judges: {})",
-            found.chosen.ridge, found.chosen.judge_ridge
-        );
-        let (number, least) = (found.gate, found.gate_opens_at);
-        let told = number.map(|number| {
-            format!(
-                "averages tell {number:.2} times as much of held-back data as the embeddings \
-                 themselves (at least {least} is asked)"
-            )
-        });
-        let _ = match (found.averaged, told) {
-            (true, told) => write!(
-                text,
-                "\n  averaged  yes: {}",
-                told.unwrap_or_else(|| "held-back data vectors are told by neither".to_owned())
-            ),
-            (false, Some(told)) => write!(text, "\n  averaged  no: {told}"),
-            (false, None) => write!(
-                text,
-                "\n  averaged  no: there are no data vectors to check averages with"
-            ),
-        };
-        let _ = write!(
-            text,
-            "\n  written   embeddings.npy is the {}; beliefs.csv says how far each of {} links is \
-             believed",
-            match found.averaged {
-                true => "averaged embedding, embeddings-plain.npy the one before averaging",
-                false => "embedding itself",
-            },
-            robust.judgement.links.len(),
-        );
-        text
-    }
+    let _ = write!(
+        text,
+        "\n  written   embeddings.npy is the {}; beliefs.csv says how far each of {} links is \
+         believed",
+        match found.averaged {
+            true => "averaged embedding, embeddings-plain.npy the one before averaging",
+            false => "embedding itself",
+        },
+        model.links().n_links(),
+    );
+    text
 }
 
 /// What was found about the links, a line each.

@@ -3,16 +3,13 @@
 use std::fmt::Write;
 
 use clap::{Args, ValueEnum};
+use linkproof::Params;
 use linkproof::folds::{Criterion, HoldOut};
-use linkproof::model::check_weights;
 use linkproof::params::ScoreKind;
-use linkproof::runtime::Runtime;
-use linkproof::select::{Comparison, Grid, Search, Selection, select};
-use linkproof::{Dataset, Error, Params};
+use linkproof::select::{Comparison, Grid, Search, Selection};
 use serde_json::{Value, json};
 
 use crate::args::{choice, real, whole};
-use crate::progress::Progress;
 use crate::settings::ModelArgs;
 
 /// What is tried, and how it is compared.
@@ -83,18 +80,8 @@ impl SearchArgs {
             || self.one_standard_error
     }
 
-    /// The number of folds.
-    pub fn folds(&self) -> usize {
-        self.folds.unwrap_or(5)
-    }
-
-    /// The criterion.
-    pub fn criterion(&self) -> Criterion {
-        self.criterion.unwrap_or_default()
-    }
-
     /// The search; what was typed for a single fit is not searched over.
-    fn search(&self, base: &Params, typed: &ModelArgs) -> Search {
+    pub fn search(&self, base: &Params, typed: &ModelArgs) -> Search {
         let around = Grid::around(base);
         let list = |given: &Option<Vec<f64>>, one: Option<f64>, default: Vec<f64>| {
             let one = one.map(|one| vec![one]);
@@ -110,36 +97,15 @@ impl SearchArgs {
                 walks: self.walk_lengths.clone().unwrap_or(around.walks),
                 steps: self.step_limits.clone().unwrap_or(around.steps),
             },
-            folds: self.folds(),
+            folds: self.folds.unwrap_or(5),
             hold_out: match self.hold_out {
                 Some(OnHoldOut::Nodes) => HoldOut::Nodes,
                 Some(OnHoldOut::Pairs) | None => HoldOut::Pairs,
             },
-            criterion: self.criterion(),
+            criterion: self.criterion.unwrap_or_default(),
             halving: !self.exhaustive,
             one_standard_error: self.one_standard_error,
         }
-    }
-
-    /// Runs the search.
-    pub fn run(
-        &self,
-        base: &Params,
-        typed: &ModelArgs,
-        data: &Dataset,
-        progress: &Progress,
-    ) -> Result<Selection, Error> {
-        let found = select(
-            base,
-            data,
-            &self.search(base, typed),
-            Runtime::watched_by(progress),
-        );
-        if let Err(Error::Diverged { .. }) = found {
-            // No rate and no ridge helps against weights that are too large.
-            check_weights(&base.clone().check()?, data)?;
-        }
-        found
     }
 }
 
@@ -153,22 +119,6 @@ pub fn as_json(selection: &Selection) -> Value {
         }
     }
     json
-}
-
-/// The candidates, best first.
-pub fn ranked(selection: &Selection) -> Vec<&Comparison> {
-    let mut ranked: Vec<&Comparison> = selection.candidates.iter().collect();
-    let place = |one: &Comparison| {
-        let folds = std::cmp::Reverse(one.entry.folds.len());
-        (!one.entry.is_sound(), folds)
-    };
-    ranked.sort_by(|a, b| {
-        let behind = |one: &Comparison| one.behind.unwrap_or(f64::INFINITY);
-        place(a)
-            .cmp(&place(b))
-            .then(behind(a).total_cmp(&behind(b)))
-    });
-    ranked
 }
 
 /// A table for a person, and what was chosen.
@@ -191,7 +141,7 @@ pub fn words(selection: &Selection) -> String {
         if dims { "    dim" } else { "" },
         if walks { "  walks" } else { "" },
     );
-    for one in ranked(selection) {
+    for one in selection.ranked() {
         let candidate = &one.entry.candidate;
         let mark = if candidate == chosen { '*' } else { ' ' };
         let _ = write!(

@@ -1,6 +1,6 @@
-//! What is chosen, doubted and set aside without labels on Cora.
+//! What is chosen and doubted without labels on Cora.
 //!
-//! `cargo run --release -p linkproof --example cora -- FOLDER select|select-unseen|audit|refine|refine-walks [SEEDS]`
+//! `cargo run --release -p linkproof --example cora -- FOLDER select|select-unseen|audit [SEEDS]`
 //!
 //! FOLDER has `edges.csv`, `features.mtx` and `labels.csv`. Means and standard
 //! errors over seeds; NMI (x 100) of k-means with 7 clusters on the test fifth
@@ -10,7 +10,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use linkproof::Fit;
+use linkproof::Runtime;
 use linkproof::audit::{Baseline, cross_fit, judge};
 use linkproof::experiment::contamination::{Contaminated, contaminate};
 use linkproof::experiment::labelled::{Labelled, rows_of};
@@ -18,8 +18,6 @@ use linkproof::experiment::mean::Mean;
 use linkproof::folds::{Folds, HoldOut};
 use linkproof::measure::auc;
 use linkproof::params::ScoreKind;
-use linkproof::refine::{Refinement, find_suspects};
-use linkproof::runtime::Runtime;
 use linkproof::select::{Candidate, Search, candidates, select};
 use linkproof::{CheckedParams, Dataset, Features, Fitted, Params, fit};
 use rayon::prelude::*;
@@ -202,64 +200,9 @@ fn aucs(worse: &Contaminated, seed: u64) -> Outcome<[f64; 3]> {
     Ok(found)
 }
 
-fn run_refine(cora: &Labelled, seeds: u64, walks: usize) -> Outcome<()> {
-    let defaults = Params::default();
-    let (name, recipe) = match walks {
-        0 => ("defaults", defaults),
-        _ => (
-            "--walks 4 --ridge 1",
-            Params {
-                walks,
-                ridge: 1.0,
-                ..defaults
-            },
-        ),
-    };
-    println!("| settings | false links | plain | --refine | set aside |\n|---|---|---|---|---|");
-    for share in [0.3, 0.9, 0.0] {
-        let runs: Vec<[f64; 3]> = (0..seeds)
-            .into_par_iter()
-            .map(|seed| {
-                let worse = contaminate(&cora.data, &cora.labels, share, 1.0, seed)?;
-                let params = Params {
-                    seed,
-                    ..recipe.clone()
-                }
-                .check()?;
-                let settings = Refinement::default();
-                let found = find_suspects(&params, &worse.data, &settings, Runtime::default())?;
-                let aside = found.aside.as_ref();
-                let refined = Fit::new(&params).without(aside).run(&worse.data)?;
-                let plain = fit(&params, &worse.data)?;
-                let nmis = [
-                    judge_all(cora, &plain, seed)?,
-                    judge_all(cora, &refined, seed)?,
-                ];
-                eprintln!(
-                    "+{share} seed {seed}: {nmis:.1?}, set aside {}",
-                    found.share
-                );
-                Ok([nmis[0], nmis[1], found.share])
-            })
-            .collect::<Outcome<_>>()?;
-        let column = |place: usize, digits| {
-            let values: Vec<f64> = runs.iter().map(|run| run[place]).collect();
-            show(&values, digits)
-        };
-        println!(
-            "| {name} | +{}% | {} | {} | {} |",
-            100.0 * share,
-            column(0, 1),
-            column(1, 1),
-            column(2, 2)
-        );
-    }
-    Ok(())
-}
-
 fn main() -> Outcome<()> {
     let mut args = std::env::args().skip(1);
-    let usage = "usage: cora FOLDER select|select-unseen|audit|refine|refine-walks [SEEDS]";
+    let usage = "usage: cora FOLDER select|select-unseen|audit [SEEDS]";
     let cora = Labelled::read(Path::new(&args.next().ok_or(usage)?))?;
     let what = args.next().ok_or(usage)?;
     let seeds = args.next().map_or(Ok(8), |seeds| seeds.parse())?;
@@ -267,8 +210,6 @@ fn main() -> Outcome<()> {
         "select" => run_select(&cora, seeds),
         "select-unseen" => run_select_unseen(&cora, seeds),
         "audit" => run_audit(&cora, seeds),
-        "refine" => run_refine(&cora, seeds, 0),
-        "refine-walks" => run_refine(&cora, seeds, 4),
         _ => Err(usage.into()),
     }
 }

@@ -52,7 +52,6 @@ pub mod pairs;
 pub mod params;
 mod processor;
 pub mod real;
-pub mod refine;
 pub mod report;
 pub mod robust;
 pub mod runtime;

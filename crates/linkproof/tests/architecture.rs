@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Each top-level module and its layer. A module may import from modules of
 /// lower layers and from itself.
-const LAYERS: [(&str, u32); 33] = [
+const LAYERS: [(&str, u32); 32] = [
     ("error", 0),
     ("buffer", 0),
     ("math", 0),
@@ -38,7 +38,6 @@ const LAYERS: [(&str, u32); 33] = [
     ("audit", 13),
     ("select", 13),
     ("judge", 13),
-    ("refine", 14),
     ("smooth", 14),
     ("report", 14),
     ("robust", 15),

@@ -4,10 +4,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use linkproof::io::{self, EmbeddingFormat, Field, Files, FolderKind, OutputFolder, model_files};
-use linkproof::refine::{Refinement, Suspects, find_suspects};
-use linkproof::select::Selection;
-use linkproof::{CheckedParams, Dataset, Error, Fit, Fitted, Runtime};
+use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
+use linkproof::model::{gamma_json, write_model};
+use linkproof::robust::{RobustSummary, fit_model};
+use linkproof::select::{Selection, select};
+use linkproof::{Error, Fit, Fitted, Runtime};
 use serde_json::{Map, Value, json};
 
 use crate::args::{Format, quoted};
@@ -16,9 +17,9 @@ use crate::data::DataArgs;
 use crate::exit::Usage;
 use crate::inputs::Inputs;
 use crate::labels::KnownLabels;
-use crate::picture::{OnLayout, Pictured, classes, picture_file};
+use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
-use crate::robust::{self, Recommended};
+use crate::robust;
 use crate::search::{self, SearchArgs};
 use crate::session::{Session, counted, peak_memory_bytes};
 use crate::settings::SettingArgs;
@@ -38,7 +39,7 @@ use crate::settings::SettingArgs;
     linkproof fit --links links.csv --features x.npy --robust --out model\n  \
     linkproof fit --links links.csv --features x.npy --out model\n  \
     linkproof fit --links links.csv --score probability --dim 16 --out model\n  \
-    linkproof fit --links links.csv --features x.npy --select --refine --out model\n  \
+    linkproof fit --links links.csv --features x.npy --select --out model\n  \
     linkproof fit --links links.csv --nodes nodes.csv --features text=t.mtx \\\n      \
     --features image=i.npy --encoder image=mlp --out model")]
 pub struct FitArgs {
@@ -76,39 +77,23 @@ pub struct FitArgs {
     /// Believe each link as far as it deserves: chooses the ridge, judges links,
     /// fits to walks over believed links, averages where that helps. Takes
     /// several times as long as a plain fit. A --ridge that is given is kept
-    #[arg(long, help_heading = "Without labels", conflicts_with_all = ["select", "refine"])]
+    #[arg(long, help_heading = "Without labels", conflicts_with = "select")]
     robust: bool,
     /// Choose score, exponent and ridge without labels first, as 'linkproof
     /// select' does; those that are given here are kept
     #[arg(long, help_heading = "Without labels")]
     select: bool,
-    /// Set suspect links aside and fit without them: as many as the held-out
-    /// criterion says, none where that is best. Writes suspects.csv
-    #[arg(long, help_heading = "Without labels")]
-    refine: bool,
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
     settings: SettingArgs,
 }
 
-/// What was found out before the fit itself.
+/// What was found out beside the fit itself.
 struct Findings {
     inputs: Inputs,
     selection: Option<Selection>,
-    suspects: Option<Suspects>,
-    robust: Option<Recommended>,
-}
-
-impl Findings {
-    fn new(inputs: Inputs) -> Findings {
-        Findings {
-            inputs,
-            selection: None,
-            suspects: None,
-            robust: None,
-        }
-    }
+    robust: Option<RobustSummary>,
 }
 
 impl FitArgs {
@@ -137,7 +122,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         true => Some(robust::recipe(&args.settings)?),
         false => None,
     };
-    let mut params = args.settings.params(session.seed())?.check()?;
+    let params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
     if args.search.is_given() && !args.select {
         return Err(Usage::new("candidates and --hold-out are for a search: add --select").into());
@@ -155,48 +140,46 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         format.kind().check(data.ids())?;
     }
     let labels = args.labels.as_deref();
-    let labels = labels
-        .map(|path| KnownLabels::read(path, &data))
-        .transpose()?;
+    let labels = labels.map(|path| KnownLabels::read(path, data.ids(), "graph"));
+    let labels = labels.transpose()?;
     inputs.after();
     Session::stop_on_interrupt()?;
-    let mut findings = Findings::new(inputs);
-    if args.select {
-        progress.say("choosing settings");
-        let model = &args.settings.model;
-        let selection = args.search.run(&params, model, &data, &progress)?;
-        params = selection.chosen.params(&params).check()?;
-        findings.selection = Some(selection);
-    }
-    if args.refine {
-        progress.say("looking for suspects");
-        findings.suspects = Some(suspects(args, &params, &data, &progress)?);
-    }
+    let mut findings = Findings {
+        inputs,
+        selection: None,
+        robust: None,
+    };
     let fitted = match recipe {
         Some(recipe) => {
             progress.say("judging links");
-            let (model, found) = robust::fit(&params, &data, recipe, &progress)?;
-            params = model.params().clone().check()?;
-            findings.robust = Some(found);
-            model
+            let found = fit_model(&params, &data, &recipe, Runtime::watched_by(&progress))?;
+            findings.robust = Some(found.summary);
+            found.model
         }
         None => {
+            let mut params = params;
+            if args.select {
+                progress.say("choosing settings");
+                let wanted = args.search.search(&params, &args.settings.model);
+                let found = select(&params, &data, &wanted, Runtime::watched_by(&progress))?;
+                params = found.chosen.params(&params).check()?;
+                findings.selection = Some(found);
+            }
             progress.say("starting the fit");
-            let suspects = findings.suspects.as_ref();
-            let aside = suspects.and_then(|found| found.aside.as_ref());
-            let fit = Fit::new(&params).without(aside);
-            fit.runtime(Runtime::watched_by(&progress)).run(&data)?
+            Fit::new(&params)
+                .runtime(Runtime::watched_by(&progress))
+                .run(&data)?
         }
     };
-    let links = data.user_graph()?;
+    let classes = labels.as_ref().map(|known| known.classes.clone());
+    let fitted = fitted.with_classes(classes)?;
     let record = record(&findings);
-    fitted.save(&links, &folder, record.clone())?;
-    write_more(args, &fitted, labels.as_ref(), &findings, &folder)?;
+    write_model(&fitted, &folder, &record)?;
+    write_formats(args, &fitted, &folder)?;
     let pictured = Pictured {
         model: &fitted,
-        links: &links,
-        classes: labels.as_ref().map(|known| classes(&known.labels, &fitted)),
-        seed: params.seed,
+        classes: fitted.classes(),
+        seed: fitted.params().seed,
     };
     let layout = (args.report || args.plot.is_some())
         .then(|| pictured.layout(args.layout, &mut progress))
@@ -212,23 +195,9 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         pictured.write_plot(path, layout)?;
     }
     let peak = peak_memory_bytes();
-    let words = summary(args, &params, &fitted, labels.as_ref(), &findings, peak);
+    let n_unknown = labels.map_or(0, |labels| labels.n_unknown);
+    let words = summary(args, &fitted, n_unknown, &findings, peak);
     session.finish(&as_json(args, &fitted, &findings, peak), &words)
-}
-
-/// The links to fit without.
-fn suspects(
-    args: &FitArgs,
-    params: &CheckedParams,
-    data: &Dataset,
-    progress: &Progress,
-) -> Result<Suspects, Error> {
-    let settings = Refinement {
-        folds: args.search.folds(),
-        criterion: args.search.criterion(),
-        ..Refinement::default()
-    };
-    find_suspects(params, data, &settings, Runtime::watched_by(progress))
 }
 
 /// What `fit.json` records beside the fit itself.
@@ -251,38 +220,13 @@ fn record(findings: &Findings) -> Map<String, Value> {
     if let Some(selection) = &findings.selection {
         record.insert("selection".to_owned(), search::as_json(selection));
     }
-    if let Some(suspects) = &findings.suspects {
-        record.insert("refine".to_owned(), refine_json(suspects));
-    }
     if let Some(robust) = &findings.robust {
-        record.insert("robust".to_owned(), json!(robust.summary));
-        // Of all its fits.
-        record.insert("seconds".to_owned(), json!(robust.seconds));
+        record.insert("robust".to_owned(), json!(robust));
     }
     record
 }
 
-fn refine_json(suspects: &Suspects) -> Value {
-    json!({ "share": suspects.share, "set_aside": suspects.links.len(), "tried": suspects.tried })
-}
-
-fn write_more(
-    args: &FitArgs,
-    fitted: &Fitted,
-    labels: Option<&KnownLabels>,
-    findings: &Findings,
-    folder: &OutputFolder,
-) -> Result<(), Error> {
-    if let Some(suspects) = &findings.suspects {
-        write_suspects(&folder.file(model_files::SUSPECTS), fitted, suspects)?;
-    }
-    if let Some(robust) = &findings.robust {
-        let path = folder.file(model_files::BELIEFS);
-        robust.robust.write_beliefs(&path, fitted.ids())?;
-    }
-    if let Some(labels) = labels {
-        labels.write(&folder.file(model_files::LABELS), fitted)?;
-    }
+fn write_formats(args: &FitArgs, fitted: &Fitted, folder: &OutputFolder) -> Result<(), Error> {
     for format in &args.format {
         if format.kind() == EmbeddingFormat::Npy {
             continue; // always there
@@ -301,34 +245,6 @@ fn write_more(
     Ok(())
 }
 
-fn write_suspects(path: &Path, fitted: &Fitted, suspects: &Suspects) -> Result<(), Error> {
-    let columns = ["src", "dst", "weight", "mu", "trust"];
-    io::write_table(path, &columns, |rows| {
-        for link in &suspects.links {
-            let [src, dst] = [link.src, link.dst].map(|row| fitted.ids().name(row as usize));
-            rows.row(&[
-                Field::Text(&src),
-                Field::Text(&dst),
-                Field::Real(link.weight),
-                Field::Real(link.mu),
-                Field::Real(link.trust),
-            ])?;
-        }
-        Ok(())
-    })
-}
-
-/// Of all fits together.
-fn seconds(fitted: &Fitted, findings: &Findings) -> f64 {
-    let of_recipe = findings.robust.as_ref().map(|found| found.seconds);
-    of_recipe.unwrap_or(fitted.report().seconds)
-}
-
-fn n_links(fitted: &Fitted) -> usize {
-    let counts = fitted.report().counts;
-    counts.training_links + counts.held_out_links + counts.ignored_links + counts.set_aside_links
-}
-
 fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u64>) -> Value {
     let report = fitted.report();
     let params = fitted.params();
@@ -337,13 +253,12 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "beta": params.beta,
         "ridge": params.ridge,
         "selection": findings.selection.as_ref().map(search::as_json),
-        "refine": findings.suspects.as_ref().map(refine_json),
-        "robust": findings.robust.as_ref().map(|found| &found.summary),
+        "robust": findings.robust,
         "out": args.out.display().to_string(),
         "nodes": fitted.n_nodes(),
-        "links": n_links(fitted),
+        "links": fitted.links().n_links(),
         "dim": fitted.dim(),
-        "gamma": fitted.gamma_json(),
+        "gamma": gamma_json(fitted),
         "value": report.value,
         "value_is_estimated": report.value_is_estimated,
         "k": report.k,
@@ -353,24 +268,23 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "best_step": report.best_step,
         "held_out": report.held_out,
         "held_out_is_estimated": report.held_out_is_estimated,
-        "seconds": seconds(fitted, findings),
+        "seconds": report.seconds,
         "peak_memory_bytes": peak,
     })
 }
 
 fn summary(
     args: &FitArgs,
-    params: &CheckedParams,
     fitted: &Fitted,
-    labels: Option<&KnownLabels>,
+    n_unknown: usize,
     findings: &Findings,
     peak: Option<u64>,
 ) -> String {
-    let (report, out) = (fitted.report(), args.out.display());
+    let (report, params, out) = (fitted.report(), fitted.params(), args.out.display());
     let mut text = format!(
         "{} and {} in {}, {} score",
         counted(fitted.n_nodes(), "node"),
-        counted(n_links(fitted), "link"),
+        counted(fitted.links().n_links(), "link"),
         counted(fitted.dim(), "dimension"),
         params.score,
     );
@@ -385,7 +299,7 @@ fn summary(
         report.value,
         json!(report.stop_reason).as_str().unwrap_or_default(),
         counted(report.steps, "step"),
-        seconds(fitted, findings),
+        report.seconds,
     );
     if let Some(peak) = peak {
         let _ = write!(text, ", {} MB of memory at most", peak >> 20);
@@ -411,22 +325,8 @@ fn summary(
             let _ = write!(text, "\n  warning   {warning}");
         }
     }
-    if let Some(suspects) = &findings.suspects {
-        let _ = match suspects.links.len() {
-            0 => write!(
-                text,
-                "\n  refined   no link set aside: the held-out pairs are best told with all"
-            ),
-            n => write!(
-                text,
-                "\n  refined   without {} ({}%), see suspects.csv",
-                counted(n, "link"),
-                100.0 * suspects.share
-            ),
-        };
-    }
     if let Some(robust) = &findings.robust {
-        text.push_str(&robust.words(params));
+        text.push_str(&robust::words(fitted, robust));
     }
     for note in &report.notes {
         let _ = write!(text, "\n  note      {note}");
@@ -445,7 +345,7 @@ fn summary(
             report.k
         );
     }
-    text.push_str(&left_out(fitted, labels));
+    text.push_str(&left_out(fitted, n_unknown));
     let look = match args.report {
         true => format!("open {out}/report.html"),
         false => format!("linkproof report {out}"),
@@ -462,17 +362,14 @@ fn summary(
 }
 
 /// What was read and not used.
-fn left_out(fitted: &Fitted, labels: Option<&KnownLabels>) -> String {
+fn left_out(fitted: &Fitted, n_unknown: usize) -> String {
     let counts = fitted.report().counts;
     let kinds = [
         (counts.read.zero, "link of weight zero"),
         (counts.read.self_links, "self-link"),
         (counts.read.merged, "repeat that was merged"),
         (counts.ignored_links, "link between views that take no part"),
-        (
-            labels.map_or(0, |labels| labels.n_unknown),
-            "label of nodes that are not in the graph",
-        ),
+        (n_unknown, "label of nodes that are not in the graph"),
     ];
     let kinds: Vec<String> = kinds
         .iter()

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::Args;
+use linkproof::Fitted;
 use linkproof::error::shown;
 use linkproof::io::{self, Field};
-use linkproof::model::Neighbor;
-use linkproof::{Error, Fitted};
+use linkproof::model::{Neighbor, load};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -60,7 +60,7 @@ struct Query<'a> {
 pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
     let files = args.unseen.files(&args.model, &args.features);
     files.writes([&args.out]).check()?;
-    let model = Fitted::load(&args.model)?;
+    let model = load(&args.model)?.model;
     let within = args.within.as_deref();
     let within = within.map(|name| model.view(Some(name))).transpose()?;
     let unseen = args.unseen.embed(&model, &args.features)?;
@@ -69,14 +69,10 @@ pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
     } else {
         training_queries(args, &model)?
     };
-    if let Some(within) = within {
-        let mut views = queries.iter().map(|query| query.view);
-        views.try_for_each(|view| check_views(&model, view, within))?;
-    }
     let found: Vec<Vec<Neighbor>> = queries
         .par_iter()
         .map(|query| model.neighbors(query.y, query.view, args.top as usize, query.row, within))
-        .collect();
+        .collect::<Result<_, _>>()?;
     io::write_table(&args.out, &["node", "neighbor", "rank", "mu"], |rows| {
         for (query, neighbors) in queries.iter().zip(&found) {
             for (rank, neighbor) in (1..).zip(neighbors) {
@@ -138,21 +134,4 @@ fn unseen_queries(unseen: &[Embedded], dim: usize) -> Vec<Query<'_>> {
             row: None,
         })
         .collect()
-}
-
-fn check_views(model: &Fitted, view: usize, within: usize) -> Result<(), Error> {
-    if model
-        .view_pairs()
-        .contains(&(view.min(within), view.max(within)))
-    {
-        return Ok(());
-    }
-    Err(Error::Param {
-        name: "within",
-        accepted: format!(
-            "a view that took part in the fit together with '{}'",
-            model.views()[view].name
-        ),
-        given: model.views()[within].name.clone(),
-    })
 }

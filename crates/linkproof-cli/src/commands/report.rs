@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use linkproof::Error;
 use linkproof::io::Files;
-use linkproof::{Error, Fitted};
-use serde_json::{Map, Value, json};
+use linkproof::model::{Stored, fit_json, load};
+use serde_json::{Value, json};
 
-use crate::picture::{OnLayout, Pictured, picture_file, read_classes};
+use crate::labels::KnownLabels;
+use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
 use crate::session::{Session, counted};
 
@@ -49,20 +51,17 @@ pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
         .reads(&args.labels);
     files.writes([&out]).writes(&args.plot).check()?;
     let mut progress = Progress::start(session, "reading");
-    let model = Fitted::load(&args.model)?;
-    let links = model.load_links(&args.model)?;
-    let kept = args.model.join("labels.csv");
-    let classes = match &args.labels {
-        Some(path) => Some(read_classes(path, &model)?),
-        None if kept.exists() => Some(read_classes(&kept, &model)?),
-        None => None,
+    let Stored { model, record } = load(&args.model)?;
+    let given = args.labels.as_deref();
+    let given = given.map(|path| KnownLabels::read(path, model.ids(), "model"));
+    let given = given.transpose()?.map(|known| known.classes);
+    let Value::Object(record) = fit_json(&model, &record)? else {
+        return Err(Error::data("fit.json", "no object", "a report").into());
     };
-    let record = record(&args.model)?;
     Session::stop_on_interrupt()?;
     let pictured = Pictured {
         model: &model,
-        links: &links,
-        classes,
+        classes: given.as_ref().or(model.classes()),
         seed: session.seed().unwrap_or(model.params().seed),
     };
     let layout = pictured.layout(args.layout, &mut progress)?;
@@ -78,25 +77,17 @@ pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
         .map(|found| found.len())
         .unwrap_or_default();
     let json = json!({ "out": out.display().to_string(), "plot": plot, "bytes": bytes,
-        "nodes": model.n_nodes(), "links": links.n_links(), "layout": layout.method.to_string() });
+        "nodes": model.n_nodes(), "links": model.links().n_links(), "layout": layout.method.to_string() });
     let more = plot.map_or_else(String::new, |plot| format!(", the picture to {plot}"));
     let words = format!(
         "{} and {}, drawn by {}\nWritten to {} ({:.1} MB){more}. Open it in a browser.",
         counted(model.n_nodes(), "node"),
-        counted(links.n_links(), "link"),
+        counted(model.links().n_links(), "link"),
         layout.method,
         out.display(),
         bytes as f64 / 1e6,
     );
     session.finish(&json, &words)
-}
-
-/// What `fit.json` holds.
-fn record(folder: &std::path::Path) -> Result<Map<String, Value>, Error> {
-    let path = folder.join("fit.json");
-    let text = std::fs::read(&path).map_err(|source| Error::read(&path, source))?;
-    serde_json::from_slice(&text)
-        .map_err(|error| Error::input(&path, error.line() as u64, error.to_string(), "a report"))
 }
 
 /// A model is called what its folder is.

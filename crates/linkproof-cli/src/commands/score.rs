@@ -6,6 +6,7 @@ use clap::Args;
 use linkproof::error::quote;
 use linkproof::ids::Ids;
 use linkproof::io::{self, Field, ListedPair, PairList};
+use linkproof::model::load;
 use linkproof::{Error, Fitted};
 use serde_json::json;
 
@@ -44,7 +45,7 @@ pub struct ScoreArgs {
 pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
     let files = args.unseen.files(&args.model, &args.features);
     files.reads([&args.pairs]).writes([&args.out]).check()?;
-    let model = Fitted::load(&args.model)?;
+    let model = load(&args.model)?.model;
     let list = io::read_pairs(&args.pairs)?;
     let unseen = args.unseen.embed(&model, &args.features)?;
     for (file, part) in args.features.iter().zip(&unseen) {
@@ -116,9 +117,8 @@ fn expected_weight(
         })
     };
     let (y, z) = (node(pair.src)?, node(pair.dst)?);
-    let views = (y.1.min(z.1), y.1.max(z.1));
-    if !model.view_pairs().contains(&views) {
-        let [d, e] = [views.0, views.1].map(|view| model.views()[view].name.as_str());
+    if !model.takes_part(y.1, z.1) {
+        let [d, e] = [y.1.min(z.1), y.1.max(z.1)].map(|view| model.views()[view].name.as_str());
         let found = format!("nodes of the views '{d}' and '{e}'");
         let expected = "a pair of views that took part in the fit (--view-pairs)";
         return Err(Error::input(&args.pairs, pair.line, found, expected));

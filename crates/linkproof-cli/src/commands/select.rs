@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::io::{self, Field, Files};
-use linkproof::select::{Selection, plot};
-use linkproof::{Error, Params};
+use linkproof::select::{Selection, plot, select};
+use linkproof::{Error, Params, Runtime};
 
 use crate::data::DataArgs;
 use crate::progress::Progress;
@@ -69,8 +69,8 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let data = args.data.read()?;
     progress.say("fitting candidates");
     Session::stop_on_interrupt()?;
-    let model = &args.settings.model;
-    let selection = args.search.run(&base, model, &data, &progress)?;
+    let wanted = args.search.search(&base, &args.settings.model);
+    let selection = select(&base, &data, &wanted, Runtime::watched_by(&progress))?;
     progress.end();
     let mut json = search::as_json(&selection);
     let written = [&args.out, &args.table, &args.plot];
@@ -150,7 +150,7 @@ fn write_table(path: &Path, selection: &Selection) -> Result<(), Error> {
         "failure",
     ];
     io::write_table(path, &columns, |rows| {
-        for one in search::ranked(selection) {
+        for one in selection.ranked() {
             let (entry, candidate) = (&one.entry, &one.entry.candidate);
             let number = |value: Option<f64>| value.map_or(Field::Text(""), Field::Real);
             rows.row(&[

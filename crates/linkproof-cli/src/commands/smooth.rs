@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use linkproof::audit::CrossFit;
-use linkproof::smooth::Smoother;
-use serde_json::{Value, json};
+use linkproof::Runtime;
+use linkproof::audit::{self, Judges};
+use linkproof::smooth::{NewNodes, Smoothed};
+use serde_json::json;
 
 use crate::args::whole;
 use crate::exit::Usage;
-use crate::judged::{Judged, JudgedArgs};
-use crate::new_nodes::{NewArgs, NewNodes, Smoothed};
+use crate::judged::{FOLDS, JudgedArgs};
 use crate::progress::Progress;
 use crate::session::{Session, counted};
+use crate::unseen::NewArgs;
 use crate::vectors;
 
 /// Average embeddings over links, each as far as it is believed
@@ -28,9 +29,9 @@ use crate::vectors;
 ///
 /// Writes a row for each node of the model, in its order. With --new-features it
 /// writes unseen nodes instead: with --new-links their averages over these, each
-/// as far as it is believed; for those without a link, what data vectors tell of
-/// the averages, learnt from --features. Where these are not given, a node
-/// without a link among others that have some stays as the model embeds it.
+/// as far as it is believed; for those without believed links, what data vectors
+/// tell of the averages, learnt from --features. Where these are not given, such a
+/// node among others that have links stays as the model embeds it.
 ///
 /// The ending of --out chooses the format, as for 'embed'.
 #[derive(Debug, Args)]
@@ -57,15 +58,6 @@ pub struct SmoothArgs {
     new: NewArgs,
 }
 
-/// What the averages are over.
-struct Links {
-    number: usize,
-    /// The sum of the chances that they are sound.
-    believed: f64,
-    /// How many join views that took no part in the fit, and were left out.
-    ignored: usize,
-}
-
 /// Runs the command.
 pub fn run(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
     smooth(args, session).map_err(|error| args.judged.in_links(error))
@@ -76,8 +68,8 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
     let files = args.judged.files().reads(args.new.paths());
     files.writes(vectors::outputs(&args.out, format)).check()?;
     let progress = Progress::start(session, "reading");
-    let (judged, ignored) = args.judged.taking_part(args.judged.read()?)?;
-    if !args.as_fitted && !judged.can_fit() {
+    let (model, data) = args.judged.read()?;
+    if !args.as_fitted && !audit::can_fit(&model, &data) {
         return Err(Usage::new(
             "links are judged by fits that did not see them, which need the data vectors that the \
              model was fitted with; expected --features FILE with these, or --as-fitted to judge \
@@ -85,78 +77,85 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         )
         .into());
     }
-    let new = args.new.read(&judged, &args.judged.rules.options())?;
+    let new = args.new.read(&model, &args.judged.rules.options())?;
     let new = new.as_ref();
-    let ids = new.map_or(judged.model.ids(), |new| new.unseen.features.ids());
+    if new.is_some_and(|new| new.links.is_none() && !audit::has_vectors(&model, &data, new.view)) {
+        return Err(Usage::new(
+            "--new-features: without links of the unseen nodes, their averages are learnt from the \
+             data vectors that the model was fitted with; expected --features FILE with these, or \
+             --new-links FILE",
+        )
+        .into());
+    }
+    let ids = new.map_or(model.ids(), |new| new.features.ids());
     format.check(ids)?;
     Session::stop_on_interrupt()?;
     progress.say("judging");
-    let CrossFit { verdicts, random } = judge(args, &judged, &progress)?;
-    progress.say("averaging");
-    let links = verdicts.len();
-    let smoother = Smoother::new(&judged.model, verdicts, random, usize::from(args.times));
-    let found = match new {
-        Some(new) => new.embed(&smoother, &judged)?,
-        None => Smoothed {
-            values: smoother.embeddings().to_vec(),
-            ridge: None,
-        },
+    let judges = match args.as_fitted {
+        true => Judges::Model,
+        false => Judges::Folds(args.folds.unwrap_or(FOLDS)),
     };
+    let nodes = new.map(|new| NewNodes {
+        view: new.view,
+        vectors: &new.features,
+        links: new.links.as_ref().map(|found| found.links.as_slice()),
+    });
+    let times = usize::from(args.times);
+    let found = linkproof::smooth::smooth(
+        &model,
+        &data,
+        judges,
+        times,
+        nodes,
+        Runtime::watched_by(&progress),
+    )?;
     progress.end();
-    let dim = judged.model.dim();
-    vectors::write(&args.out, format, ids, dim, &found.values)?;
-    let links = Links {
-        number: links,
-        believed: smoother.beliefs().map(|(_, sound)| sound).sum(),
-        ignored,
-    };
-    let json = as_json(args, (ids.len(), dim), &links, new, found.ridge);
-    session.finish(&json, &words(args, ids.len(), &links, new))
-}
-
-fn judge(args: &SmoothArgs, judged: &Judged, progress: &Progress) -> linkproof::Result<CrossFit> {
-    let random = judged.random_pairs();
-    match args.as_fitted {
-        true => judged.as_fitted(&random),
-        false => judged.cross_fit(args.folds, &random, progress),
-    }
-}
-
-fn as_json(
-    args: &SmoothArgs,
-    (nodes, dim): (usize, usize),
-    links: &Links,
-    new: Option<&NewNodes>,
-    ridge: Option<f64>,
-) -> Value {
-    json!({
+    vectors::write(&args.out, format, ids, model.dim(), &found.embeddings)?;
+    let own = new
+        .and_then(|new| new.links.as_ref())
+        .map(|own| own.links.len());
+    let json = json!({
         "out": args.out.display().to_string(),
-        "nodes": nodes, "dim": dim, "times": args.times,
-        "links": links.number, "believed": links.believed, "ignored_links": links.ignored,
-        "new_links": new.and_then(|new| new.links.as_ref()).map(Vec::len),
+        "nodes": ids.len(), "dim": model.dim(), "times": args.times,
+        "links": found.links, "believed": found.believed, "ignored_links": found.ignored,
+        "new_links": own, "as_encoded": found.as_encoded,
         "cross_fit": !args.as_fitted,
-        "ridge": ridge,
-    })
+        "ridge": found.ridge,
+    });
+    session.finish(&json, &words(args, ids.len(), &found, new.is_some(), own))
 }
 
-fn words(args: &SmoothArgs, nodes: usize, links: &Links, new: Option<&NewNodes>) -> String {
-    let own = new.and_then(|new| new.links.as_ref());
-    let own = own.map(|own| format!(", and over {} of their own", counted(own.len(), "link")));
-    let ignored = match links.ignored {
+fn words(
+    args: &SmoothArgs,
+    nodes: usize,
+    found: &Smoothed,
+    are_new: bool,
+    own: Option<usize>,
+) -> String {
+    let own = own.map(|own| format!(", and over {} of their own", counted(own, "link")));
+    let ignored = match found.ignored {
         0 => String::new(),
         n => format!(" ({n} more join views that took no part in the fit)"),
     };
-    let how = match new {
-        Some(_) => "embedded from averages,",
-        None => "averaged",
+    let how = match are_new {
+        true => "embedded from averages,",
+        false => "averaged",
     };
-    format!(
+    let mut text = format!(
         "{} {how} {} over {}{ignored}, of which about {:.0} are believed{}; written to {}",
         counted(nodes, "node"),
         counted(usize::from(args.times), "time"),
-        counted(links.number, "link"),
-        links.believed,
+        counted(found.links, "link"),
+        found.believed,
         own.unwrap_or_default(),
         args.out.display()
-    )
+    );
+    if found.as_encoded > 0 {
+        text.push_str(&format!(
+            "\n  note      {} without believed links, as the model embeds them: with the data \
+             vectors of the fit, --features FILE, they would be averages too",
+            counted(found.as_encoded, "node")
+        ));
+    }
+    text
 }

@@ -383,7 +383,6 @@ fn settings_of_the_recipe_are_refused() {
         ("--propagate 1", "--propagate"),
         ("--validation 0.1", "--validation"),
         ("--lambda 3", "--lambda"),
-        ("--refine", "--refine"),
         ("--select", "--select"),
         ("--ridge -1", "ridge"),
     ] {

@@ -47,13 +47,13 @@ fn force_replaces_models_and_nothing_else() {
 #[test]
 fn a_model_with_everything_that_we_write_is_replaced() {
     let lab = Lab::with_graph();
-    let line = "fit --links links.csv --features x.csv --labels labels.csv --dim 2 --refine \
+    let line = "fit --links links.csv --features x.csv --labels labels.csv --dim 2 \
                 --report --plot m/nodes.svg --format csv --format parquet \
                 --format word2vec --quiet --out m";
     lab.ok(line);
     lab.ok("report m --quiet");
     let before = fs::read_dir(lab.path("m")).unwrap().count();
-    assert_eq!(before, 12);
+    assert_eq!(before, 11);
     lab.refused(line, &["m: already holds a model", "--force"]);
     lab.ok(&format!("{line} --force"));
     assert_eq!(fs::read_dir(lab.path("m")).unwrap().count(), before);
@@ -145,7 +145,7 @@ fn no_output_is_a_file_of_a_model() {
         "neighbors --model m --node n1 --out m/nodes.csv",
         "embed --model m --features x.csv --out other/embeddings.npy",
         "smooth --model m --links links.csv --as-fitted --out m/embeddings.npy",
-        "audit --model m --links links.csv --out other/suspects.csv",
+        "audit --model m --links links.csv --out other/beliefs.csv",
         "audit --model m --links links.csv --out a.csv --clean m/links.parquet",
         "select --links links.csv --out other/fit.json",
         "report m --out m/fit.json",

@@ -106,7 +106,6 @@ fn searches_that_cannot_be_are_refused() {
     lab.write("few.csv", "a,b,1\nb,c,1\nc,d,1\n");
     lab.refused("select --links few.csv", &["3 of them", "--folds"]);
     lab.refused("fit --links few.csv --select --out m", &["3 of them"]);
-    lab.refused("fit --links few.csv --refine --out m", &["3 of them"]);
     lab.write("zero.csv", "a,b,0\nb,c,0\n");
     lab.refused("select --links zero.csv", &["zero.csv", "no links"]);
 }

@@ -8,7 +8,7 @@ use super::{RandomPair, SeenWeights, Verdict, least_trusted_first};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::folds::Folds;
-use crate::graph::{Graph, Link};
+use crate::graph::Link;
 use crate::model::{Fit, Fitted};
 use crate::pairs::Split;
 use crate::params::CheckedParams;
@@ -66,7 +66,7 @@ pub fn cross_fit(
 }
 
 /// Judges links between internal rows.
-pub(crate) fn judge_inside(
+pub(super) fn judge_inside(
     fitted: &Fitted,
     data: &Dataset,
     seen: &SeenWeights,
@@ -92,19 +92,4 @@ fn mus(fitted: &Fitted, random: &[RandomPair], split: Split) -> Vec<(usize, f64)
         .filter(|(_, pair)| of_fold(pair))
         .map(|(place, pair)| (place, fitted.mu(pair.src as usize, pair.dst as usize)))
         .collect()
-}
-
-/// The links of verdicts as a graph between internal rows.
-pub(crate) fn links_of(data: &Dataset, verdicts: &[Verdict]) -> Result<Graph> {
-    let mut inside = vec![0u32; data.n_nodes()];
-    for row in 0..data.n_nodes() {
-        inside[data.user_row(row)] = row as u32;
-    }
-    let links = verdicts.iter().map(|verdict| Link {
-        src: inside[verdict.src as usize],
-        dst: inside[verdict.dst as usize],
-        weight: verdict.weight,
-    });
-    let ids = data.graph().ids().clone();
-    Graph::new(ids, links.collect(), Default::default())
 }

@@ -1,13 +1,16 @@
 //! A model with links between its nodes that are to be judged.
 
 use super::{
-    CrossFit, RandomPair, SeenWeights, Verdict, judge_inside, least_trusted_first, random_pairs,
+    CrossFit, RandomPair, SeenWeights, Verdict, cross_fit, judge_inside, least_trusted_first,
+    random_pairs,
 };
 use crate::dataset::{Dataset, NodeViews};
 use crate::error::{Error, Result};
 use crate::features::Features;
+use crate::folds::Folds;
 use crate::graph::{Graph, Link};
 use crate::model::Fitted;
+use crate::runtime::Runtime;
 
 /// How many random pairs links are compared with.
 const RANDOM_PAIRS: usize = 20_000;
@@ -34,7 +37,7 @@ pub fn taking_part(model: &Fitted, data: Dataset) -> Result<(Dataset, usize)> {
     let view_of = |row: u32| model.node_views()[data.user_row(row as usize)] as usize;
     let takes_part = |link: &Link| {
         let (d, e) = (view_of(link.src), view_of(link.dst));
-        model.view_pairs().contains(&(d.min(e), d.max(e)))
+        model.takes_part(d, e)
     };
     let links: Vec<Link> = data.graph().links().filter(takes_part).collect();
     let left_out = data.graph().n_links() - links.len();
@@ -66,6 +69,39 @@ pub fn can_fit(model: &Fitted, data: &Dataset) -> bool {
 /// Unlinked pairs to compare links with.
 pub fn pairs_to_compare(model: &Fitted, data: &Dataset) -> Vec<RandomPair> {
     random_pairs(data, RANDOM_PAIRS, model.params().seed)
+}
+
+/// Who judges links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judges {
+    /// The model itself, which has seen its links and is too kind to them.
+    Model,
+    /// Fits like the model's that did not see them, one for each of so many folds.
+    Folds(usize),
+}
+
+/// What judges make of the links and of random pairs.
+pub fn judge_by(
+    model: &Fitted,
+    data: &Dataset,
+    judges: Judges,
+    runtime: Runtime<'_>,
+) -> Result<CrossFit> {
+    let random = pairs_to_compare(model, data);
+    let Judges::Folds(folds) = judges else {
+        return as_fitted(model, data, &random);
+    };
+    if !can_fit(model, data) {
+        return Err(Error::data(
+            "features",
+            "no data vectors",
+            "those that the model was fitted with, for fits that do not see the links that they \
+             judge",
+        ));
+    }
+    let params = model.params().clone().check()?;
+    let folds = Folds::new(params.seed, folds)?;
+    cross_fit(&params, data, folds, &random, runtime)
 }
 
 /// What the model itself makes of the links, their weights as its fit sees them,

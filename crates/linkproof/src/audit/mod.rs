@@ -10,14 +10,15 @@ mod missing;
 mod seen;
 
 pub use baseline::{Baseline, Contest, contest};
+use cross::judge_inside;
 pub use cross::{CrossFit, cross_fit};
-pub(crate) use cross::{judge_inside, links_of};
 pub use discovery::{Discovery, RandomPair, discover, random_pairs};
 pub use judged::{
-    Thresholds, as_fitted, can_fit, has_vectors, judged_data, pairs_to_compare, taking_part,
+    Judges, Thresholds, as_fitted, can_fit, has_vectors, judge_by, judged_data, pairs_to_compare,
+    taking_part,
 };
 pub use missing::{Missing, missing};
-pub(crate) use seen::SeenWeights;
+use seen::SeenWeights;
 
 use crate::graph::Link;
 use crate::math;

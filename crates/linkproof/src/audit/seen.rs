@@ -16,7 +16,7 @@ use crate::transform::{average_over_walks, transform_weight, transform_weights};
 /// the fit; a fold changes neither their scale nor, but for walks through it,
 /// the weights themselves.
 #[derive(Debug, Clone)]
-pub(crate) struct SeenWeights {
+pub(super) struct SeenWeights {
     transform: crate::params::WeightTransform,
     walked: Option<(Graph, Adjacency)>,
 }

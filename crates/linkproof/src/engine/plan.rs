@@ -1,6 +1,6 @@
 //! What will run: the settings of a fit with every open choice made.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Look;
 use crate::encoder::Network;
@@ -23,7 +23,7 @@ const PASSES_OF_A_STEP: f64 = 3.0;
 const WORTH_VISITING: f64 = 67e6;
 
 /// A fit's settings with every open choice made.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Plan {
     /// The solver.

@@ -46,8 +46,6 @@ pub struct Training {
     pub unseen: Features,
     /// The links of the test nodes.
     pub links: Vec<NewLink>,
-    /// The same links with ids.
-    pub link_graph: Graph,
 }
 
 impl Labelled {
@@ -120,7 +118,7 @@ impl Labelled {
         for (new, &row) in split.test.iter().enumerate() {
             place[row as usize] = End::New(new as u32);
         }
-        let (mut inside, mut outside, mut links) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut inside, mut links) = (Vec::new(), Vec::new());
         for link in self.data.graph().links() {
             let weight = link.weight;
             let (row, end) = match (place[link.src as usize], place[link.dst as usize]) {
@@ -131,7 +129,6 @@ impl Labelled {
                 (End::New(row), end) | (end, End::New(row)) => (row, end),
             };
             links.push(NewLink { row, end, weight });
-            outside.push(link);
         }
         let ids = self.data.ids();
         let named = |rows: &[u32]| Ids::Names(ids.select(rows));
@@ -141,7 +138,6 @@ impl Labelled {
             data: Dataset::new(graph, known)?,
             unseen: Features::with_ids(named(&split.test), matrix.select(&split.test))?,
             links,
-            link_graph: Graph::new(ids.clone(), outside, LinkRules::default())?,
         })
     }
 }

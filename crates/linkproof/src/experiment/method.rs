@@ -1,13 +1,12 @@
 //! Ways to embed a graph that the experiments compare: a plain fit, settings
-//! chosen without labels, suspects set aside, averages over believed links.
+//! chosen without labels, averages over believed links.
 
-use crate::audit::{cross_fit, pairs_to_compare};
+use crate::audit::{Judges, judge_by};
 use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::folds::{Folds, HoldOut};
-use crate::model::{Fit, Fitted};
+use crate::folds::HoldOut;
+use crate::model::Fitted;
 use crate::params::{Params, ScoreKind};
-use crate::refine::{Refinement, find_suspects};
 use crate::runtime::Runtime;
 use crate::select::{Grid, Search, select};
 use crate::smooth::Smoother;
@@ -37,24 +36,13 @@ pub fn choose(
     Ok(select(base, data, &search, runtime)?.chosen.params(base))
 }
 
-/// A fit without the links that the criterion says it is better off without.
-pub fn fit_refined(params: &Params, data: &Dataset, runtime: Runtime<'_>) -> Result<Fitted> {
-    let params = params.clone().check()?;
-    let found = find_suspects(&params, data, &Refinement::default(), runtime)?;
-    let fit = Fit::new(&params).without(found.aside.as_ref());
-    fit.runtime(runtime.of_one_of_many()).run(data)
-}
-
 /// Averages over links, each judged by a fit that did not see it.
 pub fn smoother<'m>(
     model: &'m Fitted,
     data: &Dataset,
     runtime: Runtime<'_>,
 ) -> Result<Smoother<'m>> {
-    let params = model.params().clone().check()?;
-    let random = pairs_to_compare(model, data);
-    let folds = Folds::new(params.seed, FOLDS)?;
-    let judged = cross_fit(&params, data, folds, &random, runtime)?;
+    let judged = judge_by(model, data, Judges::Folds(FOLDS), runtime)?;
     Ok(Smoother::new(model, judged.verdicts, judged.random, ROUNDS))
 }
 
@@ -71,7 +59,7 @@ pub struct Unseen {
 pub fn embed_unseen(model: &Fitted, training: &Training) -> Result<Unseen> {
     let with_links = match model.params().propagate {
         0 => None,
-        _ => Some(model.embed_view(None, &training.unseen, Some(&training.link_graph))?),
+        _ => Some(model.embed_view(0, &training.unseen, Some(&training.links))?),
     };
     Ok(Unseen {
         alone: model.embed(&training.unseen)?,

@@ -195,7 +195,7 @@ impl TwoViews {
         let rows: Vec<u32> = (self.known as u32..self.things() as u32).collect();
         let see = |view: usize| {
             let features = Features::new(self.vectors[view].select(&rows));
-            model.embed_view(Some(VIEW_NAMES[view]), &features, None)
+            model.embed_view(model.view(Some(VIEW_NAMES[view]))?, &features, None)
         };
         retrieval(&see(0)?, &see(1)?, rows.len())
     }

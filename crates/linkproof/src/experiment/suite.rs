@@ -4,7 +4,7 @@
 use super::contamination::Damage;
 use super::job::{Job, Reading, Row, Table};
 use super::labelled::{Labelled, rows_of};
-use super::method::{choose, fit_refined, smoother};
+use super::method::{choose, smoother};
 use super::planted::{BlockModel, TwoViews};
 use crate::dataset::Dataset;
 use crate::error::Result;
@@ -20,7 +20,6 @@ pub const BLOCKS: &str = "blocks";
 pub const VIEWS: &str = "views";
 
 const SELECTED: &str = "select";
-const REFINED: &str = "select, refine";
 const SMOOTHED: &str = "select, smooth";
 
 /// Fits of fixed settings.
@@ -130,7 +129,7 @@ fn judge_classes(graph: &Labelled, y: &[f32], seed: u64) -> Result<f64> {
 /// The table of a graph, with the rows of rivals after ours.
 pub fn table(subject: &Subject<'_>, runs: u64, rivals: Vec<Row>) -> Table {
     let mut rows: Vec<Row> = PLAIN.iter().map(|(name, ..)| Row::new(*name)).collect();
-    rows.extend([SELECTED, REFINED, SMOOTHED].map(Row::new));
+    rows.extend([SELECTED, SMOOTHED].map(Row::new));
     rows.extend(rivals);
     Table {
         name: subject.name().into(),
@@ -211,10 +210,8 @@ fn chosen(made: &Made, place: Place<'_>, seed: u64, runtime: Runtime<'_>) -> Res
         ..Params::default()
     };
     let params = choose(&base, made.data(), &SCORES, runtime)?;
-    let model = fit(&params.clone().check()?, made.data())?;
+    let model = fit(&params.check()?, made.data())?;
     let mut readings = vec![reading(place, SELECTED, made.judge(&model, seed)?)];
-    let refined = fit_refined(&params, made.data(), runtime)?;
-    readings.push(reading(place, REFINED, made.judge(&refined, seed)?));
     // Test things of the two views have no links to average over.
     if let Made::Classes(graph) = made {
         let averages = smoother(&model, made.data(), runtime)?;

@@ -263,8 +263,8 @@ mod tests {
         let found = costs(&small, 3);
         let default = default_of(&found);
         let plan = &fitted.report().plan;
-        assert_eq!(plan["solver"], default.solver.name());
-        assert_eq!(plan["optimizer"], default.optimizer.name());
+        assert_eq!(plan.solver, default.solver);
+        assert_eq!(plan.optimizer, default.optimizer);
         let large = costs(&ring(20_001), 2);
         let default = default_of(&large);
         assert_eq!(default.solver, SolverKind::Sgd);

@@ -29,8 +29,6 @@ pub mod model_files {
     pub const LINKS: [&str; 2] = ["links.parquet", "links.csv"];
     /// The labels that a fit was given.
     pub const LABELS: &str = "labels.csv";
-    /// The links that a fit set aside.
-    pub const SUSPECTS: &str = "suspects.csv";
     /// The model as a page.
     pub const REPORT: &str = "report.html";
     /// The embeddings in other formats.
@@ -50,7 +48,6 @@ pub mod model_files {
             BELIEFS,
             FIT,
             LABELS,
-            SUSPECTS,
         ];
         single.into_iter().chain(LINKS).chain(FORMATS)
     }

@@ -2,9 +2,10 @@
 
 use super::Fitted;
 use crate::encoder::Input;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::features::{Features, Matrix, Values};
 use crate::graph::Graph;
+use crate::ids::Ids;
 use crate::math;
 use crate::params::Precision;
 use crate::real::Real;
@@ -19,22 +20,68 @@ pub struct Neighbor {
     pub mu: f64,
 }
 
+/// A link of a new node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NewLink {
+    /// The new node.
+    pub row: u32,
+    /// The other end.
+    pub end: End,
+    /// The weight as observed.
+    pub weight: f64,
+}
+
+/// The other end of a new node's link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// A training node's row.
+    Known(u32),
+    /// Another new node.
+    New(u32),
+}
+
+/// Links of new nodes among others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewLinks {
+    /// Those that have a new node at one end at least.
+    pub links: Vec<NewLink>,
+    /// How many join two training nodes, which stay as they are.
+    pub between_known: usize,
+}
+
+/// A link of new nodes that cannot be used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BadLink {
+    /// The ids of its ends.
+    pub ends: [String; 2],
+    /// What is the matter with it.
+    pub found: String,
+    /// What would do instead.
+    pub expected: &'static str,
+}
+
+impl From<BadLink> for Error {
+    fn from(bad: BadLink) -> Error {
+        Error::data("links of unseen nodes", bad.found, bad.expected)
+    }
+}
+
 impl Fitted {
     /// The place of a view by name; a model with one view needs no name.
     pub fn view(&self, name: Option<&str>) -> Result<usize> {
         let names = || {
-            let names: Vec<&str> = self.views.iter().map(|view| view.name.as_str()).collect();
+            let names: Vec<&str> = self.views().iter().map(|view| view.name.as_str()).collect();
             names.join(", ")
         };
         match name {
-            None if self.views.len() == 1 => Ok(0),
+            None if self.views().len() == 1 => Ok(0),
             None => Err(Error::Param {
                 name: "view",
                 accepted: format!("one of the model's views: {}", names()),
                 given: "none".into(),
             }),
             Some(name) => self
-                .views
+                .views()
                 .iter()
                 .position(|view| view.name == name)
                 .ok_or_else(|| Error::Param {
@@ -45,41 +92,52 @@ impl Fitted {
         }
     }
 
-    /// The embeddings of unseen nodes, from their data vectors alone. (For a
-    /// model that averages over links: as nodes without links.)
+    /// The embeddings of unseen nodes of the only view, from their data vectors
+    /// alone. (For a model that averages over links: as nodes without links.)
     pub fn embed(&self, features: &Features) -> Result<Vec<f32>> {
-        self.embed_view(None, features, None)
+        self.embed_view(self.view(None)?, features, None)
     }
 
-    /// The embeddings of unseen nodes of a view; `links` may tie them to
-    /// training nodes when the model averages data vectors over links.
-    pub fn embed_view(
-        &self,
-        view: Option<&str>,
-        features: &Features,
-        links: Option<&Graph>,
-    ) -> Result<Vec<f32>> {
-        let place = self.view(view)?;
-        let view = &self.views[place];
-        if view.network.is_table() {
+    /// Refuses data vectors that a view's encoder cannot read.
+    pub fn check_vectors(&self, view: usize, features: &Features) -> Result<()> {
+        let network = &self.views()[view].network;
+        if network.is_table() {
             return Err(Error::data(
                 "model",
                 "a table encoder, which has a vector for each training node and none for others",
                 "a model fitted with data vectors (--encoder linear or mlp)",
             ));
         }
-        let matrix = features.matrix();
-        matrix.check_width(view.network.spec().inputs)?;
-        let matrix = normalize(matrix, self.params.normalize)?;
-        let matrix = self.average(matrix, features, links)?;
-        Ok(match self.params.precision {
-            Precision::F32 => self.encode::<f32>(place, &matrix),
-            Precision::F64 => self.encode::<f64>(place, &matrix),
+        let (found, inputs) = (features.matrix().n_columns(), network.spec().inputs);
+        if found != inputs {
+            return Err(Error::data(
+                "features",
+                format!("data vectors of {found} entries"),
+                format!("{inputs} entries, as the model was fitted with"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The embeddings of unseen nodes of a view by its encoder; `links` may tie
+    /// them to training nodes when the model averages data vectors over links.
+    pub fn embed_view(
+        &self,
+        view: usize,
+        features: &Features,
+        links: Option<&[NewLink]>,
+    ) -> Result<Vec<f32>> {
+        self.check_vectors(view, features)?;
+        let matrix = normalize(features.matrix(), self.params().normalize)?;
+        let matrix = self.average(matrix, links)?;
+        Ok(match self.params().precision {
+            Precision::F32 => self.encode::<f32>(view, &matrix),
+            Precision::F64 => self.encode::<f64>(view, &matrix),
         })
     }
 
     fn encode<T: Real>(&self, place: usize, matrix: &Matrix) -> Vec<f32> {
-        let view = &self.views[place];
+        let view = &self.views()[place];
         let weights: Vec<T> = match &view.weights {
             Values::F32(weights) => weights.iter().map(|&x| T::of(f64::from(x))).collect(),
             Values::F64(weights) => weights.iter().map(|&x| T::of(x)).collect(),
@@ -92,13 +150,8 @@ impl Fitted {
     }
 
     /// Averages new data vectors over their links to training nodes.
-    fn average(
-        &self,
-        matrix: Matrix,
-        features: &Features,
-        links: Option<&Graph>,
-    ) -> Result<Matrix> {
-        let Some(neighborhood) = &self.neighborhood else {
+    fn average(&self, matrix: Matrix, links: Option<&[NewLink]>) -> Result<Matrix> {
+        let Some(neighborhood) = &self.parts.neighborhood else {
             if links.is_some() {
                 return Err(Error::data(
                     "links",
@@ -108,45 +161,108 @@ impl Fitted {
             }
             return Ok(matrix);
         };
-        let times = self.params.propagate;
+        let times = self.params().propagate;
         // Vectors of the training nodes themselves get their own averages.
         let adjacency = neighborhood.graph.adjacency();
         let levels = propagate(neighborhood.matrix.clone(), &adjacency, times)?;
         if links.is_none() && matrix == neighborhood.matrix {
             return Ok(levels[times].clone());
         }
+        let links = links.unwrap_or_default();
+        self.check_links(links, matrix.n_rows())?;
         let mut targets = vec![Vec::new(); matrix.n_rows()];
-        if let Some(links) = links {
-            for link in links.links() {
-                let ids = [link.src, link.dst].map(|row| links.ids().name(row as usize));
-                let fresh = [0, 1].map(|end| features.ids().row(&ids[end]));
-                let known = [0, 1].map(|end| self.ids.row(&ids[end]));
-                match (fresh, known) {
-                    ([Some(new), None], [_, Some(old)]) | ([None, Some(new)], [Some(old), _]) => {
-                        targets[new as usize].push(old);
-                    }
-                    ([Some(_), Some(_)], _) => {} // between two new nodes: neither is known yet
-                    // between two training nodes: their averages stay as they were
-                    ([None, None], [Some(_), Some(_)]) => {}
-                    _ => {
-                        let unknown = if fresh[0].is_none() && known[0].is_none() {
-                            0
-                        } else {
-                            1
-                        };
-                        return Err(Error::UnknownNode {
-                            id: ids[unknown].clone().into_owned(),
-                        });
-                    }
-                }
+        for link in links {
+            // Of two new nodes neither is known yet.
+            if let End::Known(row) = link.end {
+                targets[link.row as usize].push(row);
             }
         }
         propagate_new(matrix, &targets, &levels, &adjacency, times)
     }
 
+    /// Refuses links of rows that there are not.
+    pub fn check_links(&self, links: &[NewLink], n_new: usize) -> Result<()> {
+        for link in links {
+            let (row, most) = match link.end {
+                End::Known(row) => (row, self.n_nodes()),
+                End::New(row) => (row, n_new),
+            };
+            if link.row as usize >= n_new || row as usize >= most {
+                return Err(Error::data(
+                    "links of unseen nodes",
+                    format!("a link from unseen node {} to row {row}", link.row),
+                    format!("rows below {n_new} and {most}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The links of new nodes of a view, by their ids and those of the model.
+    ///
+    /// # Errors
+    /// A link with an end that is neither new nor known, or both, or between views
+    /// that took no part in the fit together.
+    pub fn links_of_new(
+        &self,
+        view: usize,
+        new: &Ids,
+        links: &Graph,
+    ) -> std::result::Result<NewLinks, BadLink> {
+        let mut found = NewLinks {
+            links: Vec::new(),
+            between_known: 0,
+        };
+        for link in links.links() {
+            let ids = [link.src, link.dst].map(|row| links.ids().name(row as usize));
+            let bad = |found: String, expected| BadLink {
+                ends: [ids[0].clone().into_owned(), ids[1].clone().into_owned()],
+                found,
+                expected,
+            };
+            let end = |id: &str| match (new.row(id), self.ids().row(id)) {
+                (Some(row), None) => Ok(End::New(row)),
+                (None, Some(row)) => Ok(End::Known(row)),
+                (None, None) => Err(bad(
+                    format!("node {}", quote(id)),
+                    "ids of unseen nodes and of training nodes",
+                )),
+                (Some(_), Some(_)) => Err(bad(
+                    format!(
+                        "node {}, which is an unseen node and a training node",
+                        quote(id)
+                    ),
+                    "ids that tell them apart: give the unseen nodes others (--nodes, --new-nodes)",
+                )),
+            };
+            let (row, end) = match [end(&ids[0])?, end(&ids[1])?] {
+                [End::New(row), end] | [end, End::New(row)] => (row, end),
+                [End::Known(_), End::Known(_)] => {
+                    found.between_known += 1;
+                    continue;
+                }
+            };
+            let other = match end {
+                End::Known(row) => self.node_views()[row as usize] as usize,
+                End::New(_) => view,
+            };
+            if !self.takes_part(view, other) {
+                let [a, b] = [quote(&ids[0]), quote(&ids[1])];
+                let names =
+                    [view.min(other), view.max(other)].map(|it| self.views()[it].name.as_str());
+                let [d, e] = names.map(quote);
+                let what = format!("{a} and {b}, of the views {d} and {e}");
+                return Err(bad(what, "a pair of views that took part in the fit"));
+            }
+            let weight = link.weight;
+            found.links.push(NewLink { row, end, weight });
+        }
+        Ok(found)
+    }
+
     /// The embedding of a training node.
     pub fn row(&self, row: usize) -> &[f32] {
-        &self.embeddings[row * self.dim()..(row + 1) * self.dim()]
+        &self.embeddings()[row * self.dim()..(row + 1) * self.dim()]
     }
 
     /// The expected weight `k e^{<y, z> - gamma}` of two embeddings of the
@@ -157,23 +273,26 @@ impl Fitted {
             .zip(z)
             .map(|(a, b)| f64::from(*a) * f64::from(*b))
             .sum();
-        self.report.k * math::exp(product - self.gamma.get(d, e))
+        self.report().k * math::exp(product - self.gamma().get(d, e))
     }
 
     /// Multiplies all expected weights: a fit to a pattern of links has no unit.
     pub(crate) fn scale_expected(&mut self, factor: f64) {
-        self.report.k *= factor;
+        self.parts.report.k *= factor;
     }
 
     /// The expected weight of two training nodes.
     pub fn mu(&self, i: usize, j: usize) -> f64 {
-        let view = |row: usize| self.node_views[row] as usize;
+        let view = |row: usize| self.node_views()[row] as usize;
         self.expected_weight((self.row(i), view(i)), (self.row(j), view(j)))
     }
 
     /// The training nodes with the largest expected weights with an embedding
     /// of a view, largest first; `except` leaves one row out, `within` keeps to
     /// one view.
+    ///
+    /// # Errors
+    /// `within` is a view that took no part in the fit together with the other.
     pub fn neighbors(
         &self,
         y: &[f32],
@@ -181,16 +300,26 @@ impl Fitted {
         top: usize,
         except: Option<usize>,
         within: Option<usize>,
-    ) -> Vec<Neighbor> {
-        let takes_part = |other: usize| {
-            let pair = (view.min(other), view.max(other));
-            self.view_pairs.contains(&pair) && within.is_none_or(|within| within == other)
+    ) -> Result<Vec<Neighbor>> {
+        if let Some(within) = within.filter(|&within| !self.takes_part(view, within)) {
+            return Err(Error::Param {
+                name: "within",
+                accepted: format!(
+                    "a view that took part in the fit together with '{}'",
+                    self.views()[view].name
+                ),
+                given: self.views()[within].name.clone(),
+            });
+        }
+        let view_of = |row: usize| self.node_views()[row] as usize;
+        let is_asked = |other: usize| {
+            self.takes_part(view, other) && within.is_none_or(|within| within == other)
         };
         let mut all: Vec<Neighbor> = (0..self.n_nodes())
-            .filter(|&row| Some(row) != except && takes_part(self.node_views[row] as usize))
+            .filter(|&row| Some(row) != except && is_asked(view_of(row)))
             .map(|row| Neighbor {
                 row,
-                mu: self.expected_weight((y, view), (self.row(row), self.node_views[row] as usize)),
+                mu: self.expected_weight((y, view), (self.row(row), view_of(row))),
             })
             .collect();
         let order = |a: &Neighbor, b: &Neighbor| b.mu.total_cmp(&a.mu).then(a.row.cmp(&b.row));
@@ -199,6 +328,6 @@ impl Fitted {
             all.truncate(top);
         }
         all.sort_by(order);
-        all
+        Ok(all)
     }
 }

@@ -6,7 +6,7 @@
 
 use rayon::prelude::*;
 
-use super::Fitted;
+use super::{Believed, Fitted};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::features::Features;
@@ -22,22 +22,17 @@ pub struct Averaged {
     pub maps: Vec<Option<Vec<f32>>>,
 }
 
-/// The name of a view's map among the numbers of a model.
-pub(super) fn averages_of(view: usize) -> String {
-    format!("views.{view}.averages")
-}
-
 impl Fitted {
     /// The averages, where these are recommended.
     pub fn averaged(&self) -> Option<&Averaged> {
-        self.averaged.as_ref()
+        self.parts.averaged.as_ref()
     }
 
     /// The recommended embeddings, row after row: what `embeddings.npy` holds.
     pub fn recommended(&self) -> &[f32] {
-        match &self.averaged {
+        match self.averaged() {
             Some(averaged) => &averaged.embeddings,
-            None => &self.embeddings,
+            None => self.embeddings(),
         }
     }
 
@@ -47,49 +42,53 @@ impl Fitted {
     /// Numbers that do not fit the model's nodes, views and dimension.
     pub fn with_averages(mut self, averaged: Averaged) -> Result<Fitted> {
         let fits = |(view, map): (usize, &Option<Vec<f32>>)| {
-            let network = &self.views[view].network;
+            let network = &self.views()[view].network;
             let size = network.spec().inputs * self.dim();
             map.as_ref()
                 .is_none_or(|map| !network.is_table() && map.len() == size)
         };
-        if averaged.embeddings.len() != self.embeddings.len()
-            || averaged.maps.len() != self.views.len()
+        if averaged.embeddings.len() != self.embeddings().len()
+            || averaged.maps.len() != self.views().len()
             || !averaged.maps.iter().enumerate().all(fits)
         {
             return Err(Error::data(
                 "averages",
                 format!("{} numbers", averaged.embeddings.len()),
-                format!("{}, and a map for each view", self.embeddings.len()),
+                format!("{}, and a map for each view", self.embeddings().len()),
             ));
         }
-        self.averaged = Some(averaged);
+        self.parts.averaged = Some(averaged);
         Ok(self)
     }
 
-    /// The same model, fitted to what was made of these links: they are what a
-    /// user counts.
-    pub(crate) fn fitted_to(mut self, data: &Dataset) -> Fitted {
-        let counts = &mut self.report.counts;
-        counts.training_links = data.graph().n_links() - counts.ignored_links;
-        counts.read = data.graph().counts();
-        self
+    /// The same model with what a robust fit to these links found of them: it was
+    /// fitted to what was made of them, and they are what a user counts. `seconds`
+    /// are those of all its fits.
+    pub(crate) fn believing(
+        mut self,
+        data: &Dataset,
+        believed: Believed,
+        seconds: f64,
+    ) -> Result<Fitted> {
+        let report = &mut self.parts.report;
+        report.counts.training_links = data.graph().n_links() - report.counts.ignored_links;
+        report.counts.read = data.graph().counts();
+        report.seconds = seconds;
+        self.parts.links = data.user_graph()?;
+        self.parts.believed = Some(believed);
+        Fitted::new(self.parts)
     }
 
     /// The recommended embeddings of unseen nodes of a view, from their data
     /// vectors alone.
-    pub fn embed_recommended(&self, view: Option<&str>, features: &Features) -> Result<Vec<f32>> {
-        let place = self.view(view)?;
-        let map = self
-            .averaged
-            .as_ref()
-            .and_then(|it| it.maps[place].as_ref());
+    pub fn embed_recommended(&self, view: usize, features: &Features) -> Result<Vec<f32>> {
+        let map = self.averaged().and_then(|it| it.maps[view].as_ref());
         let Some(map) = map else {
             return self.embed_view(view, features, None);
         };
-        let inputs = self.views[place].network.spec().inputs;
-        features.matrix().check_width(inputs)?;
+        self.check_vectors(view, features)?;
         let (vectors, dim) = (
-            normalize(features.matrix(), self.params.normalize)?,
+            normalize(features.matrix(), self.params().normalize)?,
             self.dim(),
         );
         let rows: Vec<Vec<f32>> = (0..vectors.n_rows())
@@ -114,11 +113,10 @@ mod tests {
     use super::*;
     use crate::features::Matrix;
     use crate::graph::Graph;
-    use crate::io::{FolderKind, OutputFolder};
     use crate::params::{Normalize, Params};
 
     /// Four nodes with data vectors of three entries, in two dimensions.
-    fn fitted() -> (Fitted, Graph) {
+    fn fitted() -> Fitted {
         let graph = Graph::from_rows(4, &[(0, 1, 1.0), (2, 3, 1.0)]).unwrap();
         let x = vec![1.0, 0.0, 0.2, 1.0, 0.1, 0.0, 0.0, 1.0, 0.3, 0.1, 1.0, 0.0];
         let features = Features::new(Matrix::dense(4, 3, x).unwrap());
@@ -127,9 +125,8 @@ mod tests {
             normalize: Normalize::None,
             ..Params::default()
         };
-        let data = Dataset::new(graph.clone(), features).unwrap();
-        let fitted = crate::fit(&params.check().unwrap(), &data).unwrap();
-        (fitted, graph)
+        let data = Dataset::new(graph, features).unwrap();
+        crate::fit(&params.check().unwrap(), &data).unwrap()
     }
 
     fn averaged() -> Averaged {
@@ -141,34 +138,32 @@ mod tests {
 
     #[test]
     fn averages_are_saved_beside_the_embeddings_of_the_encoder() {
-        let (plain, links) = fitted();
+        let plain = fitted();
         let model = plain.clone().with_averages(averaged()).unwrap();
         assert_eq!(model.recommended(), averaged().embeddings);
         assert_eq!(model.mu(0, 1), plain.mu(0, 1));
         let place = tempfile::tempdir().unwrap();
         let path = place.path().join("m");
-        let folder = OutputFolder::create(&path, FolderKind::model(), false).unwrap();
-        model.save(&links, &folder, Default::default()).unwrap();
-        folder.commit().unwrap();
-        let loaded = Fitted::load(&path).unwrap();
+        crate::model::save(&model, &path).unwrap();
+        let loaded = crate::model::load(&path).unwrap().model;
         assert_eq!(loaded.averaged(), model.averaged());
         assert_eq!(loaded.embeddings(), plain.embeddings());
         assert_eq!(loaded.mu(0, 1), plain.mu(0, 1));
         // The first two rows of the map, twice the first.
         let new = Features::new(Matrix::dense(1, 3, vec![2.0, 1.0, 0.0]).unwrap());
-        assert_eq!(loaded.embed_recommended(None, &new).unwrap(), [5.0, 8.0]);
+        assert_eq!(loaded.embed_recommended(0, &new).unwrap(), [5.0, 8.0]);
         assert_eq!(
-            plain.embed_recommended(None, &new).unwrap(),
+            plain.embed_recommended(0, &new).unwrap(),
             plain.embed(&new).unwrap()
         );
         let narrow = Features::new(Matrix::dense(1, 2, vec![2.0, 1.0]).unwrap());
-        let error = loaded.embed_recommended(None, &narrow).unwrap_err();
+        let error = loaded.embed_recommended(0, &narrow).unwrap_err();
         assert!(error.to_string().contains("3 entries"), "{error}");
     }
 
     #[test]
     fn averages_that_do_not_fit_are_refused() {
-        let (plain, _) = fitted();
+        let plain = fitted();
         let few = Averaged {
             embeddings: vec![0.0; 7],
             ..averaged()

@@ -10,7 +10,9 @@ use crate::error::Error;
 use crate::io::model_files;
 use crate::params::Params;
 
-pub(super) use crate::io::model_files::{EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, MODEL, NODES};
+pub(super) use crate::io::model_files::{
+    BELIEFS, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, MODEL, NODES,
+};
 
 /// The version of the format of a model folder.
 pub const VERSION: &str = "1";
@@ -24,6 +26,17 @@ pub(super) struct Described {
     pub(super) params: Params,
     pub(super) views: Vec<DescribedView>,
     pub(super) view_pairs: Vec<(usize, usize)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) believed: Option<DescribedBeliefs>,
+}
+
+/// What is known of the links, whose numbers are among the tensors.
+#[derive(Serialize, Deserialize)]
+pub(super) struct DescribedBeliefs {
+    pub(super) abstained: bool,
+    pub(super) judge_ridge: f64,
+    pub(super) rounds: usize,
+    pub(super) numbers: Vec<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -31,6 +44,21 @@ pub(super) struct DescribedView {
     pub(super) name: String,
     #[serde(flatten)]
     pub(super) spec: NetworkSpec,
+}
+
+/// The name of a view's map to averages among the numbers of a model.
+pub(super) fn averages_of(view: usize) -> String {
+    format!("views.{view}.averages")
+}
+
+/// The name of numbers about links.
+pub(super) fn numbers_of_links(name: &str) -> String {
+    format!("believed.links.{name}")
+}
+
+/// What the names of a view's data vectors begin with.
+pub(super) fn vectors_of(view: usize) -> String {
+    format!("believed.views.{view}")
 }
 
 pub(super) fn damaged(path: &Path, why: &dyn std::fmt::Display) -> Error {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{DataCounts, FitReport, Fitted, FittedView, Neighborhood};
+use super::{DataCounts, FitReport, Fitted, FittedView, ModelParts, Neighborhood};
 use crate::dataset::Dataset;
 use crate::engine::{Embedding, Engine, Plan};
 use crate::error::{Error, Result};
@@ -239,7 +239,7 @@ fn finish<T: Real>(
         }),
         _ => None,
     };
-    Ok(Fitted {
+    Fitted::new(ModelParts {
         params: (**params).clone(),
         views,
         view_pairs: prepared.view_pairs.clone(),
@@ -249,6 +249,9 @@ fn finish<T: Real>(
         embeddings: data.to_user_order(embeddings, params.dim),
         averaged: None,
         neighborhood,
+        links: data.user_graph()?,
+        believed: None,
+        classes: None,
         report: FitReport {
             stop_reason: solution.stop_reason,
             steps: solution.steps,
@@ -267,7 +270,7 @@ fn finish<T: Real>(
                 read: data.graph().counts(),
             },
             k: plan.k,
-            plan: serde_json::to_value(plan).unwrap_or_default(),
+            plan: plan.clone(),
             notes: notes(params, problem, &solution),
             history: solution.history,
             seconds: clock.elapsed().as_secs_f64(),

@@ -3,19 +3,25 @@
 
 mod apply;
 mod averaged;
+mod believed;
 mod files;
 mod fit;
 mod load;
 mod save;
 
-pub use apply::Neighbor;
+pub use apply::{BadLink, End, Neighbor, NewLink, NewLinks};
 pub use averaged::Averaged;
+pub use believed::{Believed, Classes};
 pub use files::{LINKS, VERSION};
 pub use fit::{Fit, check_weights, fit, held_out_pairs};
+pub use load::{Stored, from_bytes, load};
+pub use save::{fit_json, gamma_json, save, to_bytes, write_model};
 
 use serde::{Deserialize, Serialize};
 
 use crate::encoder::{Network, Statistics};
+use crate::engine::Plan;
+use crate::error::{Error, Result};
 use crate::features::{Matrix, Values};
 use crate::graph::{Graph, LinkCounts};
 use crate::ids::Ids;
@@ -61,7 +67,7 @@ pub struct FitReport {
     /// The factor that `score` multiplies `mu` with: 1 unless `lambda` was set.
     pub k: f64,
     /// The solver, optimizer, steps, learning rate and so on that were chosen.
-    pub plan: serde_json::Value,
+    pub plan: Plan,
     /// What a user should know, such as settings without effect.
     #[serde(default)]
     pub notes: Vec<String>,
@@ -99,72 +105,175 @@ pub struct Neighborhood {
     pub matrix: Matrix,
 }
 
+/// All that a model is made of.
+#[derive(Debug, Clone)]
+pub struct ModelParts {
+    /// The parameters of the fit, as given.
+    pub params: Params,
+    /// The views' encoders.
+    pub views: Vec<FittedView>,
+    /// The pairs of views that took part, the smaller place first.
+    pub view_pairs: Vec<(usize, usize)>,
+    /// `gamma` for each pair of views.
+    pub gamma: ViewMatrix,
+    /// The node ids, in row order.
+    pub ids: Ids,
+    /// The view of each node.
+    pub node_views: Vec<u32>,
+    /// The embeddings that expected weights are made of, row after row.
+    pub embeddings: Vec<f32>,
+    /// Averages of the embeddings, where these are recommended.
+    pub averaged: Option<Averaged>,
+    /// What averages data vectors of new nodes over their links.
+    pub neighborhood: Option<Neighborhood>,
+    /// The links of the fit, between the model's rows.
+    pub links: Graph,
+    /// How far these are believed.
+    pub believed: Option<Believed>,
+    /// Classes of nodes that the fit was given to keep; it does not see them.
+    pub classes: Option<Classes>,
+    /// How the fit went.
+    pub report: FitReport,
+}
+
 /// A fitted model.
 #[derive(Debug, Clone)]
 pub struct Fitted {
-    pub(crate) params: Params,
-    pub(crate) views: Vec<FittedView>,
-    pub(crate) view_pairs: Vec<(usize, usize)>,
-    pub(crate) gamma: ViewMatrix,
-    pub(crate) ids: Ids,
-    /// The view of each node, in the user's row order.
-    pub(crate) node_views: Vec<u32>,
-    pub(crate) embeddings: Vec<f32>,
-    /// Averages of the embeddings, where these are recommended.
-    pub(crate) averaged: Option<Averaged>,
-    pub(crate) neighborhood: Option<Neighborhood>,
-    pub(crate) report: FitReport,
+    parts: ModelParts,
 }
 
 impl Fitted {
+    /// A model of these parts.
+    ///
+    /// # Errors
+    /// Parts that do not fit together.
+    pub fn new(parts: ModelParts) -> Result<Fitted> {
+        let (n, n_views) = (parts.ids.len(), parts.views.len());
+        let of_views = |&(d, e): &(usize, usize)| d <= e && e < n_views;
+        let of_classes = |classes: &Classes| {
+            let known = |code: &u32| (*code as usize) < classes.names.len();
+            classes.codes.len() == n && classes.codes.iter().flatten().all(known)
+        };
+        let wrong = if n_views == 0
+            || parts.view_pairs.is_empty()
+            || !parts.view_pairs.iter().all(of_views)
+        {
+            Some("views and pairs of views")
+        } else if parts.node_views.len() != n
+            || parts
+                .node_views
+                .iter()
+                .any(|&view| view as usize >= n_views)
+        {
+            Some("the views of the nodes")
+        } else if parts.embeddings.len() != n * parts.params.dim {
+            Some("the embeddings")
+        } else if parts.links.n_nodes() != n {
+            Some("the links")
+        } else if !(parts.believed.iter()).all(|it| it.fits(parts.links.n_links(), n_views)) {
+            Some("beliefs in links")
+        } else if !parts.classes.iter().all(of_classes) {
+            Some("classes of nodes")
+        } else {
+            None
+        };
+        if let Some(what) = wrong {
+            let expected = format!("parts of one model of {n} nodes");
+            return Err(Error::data(
+                "model",
+                format!("{what} that do not fit"),
+                expected,
+            ));
+        }
+        let mut model = Fitted { parts };
+        match model.parts.averaged.take() {
+            Some(averaged) => model.with_averages(averaged),
+            None => Ok(model),
+        }
+    }
+
+    /// What it is made of.
+    pub fn parts(&self) -> &ModelParts {
+        &self.parts
+    }
+
     /// The parameters of the fit, as given.
     pub fn params(&self) -> &Params {
-        &self.params
+        &self.parts.params
     }
 
     /// The views' encoders.
     pub fn views(&self) -> &[FittedView] {
-        &self.views
+        &self.parts.views
     }
 
     /// The pairs of views that took part.
     pub fn view_pairs(&self) -> &[(usize, usize)] {
-        &self.view_pairs
+        &self.parts.view_pairs
+    }
+
+    /// Whether two views took part together.
+    pub fn takes_part(&self, d: usize, e: usize) -> bool {
+        self.view_pairs().contains(&(d.min(e), d.max(e)))
     }
 
     /// `gamma` for each pair of views.
     pub fn gamma(&self) -> &ViewMatrix {
-        &self.gamma
+        &self.parts.gamma
     }
 
     /// The node ids, in row order.
     pub fn ids(&self) -> &Ids {
-        &self.ids
+        &self.parts.ids
     }
 
     /// The view of each node, as a place in [`Fitted::views`].
     pub fn node_views(&self) -> &[u32] {
-        &self.node_views
+        &self.parts.node_views
     }
 
     /// The embeddings that expected weights are made of, row after row.
     pub fn embeddings(&self) -> &[f32] {
-        &self.embeddings
+        &self.parts.embeddings
     }
 
     /// The dimension of the embeddings.
     pub fn dim(&self) -> usize {
-        self.params.dim
+        self.parts.params.dim
     }
 
     /// The number of nodes.
     pub fn n_nodes(&self) -> usize {
-        self.ids.len()
+        self.parts.ids.len()
+    }
+
+    /// The links of the fit, between the model's rows.
+    pub fn links(&self) -> &Graph {
+        &self.parts.links
+    }
+
+    /// What a robust fit knows of its links.
+    pub fn believed(&self) -> Option<&Believed> {
+        self.parts.believed.as_ref()
+    }
+
+    /// Classes of nodes that the fit was given to keep.
+    pub fn classes(&self) -> Option<&Classes> {
+        self.parts.classes.as_ref()
+    }
+
+    /// The same model with classes of its nodes to keep.
+    ///
+    /// # Errors
+    /// Classes of other nodes.
+    pub fn with_classes(mut self, classes: Option<Classes>) -> Result<Fitted> {
+        self.parts.classes = classes;
+        Fitted::new(self.parts)
     }
 
     /// How the fit went.
     pub fn report(&self) -> &FitReport {
-        &self.report
+        &self.parts.report
     }
 }
 

@@ -13,199 +13,284 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Fitted;
-use super::averaged::averages_of;
 use super::files::{
-    Described, DescribedView, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LINKS, MODEL, NODES, VERSION,
+    BELIEFS, Described, DescribedBeliefs, DescribedView, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS,
+    LINKS, MODEL, NODES, VERSION, averages_of, numbers_of_links, vectors_of,
 };
 use crate::encoder::Layer;
 use crate::error::{Error, Result};
 use crate::features::{Matrix, Values};
-use crate::graph::Graph;
-use crate::io::{OutputFolder, write_file, write_links, write_nodes, write_npy};
+use crate::ids::Ids;
+use crate::io::{
+    Field, FolderKind, OutputFolder, write_file, write_links, write_nodes, write_npy, write_table,
+};
 
-impl Fitted {
-    /// Writes the files of a model folder. `links` are those of the fit, between
-    /// the user's rows; `extra` goes into `fit.json` as it is.
-    pub fn save(
-        &self,
-        links: &Graph,
-        folder: &OutputFolder,
-        extra: Map<String, Value>,
-    ) -> Result<()> {
-        let described = Described {
-            params: self.params.clone(),
-            views: self
-                .views
-                .iter()
-                .map(|view| DescribedView {
-                    name: view.name.clone(),
-                    spec: view.network.spec().clone(),
-                })
-                .collect(),
-            view_pairs: self.view_pairs.clone(),
-        };
-        let metadata = BTreeMap::from([
-            ("format", "linkproof".to_owned()),
-            ("version", VERSION.to_owned()),
-            ("model", to_value(&described)?.to_string()),
-        ]);
-        write_tensors(&folder.file(MODEL), &metadata, &self.tensors())?;
-        let names: Vec<String> = self
-            .node_views
+/// Writes a model as a new folder, whole or not at all.
+pub fn save(model: &Fitted, path: impl AsRef<Path>) -> Result<()> {
+    let folder = OutputFolder::create(path.as_ref(), FolderKind::model(), false)?;
+    write_model(model, &folder, &Map::new())?;
+    folder.commit()
+}
+
+/// Writes the files of a model folder; `record` goes into `fit.json` as it is.
+pub fn write_model(
+    model: &Fitted,
+    folder: &OutputFolder,
+    record: &Map<String, Value>,
+) -> Result<()> {
+    let tensors = tensors(model);
+    let header = header(&described(model)?, &tensors)?;
+    write_file(folder.file(MODEL), |file| {
+        write_tensors(file, &header, &tensors)
+    })?;
+    let views = model.node_views().iter();
+    let names: Vec<String> = views
+        .map(|&view| model.views()[view as usize].name.clone())
+        .collect();
+    let several = model.views().len() > 1;
+    write_nodes(folder.file(NODES), model.ids(), several.then_some(&names))?;
+    let write = |name: &str, values: &[f32]| {
+        write_npy(folder.file(name), model.n_nodes(), model.dim(), values)
+    };
+    write(EMBEDDINGS, model.recommended())?;
+    if model.averaged().is_some() {
+        write(EMBEDDINGS_PLAIN, model.embeddings())?;
+    }
+    write_links(folder.file(LINKS), model.links())?;
+    write_beliefs(model, folder)?;
+    write_labels(model, folder)?;
+    let fit = fit_json(model, record)?;
+    write_file(folder.file(FIT), |file| {
+        serde_json::to_writer_pretty(&mut *file, &fit)?;
+        file.write_all(b"\n")
+    })
+}
+
+/// How far each link is believed, `src,dst,weight,belief`, for people and other
+/// programs: a model is loaded without.
+fn write_beliefs(model: &Fitted, folder: &OutputFolder) -> Result<()> {
+    let Some(believed) = model.believed() else {
+        return Ok(());
+    };
+    let columns = ["src", "dst", "weight", "belief"];
+    write_table(folder.file(BELIEFS), &columns, |rows| {
+        for (link, &belief) in model.links().links().zip(believed.beliefs()) {
+            let [src, dst] = [link.src, link.dst].map(|row| model.ids().name(row as usize));
+            rows.row(&[
+                Field::Text(&src),
+                Field::Text(&dst),
+                Field::Real(link.weight),
+                Field::Real(belief),
+            ])?;
+        }
+        Ok(())
+    })
+}
+
+fn write_labels(model: &Fitted, folder: &OutputFolder) -> Result<()> {
+    let Some(classes) = model.classes() else {
+        return Ok(());
+    };
+    write_table(folder.file(LABELS), &["node", "label"], |rows| {
+        for (row, code) in classes.codes.iter().enumerate() {
+            if let Some(code) = code {
+                let label = &classes.names[*code as usize];
+                rows.row(&[Field::Text(&model.ids().name(row)), Field::Text(label)])?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A model and its record in one piece, for a pickle: all that a folder holds.
+pub fn to_bytes(model: &Fitted, record: &Map<String, Value>) -> Result<Vec<u8>> {
+    let mut metadata = described(model)?;
+    let names: Vec<_> = (0..model.n_nodes())
+        .map(|row| model.ids().name(row))
+        .collect();
+    let nodes = match model.ids() {
+        Ids::Rows(n) => json!(n),
+        Ids::Names(_) => json!(names),
+    };
+    let classes = model.classes().map(|it| (&it.names, &it.codes));
+    metadata.insert("fit", fit_json(model, record)?.to_string());
+    metadata.insert("nodes", nodes.to_string());
+    metadata.insert("classes", json!(classes).to_string());
+    let mut tensors = tensors(model);
+    let shape = || vec![model.n_nodes(), model.dim()];
+    let mut put = |name: &str, tensor| tensors.push((name.to_owned(), tensor));
+    put("embeddings", Tensor::f32s(shape(), model.embeddings()));
+    if let Some(averaged) = model.averaged() {
+        put("averages", Tensor::f32s(shape(), &averaged.embeddings));
+    }
+    let views = model.node_views();
+    let views = Tensor::bytes(
+        "U32",
+        vec![views.len()],
+        views.iter().map(|x| x.to_le_bytes()),
+    );
+    put("node_views", views);
+    let links = model.links();
+    let ends = links
+        .links()
+        .flat_map(|link| [link.src, link.dst].map(u32::to_le_bytes));
+    put(
+        "links.ends",
+        Tensor::bytes("U32", vec![links.n_links(), 2], ends),
+    );
+    put("links.weights", Tensor::f64s(links.weights()));
+    let header = header(&metadata, &tensors)?;
+    let mut bytes = Vec::new();
+    write_tensors(&mut bytes, &header, &tensors)
+        .map_err(|error| Error::data("model", error.to_string(), "memory to hold it"))?;
+    Ok(bytes)
+}
+
+/// The content of `fit.json`: report, parameters and `record` side by side.
+pub fn fit_json(model: &Fitted, record: &Map<String, Value>) -> Result<Value> {
+    let mut fit = Map::new();
+    fit.insert("format_version".into(), VERSION.into());
+    fit.insert("params".into(), to_value(model.params())?);
+    fit.insert("seed".into(), model.params().seed.into());
+    fit.insert("gamma".into(), gamma_json(model));
+    if let Value::Object(report) = to_value(model.report())? {
+        fit.extend(report);
+    }
+    fit.extend(record.clone());
+    Ok(fit.into())
+}
+
+/// `gamma`: a number for one view, else a number for each pair of views.
+pub fn gamma_json(model: &Fitted) -> Value {
+    let views = model.views();
+    match model.view_pairs() {
+        [(d, e)] if views.len() == 1 => json!(model.gamma().get(*d, *e)),
+        pairs => pairs
             .iter()
-            .map(|&view| self.views[view as usize].name.clone())
-            .collect();
-        let several = self.views.len() > 1;
-        write_nodes(folder.file(NODES), &self.ids, several.then_some(&names))?;
-        let write = |name: &str, values: &[f32]| {
-            write_npy(folder.file(name), self.n_nodes(), self.dim(), values)
-        };
-        write(EMBEDDINGS, self.recommended())?;
-        if self.averaged.is_some() {
-            write(EMBEDDINGS_PLAIN, &self.embeddings)?;
-        }
-        write_links(folder.file(LINKS), links)?;
-        let fit = self.fit_json(extra)?;
-        write_file(folder.file(FIT), |file| {
-            serde_json::to_writer_pretty(&mut *file, &fit)?;
-            file.write_all(b"\n")
-        })
+            .map(|&(d, e)| {
+                let name = format!("{}:{}", views[d].name, views[e].name);
+                (name, json!(model.gamma().get(d, e)))
+            })
+            .collect::<Map<String, Value>>()
+            .into(),
     }
+}
 
-    /// The content of `fit.json`: report, parameters and `extra` side by side.
-    pub fn fit_json(&self, extra: Map<String, Value>) -> Result<Value> {
-        let mut fit = Map::new();
-        fit.insert("format_version".into(), VERSION.into());
-        fit.insert("params".into(), to_value(&self.params)?);
-        fit.insert("seed".into(), self.params.seed.into());
-        fit.insert("gamma".into(), self.gamma_json());
-        if let Value::Object(report) = to_value(&self.report)? {
-            fit.extend(report);
-        }
-        fit.extend(extra);
-        Ok(fit.into())
-    }
+/// The metadata of the file.
+fn described(model: &Fitted) -> Result<BTreeMap<&'static str, String>> {
+    let views = model.views().iter();
+    let described = Described {
+        params: model.params().clone(),
+        views: views
+            .map(|view| DescribedView {
+                name: view.name.clone(),
+                spec: view.network.spec().clone(),
+            })
+            .collect(),
+        view_pairs: model.view_pairs().to_vec(),
+        believed: model.believed().map(|believed| DescribedBeliefs {
+            abstained: believed.abstained,
+            judge_ridge: believed.judge_ridge,
+            rounds: believed.rounds,
+            numbers: believed.numbers.keys().cloned().collect(),
+        }),
+    };
+    Ok(BTreeMap::from([
+        ("format", "linkproof".to_owned()),
+        ("version", VERSION.to_owned()),
+        ("model", to_value(&described)?.to_string()),
+    ]))
+}
 
-    /// `gamma`: a number for one view, else a number for each pair of views.
-    pub fn gamma_json(&self) -> Value {
-        match self.view_pairs.as_slice() {
-            [(d, e)] if self.views.len() == 1 => json!(self.gamma.get(*d, *e)),
-            pairs => pairs
-                .iter()
-                .map(|&(d, e)| {
-                    let name = format!("{}:{}", self.views[d].name, self.views[e].name);
-                    (name, json!(self.gamma.get(d, e)))
-                })
-                .collect::<Map<String, Value>>()
-                .into(),
-        }
-    }
+type Named<'a> = (String, Tensor<'a>);
 
-    fn tensors(&self) -> Vec<(String, Tensor<'_>)> {
-        let n_views = self.views.len();
-        let gamma: Vec<f64> = (0..n_views)
-            .flat_map(|d| (0..n_views).map(move |e| (d, e)))
-            .map(|(d, e)| self.gamma.get(d, e))
-            .collect();
-        let mut tensors = vec![
-            (
-                "gamma".to_owned(),
-                Tensor::bytes(
-                    "F64",
-                    vec![n_views, n_views],
-                    gamma.iter().map(|x| x.to_le_bytes()),
-                ),
-            ),
-            (
-                "k".to_owned(),
-                Tensor::bytes("F64", vec![1], [self.report.k.to_le_bytes()]),
-            ),
-        ];
-        for (place, view) in self.views.iter().enumerate() {
-            let statistics = view.statistics.mean.iter().zip(&view.statistics.variance);
-            let mut statistics =
-                statistics.map(|(mean, variance)| (mean.as_slice(), variance.as_slice()));
-            for (depth, layer) in view.network.layers().iter().enumerate() {
-                let width = vec![layer.outputs];
-                let mut put = |name: &str, tensor| {
-                    tensors.push((format!("views.{place}.layers.{depth}.{name}"), tensor));
-                };
-                let weights = |shape, range: &Range<usize>| {
-                    Tensor::values(shape, &view.weights, range.clone())
-                };
-                put("weight", Tensor::weights(layer, &view.weights));
-                if let Some(bias) = &layer.bias {
-                    put("bias", weights(width.clone(), bias));
-                }
-                if let (Some(norm), Some((mean, variance))) = (
-                    &layer.norm,
-                    layer.norm.as_ref().and_then(|_| statistics.next()),
-                ) {
-                    put("norm.scale", weights(width.clone(), &norm.scale));
-                    put("norm.shift", weights(width.clone(), &norm.shift));
-                    put(
-                        "norm.mean",
-                        Tensor {
-                            shape: width.clone(),
-                            numbers: Numbers::F64(mean),
-                        },
-                    );
-                    put(
-                        "norm.variance",
-                        Tensor {
-                            shape: width,
-                            numbers: Numbers::F64(variance),
-                        },
-                    );
-                }
+fn tensors(model: &Fitted) -> Vec<Named<'_>> {
+    let n_views = model.views().len();
+    let gamma = (0..n_views)
+        .flat_map(|d| (0..n_views).map(move |e| (d, e)))
+        .map(|(d, e)| model.gamma().get(d, e).to_le_bytes());
+    let k = [model.report().k.to_le_bytes()];
+    let mut tensors = vec![
+        (
+            "gamma".to_owned(),
+            Tensor::bytes("F64", vec![n_views, n_views], gamma),
+        ),
+        ("k".to_owned(), Tensor::bytes("F64", vec![1], k)),
+    ];
+    for (place, view) in model.views().iter().enumerate() {
+        let statistics = view.statistics.mean.iter().zip(&view.statistics.variance);
+        let mut statistics = statistics.map(|(mean, variance)| (mean, variance));
+        for (depth, layer) in view.network.layers().iter().enumerate() {
+            let width = vec![layer.outputs];
+            let mut put = |name: &str, tensor| {
+                tensors.push((format!("views.{place}.layers.{depth}.{name}"), tensor));
+            };
+            let weights =
+                |shape, range: &Range<usize>| Tensor::values(shape, &view.weights, range.clone());
+            put("weight", Tensor::weights(layer, &view.weights));
+            if let Some(bias) = &layer.bias {
+                put("bias", weights(width.clone(), bias));
+            }
+            if let (Some(norm), Some((mean, variance))) = (
+                &layer.norm,
+                layer.norm.as_ref().and_then(|_| statistics.next()),
+            ) {
+                put("norm.scale", weights(width.clone(), &norm.scale));
+                put("norm.shift", weights(width, &norm.shift));
+                put("norm.mean", Tensor::f64s(mean));
+                put("norm.variance", Tensor::f64s(variance));
             }
         }
-        let maps = self.averaged.iter().flat_map(|averaged| &averaged.maps);
-        for (place, map) in maps.enumerate() {
-            if let Some(map) = map {
-                let shape = vec![map.len() / self.dim(), self.dim()];
-                let numbers = Numbers::F32(map);
-                tensors.push((averages_of(place), Tensor { shape, numbers }));
+    }
+    let maps = model.averaged().map_or(&[][..], |averaged| &averaged.maps);
+    for (place, map) in maps.iter().enumerate() {
+        let Some(map) = map else { continue };
+        let shape = vec![map.len() / model.dim(), model.dim()];
+        tensors.push((averages_of(place), Tensor::f32s(shape, map)));
+    }
+    if let Some(neighborhood) = &model.parts().neighborhood {
+        let graph = &neighborhood.graph;
+        let ends = graph
+            .links()
+            .flat_map(|link| [link.src, link.dst].map(u32::to_le_bytes));
+        let ends = Tensor::bytes("U32", vec![graph.n_links(), 2], ends);
+        tensors.push(("neighborhood.links".into(), ends));
+        put_matrix(&mut tensors, "neighborhood", &neighborhood.matrix);
+    }
+    if let Some(believed) = model.believed() {
+        for (name, numbers) in &believed.numbers {
+            tensors.push((numbers_of_links(name), Tensor::f64s(numbers)));
+        }
+        for (place, matrix) in believed.vectors.iter().enumerate() {
+            if let Some(matrix) = matrix {
+                put_matrix(&mut tensors, &vectors_of(place), matrix);
             }
         }
-        if let Some(neighborhood) = &self.neighborhood {
-            let ends = neighborhood
-                .graph
-                .links()
-                .flat_map(|link| [link.src, link.dst].map(u32::to_le_bytes));
-            tensors.push((
-                "neighborhood.links".into(),
-                Tensor::bytes("U32", vec![neighborhood.graph.n_links(), 2], ends),
-            ));
-            match &neighborhood.matrix {
-                Matrix::Dense(dense) => {
-                    let shape = vec![dense.n_rows(), dense.n_columns()];
-                    tensors.push((
-                        "neighborhood.values".into(),
-                        Tensor::values(shape, dense.values(), 0..dense.values().len()),
-                    ));
-                }
-                Matrix::Sparse(sparse) => {
-                    let stored = sparse.columns().len();
-                    let starts = sparse.offsets();
-                    let offsets = starts.iter().map(|&x| (x as u64).to_le_bytes());
-                    let columns = sparse.columns().iter().map(|x| x.to_le_bytes());
-                    tensors.push((
-                        "neighborhood.offsets".into(),
-                        Tensor::bytes("U64", vec![starts.len()], offsets),
-                    ));
-                    tensors.push((
-                        "neighborhood.columns".into(),
-                        Tensor::bytes("U32", vec![stored], columns),
-                    ));
-                    tensors.push((
-                        "neighborhood.values".into(),
-                        Tensor::values(vec![stored], sparse.values(), 0..stored),
-                    ));
-                }
-            }
+    }
+    tensors
+}
+
+/// Data vectors, dense or by their entries.
+fn put_matrix<'a>(tensors: &mut Vec<Named<'a>>, before: &str, matrix: &'a Matrix) {
+    let mut put = |name: &str, tensor| tensors.push((format!("{before}.{name}"), tensor));
+    match matrix {
+        Matrix::Dense(dense) => {
+            let shape = vec![dense.n_rows(), dense.n_columns()];
+            let all = 0..dense.values().len();
+            put("values", Tensor::values(shape, dense.values(), all));
         }
-        tensors
+        Matrix::Sparse(sparse) => {
+            let stored = sparse.columns().len();
+            let starts = sparse.offsets();
+            let offsets = starts.iter().map(|&x| (x as u64).to_le_bytes());
+            let columns = sparse.columns().iter().map(|x| x.to_le_bytes());
+            put("offsets", Tensor::bytes("U64", vec![starts.len()], offsets));
+            put("columns", Tensor::bytes("U32", vec![stored], columns));
+            put(
+                "values",
+                Tensor::values(vec![stored], sparse.values(), 0..stored),
+            );
+        }
     }
 }
 
@@ -238,6 +323,16 @@ impl<'a> Tensor<'a> {
                 Tensor::bytes("F64", shape, rows.iter().map(|x| x.to_le_bytes()))
             }
         }
+    }
+
+    fn f32s(shape: Vec<usize>, values: &'a [f32]) -> Tensor<'a> {
+        let numbers = Numbers::F32(values);
+        Tensor { shape, numbers }
+    }
+
+    fn f64s(values: &'a [f64]) -> Tensor<'a> {
+        let (shape, numbers) = (vec![values.len()], Numbers::F64(values));
+        Tensor { shape, numbers }
     }
 
     fn values(shape: Vec<usize>, values: &'a Values, range: Range<usize>) -> Tensor<'a> {
@@ -288,12 +383,8 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// A safetensors file: the length of a JSON header, the header, the numbers.
-fn write_tensors(
-    path: &Path,
-    metadata: &BTreeMap<&str, String>,
-    tensors: &[(String, Tensor<'_>)],
-) -> Result<()> {
+/// A header in JSON.
+fn header(metadata: &BTreeMap<&'static str, String>, tensors: &[Named<'_>]) -> Result<String> {
     let mut header: BTreeMap<&str, Value> = BTreeMap::new();
     header.insert("__metadata__", json!(metadata));
     let mut start = 0;
@@ -307,13 +398,16 @@ fn write_tensors(
     }
     let mut header = to_value(&header)?.to_string();
     header.push_str(&" ".repeat(header.len().next_multiple_of(8) - header.len()));
-    write_file(path, |file| {
-        file.write_all(&(header.len() as u64).to_le_bytes())?;
-        file.write_all(header.as_bytes())?;
-        tensors
-            .iter()
-            .try_for_each(|(_, tensor)| tensor.write(file))
-    })
+    Ok(header)
+}
+
+/// A safetensors file: the length of a JSON header, the header, the numbers.
+fn write_tensors(file: &mut impl Write, header: &str, tensors: &[Named<'_>]) -> io::Result<()> {
+    file.write_all(&(header.len() as u64).to_le_bytes())?;
+    file.write_all(header.as_bytes())?;
+    tensors
+        .iter()
+        .try_for_each(|(_, tensor)| tensor.write(file))
 }
 
 fn to_value(value: &impl Serialize) -> Result<Value> {

@@ -1,5 +1,4 @@
 use std::fs;
-use std::path::Path;
 
 use super::*;
 use crate::dataset::{Dataset, NodeViews};
@@ -7,7 +6,6 @@ use crate::error::Error;
 use crate::features::Features;
 use crate::graph::Link;
 use crate::ids::Names;
-use crate::io::{FolderKind, OutputFolder};
 use crate::params::{EncoderKind, Precision, ScoreKind, WeightTransform};
 use crate::runtime::{Event, Runtime};
 
@@ -61,14 +59,6 @@ fn fitted(params: Params, data: &Dataset) -> Fitted {
     fit(&params.check().unwrap(), data).unwrap()
 }
 
-fn save(model: &Fitted, data: &Dataset, path: &Path) {
-    let folder = OutputFolder::create(path, FolderKind::model(), true).unwrap();
-    model
-        .save(&data.user_graph().unwrap(), &folder, Default::default())
-        .unwrap();
-    folder.commit().unwrap();
-}
-
 #[test]
 fn models_survive_saving_and_loading() {
     let mlp = Params {
@@ -90,8 +80,8 @@ fn models_survive_saving_and_loading() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
         let model = fitted(params, &data);
-        save(&model, &data, &path);
-        let loaded = Fitted::load(&path).unwrap();
+        save(&model, &path).unwrap();
+        let loaded = load(&path).unwrap().model;
         assert_eq!(loaded.embeddings(), model.embeddings());
         assert_eq!(loaded.gamma(), model.gamma());
         assert_eq!(loaded.params(), model.params());
@@ -99,9 +89,17 @@ fn models_survive_saving_and_loading() {
         assert_eq!(loaded.mu(2, 5), model.mu(2, 5));
         assert_eq!(loaded.ids().name(7), "node, 7");
         assert_eq!(loaded.node_views(), model.node_views());
+        // In one piece it is the same.
+        let record = serde_json::Map::from_iter([("noted".to_owned(), 3.into())]);
+        let bytes = to_bytes(&model, &record).unwrap();
+        let stored = from_bytes(&bytes).unwrap();
+        assert_eq!(stored.record, record);
+        assert_eq!(to_bytes(&stored.model, &record).unwrap(), bytes);
+        assert_eq!(stored.model.mu(2, 5), model.mu(2, 5));
+        assert!(from_bytes(&bytes[..bytes.len() - 1]).is_err());
         // Saving twice gives the same bytes.
         let again = folder.path().join("again");
-        save(&loaded, &data, &again);
+        save(&loaded, &again).unwrap();
         for file in ["model.safetensors", "embeddings.npy", "nodes.csv", LINKS] {
             assert_eq!(
                 fs::read(path.join(file)).unwrap(),
@@ -145,13 +143,14 @@ fn unseen_nodes_need_the_right_view_and_width() {
         model.embed(&four),
         Err(Error::Param { name: "view", .. })
     ));
-    assert!(model.embed_view(Some("a"), &four, None).is_ok());
-    assert!(model.embed_view(Some("a"), &three, None).is_err());
+    assert!(model.embed_view(0, &four, None).is_ok());
+    assert!(model.embed_view(0, &three, None).is_err());
     assert!(
-        model.embed_view(Some("b"), &four, None).is_err(),
+        model.embed_view(1, &four, None).is_err(),
         "a table knows no others"
     );
-    assert!(model.embed_view(Some("c"), &four, None).is_err());
+    assert_eq!(model.view(Some("b")).unwrap(), 1);
+    assert!(model.view(Some("c")).is_err());
 }
 
 #[test]
@@ -177,27 +176,43 @@ fn new_nodes_may_bring_links() {
         weight: 1.0,
     });
     let graph = Graph::new(Ids::Names(ids.clone()), links.to_vec(), Default::default()).unwrap();
-    let with_links = model.embed_view(None, &features, Some(&graph)).unwrap();
+    let known = |graph: &Graph| model.links_of_new(0, features.ids(), graph);
+    let found = known(&graph).unwrap();
+    assert_eq!((found.links.len(), found.between_known), (4, 0));
+    let with_links = model.embed_view(0, &features, Some(&found.links)).unwrap();
     for (a, b) in with_links.iter().zip(model.row(4)) {
         assert!((a - b).abs() < 1e-5, "{a} {b}");
     }
     assert_ne!(model.embed(&features).unwrap(), with_links);
+    // One of two training nodes says nothing new, one of a stranger is refused.
     let stranger = ids.insert("stranger");
-    let links = vec![Link {
-        src: 0,
-        dst: stranger,
+    let link = |src, dst| Link {
+        src,
+        dst,
         weight: 1.0,
-    }];
-    let graph = Graph::new(Ids::Names(ids), links, Default::default()).unwrap();
-    let refused = model.embed_view(None, &features, Some(&graph));
-    assert!(matches!(refused, Err(Error::UnknownNode { id }) if id == "stranger"));
+    };
+    let graph = |links| Graph::new(Ids::Names(ids.clone()), links, Default::default()).unwrap();
+    let found = known(&graph(vec![link(1, 2), link(0, 1)])).unwrap();
+    assert_eq!((found.links.len(), found.between_known), (1, 1));
+    let refused = known(&graph(vec![link(0, stranger)])).unwrap_err();
+    assert_eq!(refused.ends, ["fresh", "stranger"]);
+    assert!(refused.found.contains("'stranger'"), "{refused:?}");
+    // An id of both.
+    let twice = model.links_of_new(0, model.ids(), &graph(vec![link(1, 2)]));
+    assert!(twice.unwrap_err().expected.contains("tell them apart"));
+    let wrong = NewLink {
+        row: 1,
+        end: End::Known(0),
+        weight: 1.0,
+    };
+    assert!(model.embed_view(0, &features, Some(&[wrong])).is_err());
 }
 
 #[test]
 fn neighbours_are_sorted_by_expected_weight() {
     let data = one_view();
     let model = fitted(Params::default(), &data);
-    let near = model.neighbors(model.row(3), 0, 5, Some(3), None);
+    let near = model.neighbors(model.row(3), 0, 5, Some(3), None).unwrap();
     assert_eq!(near.len(), 5);
     assert!(near.windows(2).all(|pair| pair[0].mu >= pair[1].mu));
     assert!(near.iter().all(|neighbor| neighbor.row != 3));
@@ -213,12 +228,12 @@ fn damaged_and_hostile_models_are_refused() {
     let data = one_view();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("model");
-    save(&fitted(Params::default(), &data), &data, &path);
+    save(&fitted(Params::default(), &data), &path).unwrap();
     let file = path.join("model.safetensors");
     let good = fs::read(&file).unwrap();
     let refused = |bytes: &[u8]| {
         fs::write(&file, bytes).unwrap();
-        let error = Fitted::load(&path).expect_err("a damaged model");
+        let error = load(&path).expect_err("a damaged model");
         assert!(
             error.is_bad_input() && error.to_string().contains("model.safetensors"),
             "{error}"
@@ -253,11 +268,11 @@ fn damaged_and_hostile_models_are_refused() {
     nan[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
     refused(&nan);
     fs::write(&file, &good).unwrap();
-    assert!(Fitted::load(&path).is_ok());
+    assert!(load(&path).is_ok());
     fs::write(path.join("nodes.csv"), "node\nx\n").unwrap();
-    assert!(Fitted::load(&path).is_err());
+    assert!(load(&path).is_err());
     fs::remove_file(path.join("fit.json")).unwrap();
-    assert!(Fitted::load(&path).is_err());
+    assert!(load(&path).is_err());
 }
 
 #[test]
@@ -342,11 +357,11 @@ fn links_that_are_not_the_models_name_their_file() {
     let data = Dataset::from_links(links(20)).unwrap();
     let model = fitted(Params::default(), &data);
     let folder = tempfile::tempdir().unwrap();
-    save(&model, &data, &folder.path().join("m"));
+    save(&model, folder.path().join("m")).unwrap();
     let other = Graph::from_rows(30, &[(0, 29, 1.0), (1, 2, 1.0)]).unwrap();
     let path = folder.path().join("m").join(files::LINKS);
     crate::io::write_links(&path, &other).unwrap();
-    let error = model.load_links(folder.path().join("m")).unwrap_err();
+    let error = load(folder.path().join("m")).unwrap_err();
     assert!(matches!(error, Error::Input { .. }), "{error}");
     let text = error.to_string();
     assert!(
@@ -406,7 +421,7 @@ fn a_lambda_is_fitted_and_validated_up_to_its_factor() {
         ..Params::default()
     };
     let plain = fit(&params(None).check().unwrap(), &made.data).unwrap();
-    let unbiased = plain.report().plan["lambda"].as_f64().unwrap();
+    let unbiased = plain.report().plan.lambda;
     let model = fit(&params(Some(8.0 * unbiased)).check().unwrap(), &made.data).unwrap();
     let report = model.report();
     assert!((report.k - 8.0).abs() < 1e-9, "{}", report.k);

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::layout::Layout;
 use crate::measure::KMeans;
+pub use crate::model::Classes;
 use crate::model::Fitted;
 use arrays::{escaped, f32s, i32s, inside_a_page, reals, u8s, u32s};
 
@@ -59,15 +60,6 @@ const MOST_LINKS: usize = 500_000;
 const MOST_STEPS: usize = 2_000;
 /// More nodes are clustered from fewer starts.
 const MANY_NODES: usize = 20_000;
-
-/// Classes of nodes, as the user knows them.
-#[derive(Debug, Clone)]
-pub struct Classes {
-    /// The names of the classes.
-    pub names: Vec<String>,
-    /// The class of each node, in row order, where it has one.
-    pub codes: Vec<Option<u32>>,
-}
 
 /// What a page shows.
 pub struct Report<'a> {

@@ -1,19 +1,15 @@
 //! What comes out of the recipe: a model to keep, beliefs as a table, and what was
 //! found in few numbers.
 
-use std::path::Path;
-
 use serde::Serialize;
 
-use super::recipe::{Averaging, Gate};
-use super::recipe::{Recipe, RidgeTried, Robust, WalkRidge, believed, choose_ridge};
-use crate::dataset::Dataset;
+use super::audited::numbers;
+use super::recipe::{Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, choose_ridge};
+use crate::dataset::{DataView, Dataset};
 use crate::error::Result;
-use crate::ids::Ids;
-use crate::io::{Field, write_table};
 use crate::judge::pairs::Draw;
-use crate::judge::{Judge, JudgedLink, Judgement};
-use crate::model::{Averaged, Fit, Fitted};
+use crate::judge::{Judge, Judgement};
+use crate::model::{Averaged, Believed, Fit, Fitted, FittedView};
 use crate::params::CheckedParams;
 use crate::runtime::Runtime;
 use crate::smooth::Regression;
@@ -115,12 +111,10 @@ pub(super) fn plain(
     (judgement, ridges, judge_ridge): (Judgement, Vec<RidgeTried>, f64),
     runtime: Runtime<'_>,
 ) -> Result<Robust> {
-    let fit = Fit::new(params).runtime(runtime.of_one_of_many());
-    let model = fit.run(data)?;
-    let inside: Vec<f32> = (0..data.n_nodes())
-        .flat_map(|row| model.row(data.user_row(row)))
-        .copied()
-        .collect();
+    let model = {
+        let fit = Fit::new(params).runtime(runtime.of_one_of_many());
+        fit.run(data)?
+    };
     let weights = data.graph().weights();
     Ok(Robust {
         averaged: model.embeddings().to_vec(),
@@ -134,8 +128,6 @@ pub(super) fn plain(
         walk_ridges: Vec::new(),
         ridge: params.ridge,
         mean_weight: weights.iter().sum::<f64>() / weights.len().max(1) as f64,
-        levels: vec![inside],
-        links: believed(data, &judgement)?.adjacency(),
         judgement,
         model,
     })
@@ -203,47 +195,44 @@ impl Robust {
         }
     }
 
-    /// The model as it is kept: with the averages where they are recommended, and
-    /// what data vectors tell of them. `data` is what was fitted.
-    pub fn to_model(&self, data: &Dataset) -> Result<Fitted> {
-        let model = self.model.clone().fitted_to(data);
-        if !self.recommends_averages {
-            return Ok(model);
-        }
-        let (params, dim) = (model.params(), model.dim());
-        let averaged = self.levels.last().map_or(&[][..], Vec::as_slice);
-        let mut maps = Vec::new();
-        for (view, fitted) in data.views().iter().zip(model.views()) {
-            let matrix = view.matrix.as_ref();
-            let map = match matrix.filter(|_| !fitted.network.is_table()) {
-                Some(matrix) => {
-                    let outputs = &averaged[view.rows.start * dim..view.rows.end * dim];
-                    let kind = params.normalize;
-                    Some(Regression::new(matrix, outputs, dim, kind, params.seed)?.rows())
-                }
-                None => None,
-            };
-            maps.push(map);
-        }
-        let embeddings = self.averaged.clone();
-        model.with_averages(Averaged { embeddings, maps })
-    }
-
-    /// Writes how far each link is believed, `src,dst,weight,belief`.
-    pub fn write_beliefs(&self, path: &Path, ids: &Ids) -> Result<()> {
-        let mut links: Vec<&JudgedLink> = self.judgement.links.iter().collect();
+    /// The model as it is kept, with what was found of its links; and where averages
+    /// are recommended, with these and what they are learnt from for unseen nodes.
+    /// `data` is what was fitted, by `recipe` in so many seconds.
+    pub fn into_model(self, data: &Dataset, recipe: &Recipe, seconds: f64) -> Result<Fitted> {
+        let mut links = self.judgement.links;
         links.sort_by_key(|link| (link.src, link.dst));
-        write_table(path, &["src", "dst", "weight", "belief"], |rows| {
-            for link in links {
-                let [src, dst] = [link.src, link.dst].map(|row| ids.name(row as usize));
-                rows.row(&[
-                    Field::Text(&src),
-                    Field::Text(&dst),
-                    Field::Real(link.weight),
-                    Field::Real(link.belief),
-                ])?;
-            }
-            Ok(())
-        })
+        let mut believed = Believed {
+            numbers: numbers(&links),
+            abstained: self.judgement.abstained,
+            judge_ridge: self.judge_ridge,
+            rounds: 0,
+            vectors: Vec::new(),
+        };
+        if !self.recommends_averages {
+            return self.model.believing(data, believed, seconds);
+        }
+        believed.rounds = recipe.rounds;
+        believed.vectors = data
+            .views()
+            .iter()
+            .map(|view| view.matrix.clone())
+            .collect();
+        let model = self.model.believing(data, believed, seconds)?;
+        let (params, dim) = (model.params(), model.dim());
+        let embeddings = self.averaged;
+        let map = |(view, fitted): (&DataView, &FittedView)| {
+            let matrix = view.matrix.as_ref();
+            let Some(matrix) = matrix.filter(|_| !fitted.network.is_table()) else {
+                return Ok(None);
+            };
+            let rows = view.rows.clone().map(|row| data.user_row(row) * dim);
+            let outputs = rows.flat_map(|start| &embeddings[start..start + dim]);
+            let outputs: Vec<f32> = outputs.copied().collect();
+            let learnt = Regression::new(matrix, &outputs, dim, params.normalize, params.seed)?;
+            Ok(Some(learnt.rows()))
+        };
+        let views = data.views().iter().zip(model.views());
+        let maps = views.map(map).collect::<Result<_>>()?;
+        model.with_averages(Averaged { embeddings, maps })
     }
 }

@@ -142,8 +142,6 @@ pub struct Robust {
     pub ridge: f64,
     /// The mean weight of a link, counted by belief.
     pub mean_weight: f64,
-    pub(super) levels: Vec<Vec<f32>>,
-    pub(super) links: Adjacency,
 }
 
 impl Robust {
@@ -156,12 +154,17 @@ impl Robust {
     }
 }
 
-/// The links by internal rows, each weighing `max(0, 2b - 1)`.
+/// What a link counts for by the belief in it, `max(0, 2b - 1)`.
+pub(super) fn weight(belief: f64) -> f64 {
+    (2.0 * belief - 1.0).max(0.0)
+}
+
+/// The links by internal rows, each weighing what it counts for.
 pub fn believed(data: &Dataset, judgement: &Judgement) -> Result<Graph> {
     let links = data.graph().links().zip(&judgement.links);
     let links: Vec<Link> = links
         .map(|(link, judged)| Link {
-            weight: (2.0 * judged.belief - 1.0).max(0.0),
+            weight: weight(judged.belief),
             ..link
         })
         .collect();
@@ -240,8 +243,7 @@ pub fn fit_robust(
     // the unit of the weights.
     let seen: f64 = trusted.weights().iter().sum();
     model.scale_expected(mean_weight * believed_links / seen.max(f64::MIN_POSITIVE));
-    let levels = average_model(&model, data, &links, recipe.rounds);
-    let averaged = data.to_user_order(levels.last().cloned().unwrap_or_default(), model.dim());
+    let averaged = average_model(&model, data, &links, recipe.rounds);
     Ok(Robust {
         model,
         averaged,
@@ -253,23 +255,17 @@ pub fn fit_robust(
         walk_ridges,
         ridge,
         mean_weight,
-        levels,
-        links,
     })
 }
 
-/// The embeddings by internal rows after 0, 1, .. rounds of averaging.
-fn average_model(
-    model: &Fitted,
-    data: &Dataset,
-    links: &Adjacency,
-    rounds: usize,
-) -> Vec<Vec<f32>> {
+/// The embeddings after so many rounds of averaging, in the user's row order.
+fn average_model(model: &Fitted, data: &Dataset, links: &Adjacency, rounds: usize) -> Vec<f32> {
     let inside: Vec<f32> = (0..data.n_nodes())
         .flat_map(|row| model.row(data.user_row(row)))
         .copied()
         .collect();
-    averages(links, &inside, model.dim(), rounds)
+    let averaged = averages(links, &inside, model.dim(), rounds).pop();
+    data.to_user_order(averaged.unwrap_or_default(), model.dim())
 }
 
 /// The ridge by which held-out links are told from decoys best, and its fits to

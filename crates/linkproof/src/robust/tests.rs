@@ -126,21 +126,71 @@ fn new_nodes_come_near_to_those_they_are_linked_to_unless_the_link_is_absurd() {
         .map(|k| link(0, 6 * k))
         .chain([link(1, 1), link(1, 9)])
         .collect();
-    let found = robust.newcomers(&data, 0, &features, &links).unwrap();
-    let alike: f64 = found.beliefs[..6].iter().sum::<f64>() / 6.0;
-    let absurd: f64 = found.beliefs[6..].iter().sum::<f64>() / 2.0;
-    assert!(alike > absurd + 0.2, "{:?}", found.beliefs);
-    assert_eq!(found.alone[..8], found.alone[8..]);
-    assert_ne!(found.with_links[..8], found.alone[..8]);
-    assert!(
-        robust
-            .newcomers(&data, 0, &features, &[link(2, 0)])
-            .is_err()
+    let model = robust.into_model(&data, &Recipe::default(), 0.0).unwrap();
+    let alone = embed_new(&model, 0, &features, None).unwrap().embeddings;
+    let found = embed_new(&model, 0, &features, Some(&links)).unwrap();
+    let beliefs = found.beliefs.as_deref().unwrap();
+    let alike: f64 = beliefs[..6].iter().sum::<f64>() / 6.0;
+    let absurd: f64 = beliefs[6..].iter().sum::<f64>() / 2.0;
+    assert!(alike > absurd + 0.2, "{beliefs:?}");
+    assert_eq!(alone[..8], alone[8..]);
+    assert_ne!(found.embeddings[..8], alone[..8]);
+    assert_eq!(
+        found.embeddings[8..],
+        alone[8..],
+        "links that nobody believes"
     );
+    assert_eq!(found.by_links, 1);
+    for wrong in [link(2, 0), link(0, 600)] {
+        assert!(embed_new(&model, 0, &features, Some(&[wrong])).is_err());
+    }
+    // A model that was stored knows the same.
+    let bytes = crate::model::to_bytes(&model, &Default::default()).unwrap();
+    let stored = crate::model::from_bytes(&bytes).unwrap().model;
+    assert_eq!(stored.believed(), model.believed());
+    let again = embed_new(&stored, 0, &features, Some(&links)).unwrap();
+    assert_eq!(again, found);
+    let folder = tempfile::tempdir().unwrap();
+    crate::model::save(&model, folder.path().join("m")).unwrap();
+    let loaded = crate::model::load(folder.path().join("m")).unwrap().model;
+    assert_eq!(
+        embed_new(&loaded, 0, &features, Some(&links)).unwrap(),
+        found
+    );
+}
+
+#[test]
+fn without_averages_links_of_new_nodes_change_nothing() {
+    let plan = Planted::default();
+    let x = plan.vectors(5);
+    let data = plan.data(&plan.links(5), x.clone());
+    let recipe = Recipe {
+        averaging: Averaging::Never,
+        ..Recipe::at_ridge(1.0)
+    };
+    let params = crate::Params {
+        dim: 4,
+        ..Default::default()
+    };
+    let params = params.check().unwrap();
+    let found = fit_model(&params, &data, &recipe, Runtime::default()).unwrap();
+    let n_columns = data.views()[0].matrix.as_ref().unwrap().n_columns();
+    let features = Features::new(Matrix::dense(1, n_columns, x[..n_columns].to_vec()).unwrap());
+    let link = NewLink {
+        row: 0,
+        end: End::Known(6),
+        weight: 1.0,
+    };
+    let alone = embed_new(&found.model, 0, &features, None).unwrap();
+    let linked = embed_new(&found.model, 0, &features, Some(&[link])).unwrap();
+    assert_eq!(alone, linked);
+    assert_eq!(linked.by_links, 0);
+    // To a plain model they are an error: nobody asked it to judge.
+    let plain = crate::fit(&params, &data).unwrap();
+    let refused = embed_new(&plain, 0, &features, Some(&[link])).unwrap_err();
     assert!(
-        robust
-            .newcomers(&data, 0, &features, &[link(0, 600)])
-            .is_err()
+        refused.to_string().contains("does not average over links"),
+        "{refused}"
     );
 }
 

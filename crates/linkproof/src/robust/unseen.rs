@@ -1,24 +1,25 @@
 //! Nodes that the fit did not see, from data vectors and from links.
 //!
-//! Data vectors alone tell of the averages by a linear regression
-//! ([`Regression`]). Links are judged as far as data vectors allow: by the
-//! cosines of embeddings and of data vectors, ranked among random nodes that the
-//! new node is not linked to, and believed as far as links of the fit with such
-//! ranks are.
+//! Data vectors alone tell of the averages by a linear map that the model keeps.
+//! Links are judged as far as data vectors allow: by the cosines of embeddings and
+//! of data vectors, ranked among random nodes, and believed as far as links of the
+//! fit with such ranks are. Whether a node is embedded by its links is decided by
+//! how far these are believed together.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::recipe::Robust;
-use crate::dataset::Dataset;
+use super::recipe::weight;
 use crate::error::{Error, Result};
-use crate::features::Features;
-use crate::judge::average::degrees;
+use crate::features::{Features, Matrix};
+use crate::graph::{Adjacency, Link};
+use crate::judge::average::{averages, degrees};
 use crate::judge::belief;
 use crate::judge::evidence::cosine;
 use crate::math;
+use crate::model::{Believed, End, Fitted, NewLink};
 use crate::params::Normalize;
-use crate::smooth::{End, NewLink, Regression};
+use crate::smooth::{Known, average_new, without_links};
 use crate::transform::normalize;
 
 /// Random nodes that the links of a new node are compared with.
@@ -26,203 +27,187 @@ const DECOYS: usize = 100;
 /// Of sound links so many are not explained by vectors alone, against decoys.
 const UNEXPLAINED: f64 = 0.05;
 
-/// New nodes by the recipe.
-#[derive(Debug, Clone)]
+/// The names of what links of new nodes are judged by, among the numbers of a
+/// model's links.
+pub(super) const RANK_BY_VECTORS: &str = "rank_by_vectors";
+pub(super) const WEIGHT_ODDS: &str = "weight_odds";
+
+/// Unseen nodes, embedded.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Newcomers {
-    /// From data vectors alone.
-    pub alone: Vec<f32>,
-    /// From data vectors and links; as `alone` where a node has no believed link
-    /// or averages are not recommended.
-    pub with_links: Vec<f32>,
-    /// How far each link is believed.
-    pub beliefs: Vec<f64>,
+    /// Row after row, in the space of the recommended embeddings.
+    pub embeddings: Vec<f32>,
+    /// How far each link is believed; none where links were not judged.
+    pub beliefs: Option<Vec<f64>>,
+    /// The nodes that were embedded by their links.
+    pub by_links: usize,
 }
 
-impl Robust {
-    /// The embeddings of new nodes of a view. `data` is what was fitted.
-    pub fn newcomers(
-        &self,
-        data: &Dataset,
+/// The recommended embeddings of unseen nodes of a view, from data vectors and,
+/// where they bring some, links. It is the one way for fits of every kind, be they
+/// fresh or loaded: a model that averages data vectors averages new ones over
+/// their links, a robust one judges links and averages over believed ones.
+///
+/// # Errors
+/// Data vectors of another width, or links for a plain model, which has no use
+/// for them. (Where a robust fit decided against averages, links change nothing.)
+pub fn embed_new(
+    model: &Fitted,
+    view: usize,
+    vectors: &Features,
+    links: Option<&[NewLink]>,
+) -> Result<Newcomers> {
+    let plain = |embeddings, by_links| Newcomers {
+        embeddings,
+        beliefs: None,
+        by_links,
+    };
+    let n_new = vectors.matrix().n_rows();
+    let (links, believed) = match (links, model.believed()) {
+        (None, _) => return Ok(plain(model.embed_recommended(view, vectors)?, 0)),
+        (Some(links), None) => {
+            let mut linked = vec![false; n_new];
+            let embeddings = model.embed_view(view, vectors, Some(links))?;
+            links
+                .iter()
+                .for_each(|link| linked[link.row as usize] = true);
+            let by_links = linked.iter().filter(|linked| **linked).count();
+            return Ok(plain(embeddings, by_links));
+        }
+        (Some(links), Some(believed)) => (links, believed),
+    };
+    model.check_links(links, n_new)?;
+    let alone = model.embed_recommended(view, vectors)?;
+    if model.averaged().is_none() {
+        return Ok(plain(alone, 0));
+    }
+    let encoded = model.embed_view(view, vectors, None)?;
+    let judge = NewJudge::new(model, believed, view, vectors, &encoded)?;
+    let beliefs = judge.believe(links);
+    let weights: Vec<f64> = beliefs.iter().map(|&belief| weight(belief)).collect();
+    let trusted = trusted(model, believed);
+    let rounds = believed.rounds.saturating_sub(1);
+    let levels = averages(&trusted, model.embeddings(), model.dim(), rounds);
+    let known = Known {
+        levels: &levels,
+        degrees: &degrees(&trusted),
+        dim: model.dim(),
+    };
+    let (mut embeddings, enough) = average_new(&known, &encoded, links, &weights);
+    let n_alone = without_links(&mut embeddings, &enough, &alone);
+    Ok(Newcomers {
+        embeddings,
+        beliefs: Some(beliefs),
+        by_links: n_new - n_alone,
+    })
+}
+
+/// The links of the fit, as far as they are believed.
+fn trusted(model: &Fitted, believed: &Believed) -> Adjacency {
+    let links = model.links().links().zip(believed.beliefs());
+    let links = links.map(|(link, &belief)| Link {
+        weight: weight(belief),
+        ..link
+    });
+    let counted: Vec<Link> = links.filter(|link| link.weight > 0.0).collect();
+    Adjacency::new(model.n_nodes(), counted.iter().copied())
+}
+
+/// What links of new nodes of a view are judged by.
+struct NewJudge<'a> {
+    model: &'a Fitted,
+    view: usize,
+    encoded: &'a [f32],
+    /// The data vectors of the new nodes, and of the view's known ones.
+    fresh: Matrix,
+    own: Matrix,
+    /// The rows of each view's nodes, and the place of each row among them.
+    members: Vec<Vec<u32>>,
+    place: Vec<usize>,
+    /// Beliefs in the links of the fit by their vectors alone: ranks, ascending,
+    /// and beliefs.
+    curve: Vec<(f64, f64)>,
+    odds: &'a [f64],
+}
+
+impl<'a> NewJudge<'a> {
+    fn new(
+        model: &'a Fitted,
+        believed: &'a Believed,
         view: usize,
         vectors: &Features,
-        links: &[NewLink],
-    ) -> Result<Newcomers> {
-        let model = &self.model;
-        let dim = model.dim();
-        if data.n_nodes() != model.n_nodes() || view >= data.views().len() {
+        encoded: &'a [f32],
+    ) -> Result<NewJudge<'a>> {
+        let known = believed.vectors.get(view).and_then(Option::as_ref);
+        let ranks = believed.column(RANK_BY_VECTORS);
+        let (Some(own), Some(ranks), Some(odds)) = (known, ranks, believed.column(WEIGHT_ODDS))
+        else {
             return Err(Error::data(
-                "data",
-                format!("{} nodes and view {view}", data.n_nodes()),
-                format!("what was fitted, {} nodes", model.n_nodes()),
-            ));
-        }
-        let name = data.views()[view].name.as_str();
-        let encoded = model.embed_view(Some(name), vectors, None)?;
-        let beliefs = self.judge_new(data, view, (vectors, &encoded), links)?;
-        if !self.recommends_averages {
-            return Ok(Newcomers {
-                alone: encoded.clone(),
-                with_links: encoded,
-                beliefs,
-            });
-        }
-        let Some(matrix) = &data.views()[view].matrix else {
-            return Err(Error::data(
-                "data",
-                format!("view '{name}' without data vectors"),
-                "a data vector for each of its nodes",
+                "links",
+                "a model that does not keep what links of unseen nodes are judged by",
+                "a robust fit with data vectors, or no links",
             ));
         };
-        let rows = data.views()[view].rows.clone();
-        let params = model.params();
-        let averaged = self.levels.last().map_or(&[][..], Vec::as_slice);
-        let outputs = &averaged[rows.start * dim..rows.end * dim];
-        let learnt = Regression::new(matrix, outputs, dim, params.normalize, params.seed)?;
-        let alone = learnt.embed(vectors.matrix())?;
-        let mut with_links = self.average_new(data, &encoded, links, &beliefs);
-        let mut has_links = vec![false; encoded.len() / dim];
-        for (link, &belief) in links.iter().zip(&beliefs) {
-            has_links[link.row as usize] |= weight(belief) > 0.0;
-            if let End::New(other) = link.end {
-                has_links[other as usize] |= weight(belief) > 0.0;
-            }
+        let found = belief::by_ranks(ranks, &vec![0; ranks.len()], UNEXPLAINED);
+        let mut curve: Vec<(f64, f64)> = ranks.iter().copied().zip(found.beliefs).collect();
+        curve.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        let mut members = vec![Vec::new(); model.views().len()];
+        let mut place = Vec::with_capacity(model.n_nodes());
+        for (row, &view) in model.node_views().iter().enumerate() {
+            place.push(members[view as usize].len());
+            members[view as usize].push(row as u32);
         }
-        for (row, has_links) in has_links.iter().enumerate().filter(|(_, has)| !**has) {
-            debug_assert!(!has_links);
-            let place = row * dim..(row + 1) * dim;
-            with_links[place.clone()].copy_from_slice(&alone[place]);
-        }
-        Ok(Newcomers {
-            alone,
-            with_links,
-            beliefs,
+        Ok(NewJudge {
+            fresh: normalize(vectors.matrix(), Normalize::L2)?,
+            own: normalize(own, Normalize::L2)?,
+            model,
+            view,
+            encoded,
+            members,
+            place,
+            curve,
+            odds,
         })
     }
 
-    /// Averages new nodes over their links; known ones stay as they were.
-    fn average_new(
-        &self,
-        data: &Dataset,
-        encoded: &[f32],
-        links: &[NewLink],
-        beliefs: &[f64],
-    ) -> Vec<f32> {
+    fn encoded(&self, row: u32) -> &[f32] {
         let dim = self.model.dim();
-        let inside = inside_rows(data);
-        let known = degrees(&self.links);
-        let n_new = encoded.len() / dim;
-        let mut fresh = vec![1.0; n_new];
-        let mut neighbors: Vec<Vec<(End, f64)>> = vec![Vec::new(); n_new];
-        for (link, &belief) in links.iter().zip(beliefs) {
-            let weight = weight(belief);
-            fresh[link.row as usize] += weight;
-            match link.end {
-                End::Known(row) => {
-                    let row = inside[row as usize];
-                    neighbors[link.row as usize].push((End::Known(row), weight));
-                }
-                End::New(other) => {
-                    fresh[other as usize] += weight;
-                    neighbors[link.row as usize].push((End::New(other), weight));
-                    neighbors[other as usize].push((End::New(link.row), weight));
-                }
-            }
-        }
-        let mut current = encoded.to_vec();
-        for level in &self.levels[..self.levels.len().saturating_sub(1)] {
-            let mut next = vec![0.0f32; current.len()];
-            for (row, out) in next.chunks_exact_mut(dim).enumerate() {
-                let mut sum = vec![0.0; dim];
-                let mut add = |y: &[f32], factor: f64| {
-                    for (sum, &y) in sum.iter_mut().zip(y) {
-                        *sum += factor * f64::from(y);
-                    }
-                };
-                add(&current[row * dim..][..dim], 1.0 / fresh[row]);
-                for &(end, weight) in &neighbors[row] {
-                    let (y, degree) = match end {
-                        End::Known(row) => {
-                            (&level[row as usize * dim..][..dim], known[row as usize])
-                        }
-                        End::New(row) => {
-                            (&current[row as usize * dim..][..dim], fresh[row as usize])
-                        }
-                    };
-                    add(y, weight / (fresh[row] * degree).sqrt());
-                }
-                for (out, sum) in out.iter_mut().zip(sum) {
-                    *out = sum as f32;
-                }
-            }
-            current = next;
-        }
-        current
+        &self.encoded[row as usize * dim..][..dim]
     }
 
-    /// How far links of new nodes are believed.
-    fn judge_new(
-        &self,
-        data: &Dataset,
-        view: usize,
-        (vectors, encoded): (&Features, &[f32]),
-        links: &[NewLink],
-    ) -> Result<Vec<f64>> {
-        let dim = self.model.dim();
-        let n_new = encoded.len() / dim;
-        let inside = inside_rows(data);
-        let plain = self.levels.first().map_or(&[][..], Vec::as_slice);
-        let fresh = normalize(vectors.matrix(), Normalize::L2)?;
-        let own = match &data.views()[view].matrix {
-            Some(matrix) => Some(normalize(matrix, Normalize::L2)?),
-            None => None,
+    /// The cosines of a new node's vectors with those of another; data vectors of
+    /// another view tell nothing.
+    fn see(&self, row: u32, end: End) -> [f64; 2] {
+        let fresh = |row: u32| self.fresh.row(row as usize);
+        let (y, x) = match end {
+            End::New(other) => (self.encoded(other), Some(fresh(other))),
+            End::Known(other) => {
+                let other = other as usize;
+                let alike = self.model.node_views()[other] as usize == self.view;
+                (
+                    self.model.row(other),
+                    alike.then(|| self.own.row(self.place[other])),
+                )
+            }
         };
-        let start = data.views()[view].rows.start;
-        let view_of = |row: u32| {
-            let views = data.views();
-            views.partition_point(|view| view.rows.end <= row as usize)
-        };
-        // The cosines of a new node's vectors with those of a known row.
-        let see = |row: u32, other: u32| {
-            let y = &encoded[row as usize * dim..][..dim];
-            let z = &plain[other as usize * dim..][..dim];
-            let alike = own.as_ref().filter(|_| view_of(other) == view);
-            let by_vectors = alike.map_or(0.0, |own| {
-                sparse_product(&fresh.row(row as usize), &own.row(other as usize - start))
-            });
-            [cosine(y, z), by_vectors]
-        };
+        let by_vectors = x.map_or(0.0, |x| sparse_product(&fresh(row), &x));
+        [cosine(self.encoded(row), y), by_vectors]
+    }
+
+    /// How far links are believed.
+    fn believe(&self, links: &[NewLink]) -> Vec<f64> {
         let mut random = ChaCha8Rng::seed_from_u64(self.model.params().seed);
         random.set_stream(0x6e65_7773);
-        let curve = self.curve();
-        let mut beliefs = Vec::with_capacity(links.len());
-        for link in links {
-            let (row, most) = match link.end {
-                End::Known(row) => (row, data.n_nodes()),
-                End::New(row) => (row, n_new),
+        let mut believe = |link: &NewLink| {
+            let of_view = match link.end {
+                End::Known(row) => self.model.node_views()[row as usize] as usize,
+                End::New(_) => self.view,
             };
-            if link.row as usize >= n_new || row as usize >= most {
-                return Err(Error::data(
-                    "links of new nodes",
-                    format!("a link from new node {} to row {row}", link.row),
-                    format!("rows below {n_new} and {most}"),
-                ));
-            }
-            let (seen, of_view) = match link.end {
-                End::Known(row) => {
-                    let row = inside[row as usize];
-                    (see(link.row, row), view_of(row))
-                }
-                End::New(other) => {
-                    let y = |row: u32| &encoded[row as usize * dim..][..dim];
-                    let x = |row: u32| fresh.row(row as usize);
-                    let by_vectors = sparse_product(&x(link.row), &x(other));
-                    ([cosine(y(link.row), y(other)), by_vectors], view)
-                }
-            };
-            let rows = data.views()[of_view].rows.clone();
+            let (seen, others) = (self.see(link.row, link.end), &self.members[of_view]);
             let mut above = [0.5f64; 2];
             for _ in 0..DECOYS {
-                let decoy = see(link.row, random.random_range(rows.clone()) as u32);
+                let decoy = others[random.random_range(0..others.len())];
+                let decoy = self.see(link.row, End::Known(decoy));
                 for k in 0..2 {
                     above[k] += match decoy[k].total_cmp(&seen[k]) {
                         std::cmp::Ordering::Greater => 1.0,
@@ -237,50 +222,23 @@ impl Robust {
             let ranks = above.map(|above| above / (DECOYS as f64 + 1.0));
             let product = ranks[0] * ranks[1];
             let rank = product * (1.0 - math::ln(product));
-            let place = curve.partition_point(|&(other, _)| other < rank);
-            let by_rank = curve.get(place).or(curve.last()).map_or(1.0, |&(_, b)| b);
-            let base = by_rank.clamp(0.001, 0.999);
+            let place = self.curve.partition_point(|&(other, _)| other < rank);
+            let by_rank = self.curve.get(place).or(self.curve.last());
+            let base = by_rank.map_or(1.0, |&(_, b)| b).clamp(0.001, 0.999);
             let odds = base / (1.0 - base) * self.odds_of(link.weight);
-            beliefs.push(odds / (1.0 + odds));
-        }
-        Ok(beliefs)
-    }
-
-    /// Beliefs in the links of the fit by their vectors alone: ranks, ascending,
-    /// and beliefs.
-    fn curve(&self) -> Vec<(f64, f64)> {
-        let links = &self.judgement.links;
-        if self.judgement.abstained {
-            return links.iter().map(|link| (link.rank, link.belief)).collect();
-        }
-        let ranks: Vec<f64> = links.iter().map(|link| link.rank_by_vectors).collect();
-        let found = belief::by_ranks(&ranks, &vec![0; ranks.len()], UNEXPLAINED);
-        let mut curve: Vec<(f64, f64)> = ranks.into_iter().zip(found.beliefs).collect();
-        curve.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
-        curve
+            odds / (1.0 + odds)
+        };
+        links.iter().map(&mut believe).collect()
     }
 
     /// What a weight multiplies the odds by: as that of the link whose weight is
     /// closest.
     fn odds_of(&self, weight: f64) -> f64 {
-        let apart = |a: f64| (a - weight).abs();
-        let links = self.judgement.links.iter();
-        let closest = links.min_by(|a, b| apart(a.weight).total_cmp(&apart(b.weight)));
-        closest.map_or(1.0, |link| link.weight_odds)
+        let apart = |other: &f64| (other - weight).abs();
+        let links = self.model.links().weights().iter().zip(self.odds);
+        let closest = links.min_by(|a, b| apart(a.0).total_cmp(&apart(b.0)));
+        closest.map_or(1.0, |(_, &odds)| odds)
     }
-}
-
-fn weight(belief: f64) -> f64 {
-    (2.0 * belief - 1.0).max(0.0)
-}
-
-/// The internal row of each of the user's.
-fn inside_rows(data: &Dataset) -> Vec<u32> {
-    let mut inside = vec![0u32; data.n_nodes()];
-    for row in 0..data.n_nodes() {
-        inside[data.user_row(row)] = row as u32;
-    }
-    inside
 }
 
 fn sparse_product(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {

@@ -22,6 +22,7 @@ use serde::Serialize;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::folds::{Criterion, Folds, HoldOut};
+use crate::model::check_weights;
 use crate::params::Params;
 use crate::runtime::Runtime;
 
@@ -170,9 +171,41 @@ pub struct Selection {
     pub seconds: f64,
 }
 
+impl Selection {
+    /// The candidates, best first.
+    pub fn ranked(&self) -> Vec<&Comparison> {
+        let mut ranked: Vec<&Comparison> = self.candidates.iter().collect();
+        let place = |one: &Comparison| {
+            let folds = std::cmp::Reverse(one.entry.folds.len());
+            (!one.entry.is_sound(), folds)
+        };
+        ranked.sort_by(|a, b| {
+            let behind = |one: &Comparison| one.behind.unwrap_or(f64::INFINITY);
+            place(a)
+                .cmp(&place(b))
+                .then(behind(a).total_cmp(&behind(b)))
+        });
+        ranked
+    }
+}
+
 /// Chooses among candidates by cross-validation; `base` has the settings that
 /// they share.
 pub fn select(
+    base: &Params,
+    data: &Dataset,
+    search: &Search,
+    runtime: Runtime<'_>,
+) -> Result<Selection> {
+    let found = search_all(base, data, search, runtime);
+    if let Err(Error::Diverged { .. }) = found {
+        // No rate and no ridge helps against weights that are too large.
+        check_weights(&base.clone().check()?, data)?;
+    }
+    found
+}
+
+fn search_all(
     base: &Params,
     data: &Dataset,
     search: &Search,

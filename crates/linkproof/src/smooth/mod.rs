@@ -21,17 +21,21 @@
 //! Averages are for clusters and neighbours. Expected weights stay those of the
 //! embeddings as the encoder gives them.
 
+mod new;
 mod unseen;
 
+pub(crate) use new::{Known, average_new, without_links};
 pub use unseen::Regression;
 
-use rayon::prelude::*;
-
-use crate::audit::{Verdict, discover};
+use crate::audit::{CrossFit, Judges, Verdict, discover, has_vectors, judge_by, taking_part};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
-use crate::graph::Link;
+use crate::features::Features;
+use crate::graph::{Adjacency, Link};
+use crate::judge::average::{averages, degrees};
 use crate::model::Fitted;
+pub use crate::model::{End, NewLink};
+use crate::runtime::Runtime;
 
 /// A model's embeddings and their averages, and what averages new nodes.
 #[derive(Debug, Clone)]
@@ -47,28 +51,83 @@ pub struct Smoother<'m> {
     degrees: Vec<f64>,
 }
 
-/// A link of a new node.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NewLink {
-    /// The new node.
-    pub row: u32,
-    /// The other end.
-    pub end: End,
-    /// The weight as observed.
-    pub weight: f64,
+/// Unseen nodes of a view.
+#[derive(Debug, Clone, Copy)]
+pub struct NewNodes<'a> {
+    /// The place of their view in the model.
+    pub view: usize,
+    /// Their data vectors.
+    pub vectors: &'a Features,
+    /// Their links, where they bring some.
+    pub links: Option<&'a [NewLink]>,
 }
 
-/// The other end of a new node's link.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
-    /// A training node's row.
-    Known(u32),
-    /// Another new node.
-    New(u32),
+/// Averages, of a model's nodes or of new ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Smoothed {
+    /// Row after row.
+    pub embeddings: Vec<f32>,
+    /// The links that were averaged over.
+    pub links: usize,
+    /// The sum of the chances that they are sound.
+    pub believed: f64,
+    /// How many join views that took no part in the fit, and were left out.
+    pub ignored: usize,
+    /// The ridge of the regression, where new nodes needed one.
+    pub ridge: Option<f64>,
+    /// New nodes that stay as the encoder embeds them: without believed links and
+    /// without data vectors of the fit to learn averages from.
+    pub as_encoded: usize,
 }
 
-/// The neighbours of a row, each with the chance that the link is sound.
-type Neighbors = Vec<Vec<(u32, f64)>>;
+/// Averages a model's embeddings so many times, 0 to 100, over links between its
+/// nodes, or new nodes over theirs. `data` has the links, and data vectors where
+/// they are known.
+///
+/// New nodes without believed links get what their data vectors tell of the
+/// averages.
+pub fn smooth(
+    model: &Fitted,
+    data: &Dataset,
+    judges: Judges,
+    times: usize,
+    new: Option<NewNodes<'_>>,
+    runtime: Runtime<'_>,
+) -> Result<Smoothed> {
+    if times > 100 {
+        return Err(Error::Param {
+            name: "times",
+            accepted: "a whole number, 0 to 100".into(),
+            given: times.to_string(),
+        });
+    }
+    let (data, ignored) = taking_part(model, data.clone())?;
+    if let Some(new) = new.filter(|new| new.links.is_none())
+        && !has_vectors(model, &data, new.view)
+    {
+        return Err(Error::data(
+            "features",
+            "no data vectors of the training nodes",
+            "those that the model was fitted with, from which the averages of unseen nodes without \
+             links are learnt, or links of the unseen nodes",
+        ));
+    }
+    let CrossFit { verdicts, random } = judge_by(model, &data, judges, runtime)?;
+    let smoother = Smoother::new(model, verdicts, random, times);
+    let mut found = Smoothed {
+        embeddings: Vec::new(),
+        links: smoother.verdicts.len(),
+        believed: smoother.rates.iter().sum(),
+        ignored,
+        ridge: None,
+        as_encoded: 0,
+    };
+    match new {
+        Some(new) => smoother.embed_new(&data, new, &mut found)?,
+        None => found.embeddings = smoother.embeddings().to_vec(),
+    }
+    Ok(found)
+}
 
 impl<'m> Smoother<'m> {
     /// Averages a model's embeddings so many times over judged links. `random`
@@ -80,30 +139,19 @@ impl<'m> Smoother<'m> {
         times: usize,
     ) -> Smoother<'m> {
         let rates = discover(&verdicts, model.params().weights, &random).rates;
-        let mut neighbors: Neighbors = vec![Vec::new(); model.n_nodes()];
-        for (verdict, &sound) in verdicts.iter().zip(&rates) {
-            neighbors[verdict.src as usize].push((verdict.dst, sound));
-            neighbors[verdict.dst as usize].push((verdict.src, sound));
-        }
-        let degrees: Vec<f64> = neighbors.iter().map(|row| degree(row)).collect();
-        let mut levels = vec![model.embeddings().to_vec()];
-        for round in 0..times {
-            let before = &levels[round];
-            let next = average(&neighbors, &degrees, before, model.dim(), |target| {
-                (
-                    row_of(before, target, model.dim()),
-                    degrees[target as usize],
-                )
-            });
-            levels.push(next);
-        }
+        let link = |(verdict, &weight): (&Verdict, &f64)| Link {
+            src: verdict.src,
+            dst: verdict.dst,
+            weight,
+        };
+        let links = Adjacency::new(model.n_nodes(), verdicts.iter().zip(&rates).map(link));
         Smoother {
             model,
-            verdicts,
             rates,
             random,
-            levels,
-            degrees,
+            levels: averages(&links, model.embeddings(), model.dim(), times),
+            degrees: degrees(&links),
+            verdicts,
         }
     }
 
@@ -120,21 +168,48 @@ impl<'m> Smoother<'m> {
     /// New nodes of a view, given their embeddings from data vectors, averaged
     /// over the links that they bring. Training nodes stay as they were.
     pub fn embed(&self, view: usize, encoded: &[f32], links: &[NewLink]) -> Result<Vec<f32>> {
+        Ok(self.average_new(view, encoded, links)?.0)
+    }
+
+    /// The same, and whether the links of each count for enough.
+    fn average_new(
+        &self,
+        view: usize,
+        encoded: &[f32],
+        links: &[NewLink],
+    ) -> Result<(Vec<f32>, Vec<bool>)> {
         let dim = self.model.dim();
-        let n_new = encoded.len() / dim;
-        let neighbors = self.judge_new(view, encoded, links, n_new)?;
-        let n_known = self.degrees.len() as u32;
-        let degrees: Vec<f64> = neighbors.iter().map(|row| degree(row)).collect();
-        let mut current = encoded.to_vec();
-        for level in &self.levels[..self.levels.len() - 1] {
-            current = average(&neighbors, &degrees, &current, dim, |target| {
-                match target.checked_sub(n_known) {
-                    None => (row_of(level, target, dim), self.degrees[target as usize]),
-                    Some(new) => (row_of(&current, new, dim), degrees[new as usize]),
+        self.model.check_links(links, encoded.len() / dim)?;
+        let rates = self.judge_new(view, encoded, links);
+        let known = Known {
+            levels: &self.levels[..self.levels.len() - 1],
+            degrees: &self.degrees,
+            dim,
+        };
+        Ok(average_new(&known, encoded, links, &rates))
+    }
+
+    fn embed_new(&self, data: &Dataset, new: NewNodes<'_>, found: &mut Smoothed) -> Result<()> {
+        // Without their links also where the model averages data vectors: links
+        // are judged by embeddings that have not seen them.
+        let encoded = self.model.embed_view(new.view, new.vectors, None)?;
+        let links = new.links.unwrap_or_default();
+        let (mut values, enough) = self.average_new(new.view, &encoded, links)?;
+        if enough.contains(&false) {
+            let can_learn = has_vectors(self.model, data, new.view);
+            let alone = match can_learn {
+                true => {
+                    let learnt = self.unseen(new.view, data)?;
+                    found.ridge = Some(learnt.ridge);
+                    learnt.embed(new.vectors.matrix())?
                 }
-            });
+                false => encoded,
+            };
+            let n_alone = without_links(&mut values, &enough, &alone);
+            found.as_encoded = if can_learn { 0 } else { n_alone };
         }
-        Ok(current)
+        found.embeddings = values;
+        Ok(())
     }
 
     /// What the data vectors of a view's nodes tell of their averages: for
@@ -166,101 +241,34 @@ impl<'m> Smoother<'m> {
         Regression::new(matrix, &outputs, dim, params.normalize, params.seed)
     }
 
-    /// The neighbours of new nodes; other new nodes are numbered after the
-    /// training nodes.
-    fn judge_new(
-        &self,
-        view: usize,
-        encoded: &[f32],
-        links: &[NewLink],
-        n_new: usize,
-    ) -> Result<Neighbors> {
+    /// The chance that each link of new nodes is sound.
+    fn judge_new(&self, view: usize, encoded: &[f32], links: &[NewLink]) -> Vec<f64> {
         let (model, dim) = (self.model, self.model.dim());
-        let n_known = self.degrees.len();
         let mut judged = self.verdicts.clone();
         for link in links {
-            let (row, known) = match link.end {
-                End::Known(row) => (row as usize, true),
-                End::New(row) => (row as usize, false),
-            };
-            let most = if known { n_known } else { n_new };
-            if link.row as usize >= n_new || row >= most {
-                return Err(Error::data(
-                    "links of new nodes",
-                    format!("a link from new node {} to row {row}", link.row),
-                    format!("rows below {n_new} and {most}"),
-                ));
-            }
             let here = (row_of(encoded, link.row, dim), view);
-            let there = match link.end {
-                End::Known(row) => (
-                    model.row(row as usize),
-                    model.node_views()[row as usize] as usize,
-                ),
-                End::New(row) => (row_of(encoded, row, dim), view),
+            let (dst, there) = match link.end {
+                End::Known(row) => {
+                    let view = model.node_views()[row as usize] as usize;
+                    (row, (model.row(row as usize), view))
+                }
+                End::New(row) => (row, (row_of(encoded, row, dim), view)),
             };
-            let mu = model.expected_weight(here, there);
             let seen = Link {
                 src: link.row,
-                dst: row as u32,
+                dst,
                 weight: link.weight,
             };
+            let mu = model.expected_weight(here, there);
             judged.push(Verdict::new(model.params(), seen, mu));
         }
         let rates = discover(&judged, model.params().weights, &self.random).rates;
-        let mut neighbors: Neighbors = vec![Vec::new(); n_new];
-        for (link, &sound) in links.iter().zip(&rates[self.verdicts.len()..]) {
-            match link.end {
-                End::Known(row) => neighbors[link.row as usize].push((row, sound)),
-                End::New(row) => {
-                    neighbors[link.row as usize].push((n_known as u32 + row, sound));
-                    neighbors[row as usize].push((n_known as u32 + link.row, sound));
-                }
-            }
-        }
-        Ok(neighbors)
+        rates[self.verdicts.len()..].to_vec()
     }
-}
-
-fn degree(neighbors: &[(u32, f64)]) -> f64 {
-    1.0 + neighbors.iter().map(|(_, sound)| sound).sum::<f64>()
 }
 
 fn row_of(rows: &[f32], row: u32, dim: usize) -> &[f32] {
     &rows[row as usize * dim..][..dim]
-}
-
-/// One round: each row from itself and its neighbours, of which `other` gives
-/// the row and the degree.
-fn average<'y>(
-    neighbors: &Neighbors,
-    degrees: &[f64],
-    own: &[f32],
-    dim: usize,
-    other: impl Fn(u32) -> (&'y [f32], f64) + Sync,
-) -> Vec<f32> {
-    let mut averaged = vec![0.0f32; own.len()];
-    averaged
-        .par_chunks_mut(dim)
-        .enumerate()
-        .for_each(|(row, out)| {
-            let degree = degrees[row];
-            let mut sum: Vec<f64> = row_of(own, row as u32, dim)
-                .iter()
-                .map(|&y| f64::from(y) / degree)
-                .collect();
-            for &(target, sound) in &neighbors[row] {
-                let (y, its_degree) = other(target);
-                let factor = sound / (degree * its_degree).sqrt();
-                for (sum, &y) in sum.iter_mut().zip(y) {
-                    *sum += factor * f64::from(y);
-                }
-            }
-            for (out, sum) in out.iter_mut().zip(sum) {
-                *out = sum as f32;
-            }
-        });
-    averaged
 }
 
 #[cfg(test)]

@@ -2,61 +2,30 @@
 
 use std::path::Path;
 
-use linkproof::audit::{Baseline, Missing};
+use linkproof::audit::Missing;
 use linkproof::io::{self, Field};
+use linkproof::robust::{Audit, Beliefs, Limits};
 use linkproof::{Error, Fitted};
 use serde_json::{Value, json};
 
-use super::{AuditArgs, Findings, Limits, missing_path};
-use crate::beliefs::{Beliefs, JUDGED_COLUMNS, judged_columns};
+use super::{AuditArgs, missing_path};
+use crate::robust::trust_in_words;
 use crate::session::counted;
 
-pub(super) fn write_verdicts(
-    path: &Path,
-    model: &Fitted,
-    found: &Findings,
-    suspects: &[bool],
-    baseline: Option<&Baseline<'_>>,
-) -> Result<(), Error> {
-    let mut columns = vec![
-        "src",
-        "dst",
-        "weight",
-        "mu",
-        "trust",
-        "influence",
-        "surprise",
-        "fdr",
-        "suspect",
-    ];
-    columns.extend(baseline.map(|_| "cosine"));
-    let judged = found.beliefs.as_ref().filter(|it| it.judgement.is_some());
-    columns.extend(judged.iter().flat_map(|_| JUDGED_COLUMNS));
-    io::write_table(path, &columns, |rows| {
-        for (place, verdict) in found.verdicts.iter().enumerate() {
-            let [src, dst] = [verdict.src, verdict.dst].map(|row| model.ids().name(row as usize));
-            let mut fields = vec![
-                Field::Text(&src),
-                Field::Text(&dst),
-                Field::Real(verdict.weight),
-                Field::Real(verdict.mu),
-                Field::Real(verdict.trust),
-                Field::Real(verdict.influence),
-                Field::Real(verdict.surprise),
-                Field::Real(found.discovery.rates[place]),
-                Field::Whole(u64::from(suspects[place])),
-            ];
-            if let Some(baseline) = baseline {
-                let cosine = baseline.cosine(verdict.src, verdict.dst);
-                fields.push(cosine.map_or(Field::Text(""), Field::Real));
-            }
-            if let Some(judged) = judged {
-                match &judged.links[place] {
-                    Some(link) => fields.extend(judged_columns(link).map(Field::Real)),
-                    None => fields.extend(JUDGED_COLUMNS.map(|_| Field::Text(""))),
-                }
-            }
-            rows.row(&fields)?;
+pub(super) fn write_links(path: &Path, model: &Fitted, found: &Audit) -> Result<(), Error> {
+    let columns = found.columns();
+    let names = columns.iter().map(|(name, _)| name.as_str());
+    let names: Vec<&str> = ["src", "dst"].into_iter().chain(names).collect();
+    io::write_table(path, &names, |rows| {
+        for (place, link) in found.links.iter().enumerate() {
+            let ends = [link.verdict.src, link.verdict.dst];
+            let [src, dst] = ends.map(|row| model.ids().name(row as usize));
+            let numbers = columns.iter().map(|(_, numbers)| match numbers[place] {
+                none if none.is_nan() => Field::Text(""),
+                number => Field::Real(number),
+            });
+            let ends = [Field::Text(&src), Field::Text(&dst)];
+            rows.row(&ends.into_iter().chain(numbers).collect::<Vec<_>>())?;
         }
         Ok(())
     })
@@ -72,13 +41,7 @@ pub(super) fn write_missing(path: &Path, model: &Fitted, missing: &[Missing]) ->
     })
 }
 
-pub(super) fn as_json(
-    args: &AuditArgs,
-    model: &Fitted,
-    found: &Findings,
-    suspects: &[bool],
-    limits: &Limits,
-) -> Value {
+pub(super) fn as_json(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Limits) -> Value {
     let name = |row: u32| model.ids().name(row as usize).into_owned();
     let missing: Vec<Value> = found
         .missing
@@ -89,60 +52,52 @@ pub(super) fn as_json(
         json!({ "fit": contest.fit, "cosine": contest.baseline, "links": contest.links,
                 "cosine_is_better": contest.baseline_is_better() })
     });
-    let trust = found.beliefs.as_ref().and_then(Beliefs::trust);
+    let beliefs = found.beliefs.as_ref();
     let mut json = json!({
         "out": args.out.display().to_string(),
         "clean": args.clean.as_ref().map(|path| path.display().to_string()),
-        "links": found.verdicts.len(),
-        "suspects": suspects.iter().filter(|suspect| **suspect).count(),
+        "links": found.links.len(),
+        "suspects": found.n_suspects(),
         "false_discovery_rate": limits.beliefs,
         "fdr": limits.own.as_ref().and_then(|own| own.fdr), "min_trust": args.min_trust,
         "cross_fit": args.cross_fit,
-        "random_share": found.discovery.random_share,
-        "too_heavy": found.discovery.too_heavy,
+        "random_share": found.random_share,
+        "too_heavy": found.too_heavy,
         "auc_against_random_pairs": contest,
         "missing": missing,
-        "ordered_by": found.order(),
-        "judged_by_links_alone": found.beliefs.as_ref().map(|beliefs| beliefs.by_links_alone),
-        "not_judged": found.beliefs.as_ref().and_then(|beliefs| beliefs.why_not.as_ref()),
-        "share_false": null, "auc_decoys": null, "abstained": null, "implanted": null,
+        "ordered_by": if found.is_by_belief() { "belief" } else { "trust" },
+        "judged_by_links_alone": beliefs.map(|beliefs| beliefs.by_links_alone),
+        "not_judged": beliefs.and_then(|beliefs| beliefs.why_not.as_ref()),
+        "abstained": beliefs.map(|beliefs| beliefs.abstained),
+        "share_false": null, "auc_decoys": null, "implanted": null,
     });
-    if let (Value::Object(all), Value::Object(trust)) = (&mut json, json!(trust)) {
+    let trust = json!(beliefs.and_then(|beliefs| beliefs.trust.as_ref()));
+    if let (Value::Object(all), Value::Object(trust)) = (&mut json, trust) {
         all.extend(trust);
     }
     json
 }
 
-pub(super) fn words(
-    args: &AuditArgs,
-    model: &Fitted,
-    found: &Findings,
-    suspects: &[bool],
-    limits: &Limits,
-) -> String {
+pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Limits) -> String {
     use std::fmt::Write;
     const SHOWN: usize = 5;
-    let n = found.verdicts.len();
-    let called = suspects.iter().filter(|suspect| **suspect).count();
-    let share = 100.0 * found.discovery.random_share;
+    let (n, called) = (found.links.len(), found.n_suspects());
+    let share = 100.0 * found.random_share;
     let mut text = format!(
         "{called} of {} are suspects ({})",
         counted(n, "link"),
-        limits.in_words()
+        limits_in_words(limits)
     );
-    text.push_str(
-        &found
-            .beliefs
-            .as_ref()
-            .map_or_else(String::new, Beliefs::words),
-    );
+    if let Some(beliefs) = &found.beliefs {
+        text.push_str(&beliefs_in_words(beliefs));
+    }
     let _ = write!(
         text,
         "\n  existence about {share:.0}% of the links look no better than random pairs\n  \
          weights   {} too large for the pair (at an error rate of 5%)",
-        found.discovery.too_heavy,
+        found.too_heavy,
     );
-    if found.discovery.too_heavy * 10 > n {
+    if found.too_heavy * 10 > n {
         text.push_str(
             "\n            So many are rather the signal than noise: try a fit with --weights log1p.",
         );
@@ -161,11 +116,12 @@ pub(super) fn words(
         }
     }
     let name = |row: u32| model.ids().name(row as usize);
-    text.push_str(match found.order() {
-        "belief" => "\n  least believed first",
-        _ => "\n  least trusted first",
+    text.push_str(match found.is_by_belief() {
+        true => "\n  least believed first",
+        false => "\n  least trusted first",
     });
-    for (place, verdict) in found.verdicts.iter().take(SHOWN).enumerate() {
+    for link in found.links.iter().take(SHOWN) {
+        let verdict = &link.verdict;
         let _ = write!(
             text,
             "\n    {} - {}  weight {}, expected {:.3e}, trust {:.2e}",
@@ -175,9 +131,8 @@ pub(super) fn words(
             verdict.mu,
             verdict.trust
         );
-        let beliefs = found.beliefs.as_ref().filter(|beliefs| beliefs.speak());
-        if let Some(link) = beliefs.and_then(|beliefs| beliefs.links[place]) {
-            let _ = write!(text, ", belief {:.3}", link.belief);
+        if let Some(judged) = link.judged.filter(|_| found.is_by_belief()) {
+            let _ = write!(text, ", belief {:.3}", judged.belief);
         }
     }
     if !found.missing.is_empty() {
@@ -200,5 +155,33 @@ pub(super) fn words(
         let _ = write!(text, ", missing pairs in {}", missing_path(args).display());
     }
     text.push('.');
+    text
+}
+
+fn limits_in_words(limits: &Limits) -> String {
+    let beliefs = limits.beliefs.map(|rate| {
+        let percent = 100.0 * rate;
+        format!("the least believed, at most {percent}% of them sound")
+    });
+    let own = limits.own;
+    let fdr = own.and_then(|own| own.fdr);
+    let fdr = fdr.map(|fdr| format!("sound with a chance of {fdr} or less"));
+    let trust = own.and_then(|own| own.trust);
+    let trust = trust.map(|trust| format!("of a trust below {trust}"));
+    let all: Vec<String> = beliefs.into_iter().chain(fdr).chain(trust).collect();
+    all.join(", or ")
+}
+
+fn beliefs_in_words(beliefs: &Beliefs) -> String {
+    let trust = beliefs.trust.as_ref();
+    let mut text = trust.map_or_else(String::new, trust_in_words);
+    if let Some(why_not) = &beliefs.why_not {
+        text.push_str(&format!("\n  judged    no: {why_not}"));
+    } else if beliefs.by_links_alone {
+        text.push_str(
+            "\n  note      judged by links alone: give the model's data vectors, --features FILE, \
+             for more",
+        );
+    }
     text
 }
