@@ -48,7 +48,7 @@ impl Means {
             if !view.network.is_table() && found != inputs {
                 let found = format!("data vectors of {found} entries");
                 let expected = format!("{inputs} entries, as the model was fitted with");
-                return Err(Error::data("features", found, expected));
+                return Err(Error::features(found, expected));
             }
         }
         let links = self.links.unwrap_or_else(|| model.links.clone());
@@ -110,11 +110,8 @@ pub fn audit_links<'py>(
     let own = (is_given || !judge).then_some(own);
     let rate = false_discovery_rate.or((judge && !is_given).then_some(0.1));
     if let Some(given) = rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
-        return Err(exception(Error::Param {
-            name: "false-discovery-rate",
-            accepted: "a number from 0 to 1".into(),
-            given: given.to_string(),
-        }));
+        let name = "false-discovery-rate";
+        return Err(exception(Error::argument(name, "between 0 and 1", given)));
     }
     let of_fit = links.is_none().then_some(!views.is_empty());
     let means = Means::new(links, views);

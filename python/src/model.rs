@@ -11,7 +11,7 @@ use linkproof::layout::{self, Method};
 use linkproof::model::fit_without;
 use linkproof::refine::{Refinement, find_suspects};
 use linkproof::report::{Classes, Report};
-use linkproof::{CheckedParams, Dataset, Features, Fitted, Graph};
+use linkproof::{CheckedParams, Dataset, Error, Features, Fitted, Graph};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -20,7 +20,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde_json::{Map, Value, json};
 
 use crate::data::{Data, Links, Vectors};
-use crate::errors::{exception, in_python};
+use crate::errors::{Keywords, exception};
 use crate::robust::Trusting;
 use crate::settings::params;
 use crate::stored::{from_files, load};
@@ -138,7 +138,7 @@ impl Model {
     #[getter]
     fn notes(&self) -> Vec<String> {
         let notes = self.fitted.report().notes.iter();
-        notes.map(|note| in_python(note)).collect()
+        notes.map(|note| note.told(&Keywords)).collect()
     }
 
     /// The numbers of a fit's history: step, value, length of the gradient,
@@ -257,11 +257,9 @@ impl Model {
             Some("pca") => Some(Method::Principal),
             Some("neighbors") => Some(Method::Neighbors),
             Some(other) => {
-                return Err(exception(linkproof::Error::Param {
-                    name: "layout",
-                    accepted: "'auto', 'pca' or 'neighbors'".into(),
-                    given: format!("'{other}'"),
-                }));
+                let accepted = "'auto', 'pca' or 'neighbors'";
+                let error = Error::argument("layout", accepted, format!("'{other}'"));
+                return Err(exception(error));
             }
         };
         let every_step = None;

@@ -120,8 +120,7 @@ pub fn embed_recommended<'py>(
         };
         let whole = model.trust.as_ref().and_then(|trust| trust.whole.as_ref());
         let Some((robust, data)) = whole else {
-            return Err(Error::data(
-                "links",
+            return Err(Error::links(
                 "a model that was loaded, without the data vectors that links are judged by",
                 "a model that was fitted here, or no links",
             ));

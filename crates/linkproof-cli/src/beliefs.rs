@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::judged::Judged;
 use crate::progress::Progress;
 use crate::robust::{counting, trust_in_words};
+use crate::words::Flags;
 
 /// What the judge adds to the columns of an audit.
 pub const JUDGED_COLUMNS: [&str; 8] = [
@@ -123,7 +124,7 @@ impl Judged {
             Ok((judgement, _)) => (Some(judgement), None),
             Err(error @ (Error::Interrupted { .. } | Error::Param { .. })) => return Err(error),
             // What the model itself says of the links stands without.
-            Err(error) => (None, Some(error.to_string())),
+            Err(error) => (None, Some(error.told(&Flags))),
         };
         Ok(Beliefs {
             judgement,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::audit::{self, CrossFit, RandomPair, cross_fit};
-use linkproof::error::quote;
+use linkproof::error::{Subject, quote};
 use linkproof::folds::{Folds, Watcher};
 use linkproof::io::{self, Files};
 use linkproof::{Dataset, Error, Features, Fitted};
@@ -75,12 +75,7 @@ impl JudgedArgs {
     pub fn taking_part(&self, judged: Judged) -> Result<(Judged, usize), Error> {
         let Judged { model, data } = judged;
         let taken = audit::taking_part(&model, data);
-        let (data, left_out) = taken.map_err(|error| match error {
-            Error::Data {
-                found, expected, ..
-            } => Error::input(&self.links, None, found, expected),
-            other => other,
-        })?;
+        let (data, left_out) = taken.map_err(|error| error.in_file(&self.links, None))?;
         Ok((Judged { model, data }, left_out))
     }
 
@@ -123,29 +118,28 @@ impl JudgedArgs {
 
     /// The library knows views and ids, and we know their files.
     fn in_files(&self, model: &Fitted, error: Error) -> Error {
-        match error {
+        match &error {
             Error::UnknownNode { id } => {
-                let line = io::locate_id(&self.links, &id).unwrap_or_default();
-                let found = format!("node {}, which the model does not know", quote(&id));
+                let line = io::locate_id(&self.links, id).unwrap_or_default();
+                let found = format!("node {}, which the model does not know", quote(id));
                 let nodes = self.model.join("nodes.csv");
                 let expected = format!("ids of {}", nodes.display());
                 Error::input(&self.links, line, found, expected)
             }
             Error::Data {
-                what,
-                found,
-                expected,
+                subject: Subject::Features { view: Some(name) },
+                ..
             } => {
                 let of_view = |file: &&FeatureFile| {
                     let view = model.view(file.view.as_deref()).unwrap_or_default();
-                    what == format!("features of view '{}'", model.views()[view].name)
+                    *name == model.views()[view].name
                 };
                 match self.features.iter().find(of_view) {
-                    Some(file) => Error::input(&file.path, None, found, expected),
-                    None => Error::data(what, found, expected),
+                    Some(file) => error.in_file(&file.path, None),
+                    None => error,
                 }
             }
-            other => in_links(&self.links, other),
+            _ => in_links(&self.links, error),
         }
     }
 }

@@ -21,6 +21,7 @@ mod session;
 mod settings;
 mod unseen;
 mod vectors;
+mod words;
 
 use std::process::ExitCode;
 

@@ -23,8 +23,8 @@ pub struct NewArgs {
     /// Data vectors of unseen nodes: writes their embeddings instead
     #[arg(long, value_name = "[NAME=]FILE")]
     new_features: Option<FeatureFile>,
-    /// Ids of the rows of --new-features: CSV with a header, the id first, and
-    /// perhaps columns view and row
+    /// Ids of the rows of --new-features: CSV with a header, the id first,
+    /// optional columns view and row
     #[arg(long, value_name = "FILE", requires = "new_features")]
     new_nodes: Option<PathBuf>,
     /// Links of unseen nodes, to training nodes or to each other

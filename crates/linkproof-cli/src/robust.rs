@@ -5,7 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use linkproof::folds::Watcher;
-use linkproof::robust::{Implanted, Recipe, Robust, RobustSummary, Trust, fit_robust};
+use linkproof::params::Param;
+use linkproof::robust::{
+    Implanted, OWN_SETTINGS, Recipe, Robust, RobustSummary, Trust, fit_robust,
+};
 use linkproof::{CheckedParams, Dataset, Error, Fitted};
 
 use crate::exit::Usage;
@@ -15,25 +18,6 @@ use crate::settings::SettingArgs;
 
 /// The rate at which the summary says what became of implants.
 const SAID_RATE: f64 = 0.1;
-
-/// Settings that the recipe makes itself, and why.
-const ITS_OWN: [(&str, &str); 9] = [
-    ("score", "it fits the likelihood of believed links"),
-    ("beta", "it believes links by evidence, not by beta"),
-    (
-        "weights",
-        "it reads weights as evidence, whatever their unit",
-    ),
-    ("propagate", "it decides about averages itself"),
-    ("walks", "it walks over believed links"),
-    (
-        "walks-weighted",
-        "it walks over links by how far they are believed",
-    ),
-    ("validation", "its last fit holds no pairs out"),
-    ("lambda", "it takes the weight of all pairs that is exact"),
-    ("view-pairs", "it takes all pairs of views that have links"),
-];
 
 /// What the recipe found.
 pub struct Recommended {
@@ -47,17 +31,18 @@ pub struct Recommended {
 /// own must not be.
 pub fn recipe(settings: &SettingArgs) -> anyhow::Result<Recipe> {
     let given = settings.given()?;
-    for (name, why) in ITS_OWN {
-        let Some(given) = given.iter().find(|given| given.name == name) else {
+    for (param, why) in OWN_SETTINGS {
+        let Some(given) = given.iter().find(|given| given.param == param) else {
             continue;
         };
         return Err(Usage::new(format!(
-            "{given}: does not go with --robust: {why}; expected one of the two"
+            "{given} does not go with --robust: {why}; expected one of the two"
         ))
         .into());
     }
     let mut recipe = Recipe::default();
-    if let Some(ridge) = settings.ridge(&given)? {
+    if given.iter().any(|given| given.param == Param::Ridge) {
+        let ridge = settings.params(None)?.ridge;
         (recipe.ridges, recipe.factors) = (vec![ridge], vec![1.0]);
     }
     Ok(recipe)
@@ -125,15 +110,15 @@ impl Recommended {
         let (number, least) = (found.gate, found.gate_opens_at);
         let told = number.map(|number| {
             format!(
-                "averages tell {number:.2} times as much of held-back data as the embeddings \
-                 themselves (at least {least} is asked)"
+                "averages say {number:.2} times as much about held-back data as the embeddings \
+                 alone (at least {least} is needed)"
             )
         });
         let _ = match (found.averaged, told) {
             (true, told) => write!(
                 text,
                 "\n  averaged  yes: {}",
-                told.unwrap_or_else(|| "held-back data vectors are told by neither".to_owned())
+                told.unwrap_or_else(|| "neither predicts held-back data vectors".to_owned())
             ),
             (false, Some(told)) => write!(text, "\n  averaged  no: {told}"),
             (false, None) => write!(
@@ -179,7 +164,7 @@ pub fn trust_in_words(trust: &Trust) -> String {
         100.0 * trust.share_false,
         match trust.weights_spoke {
             true => "some weights speak for or against their links",
-            false => "weights tell nothing of which links are false",
+            false => "weights say nothing about which links are false",
         }
     );
     let said = |it: &&Implanted| it.asked == SAID_RATE;

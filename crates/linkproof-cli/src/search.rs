@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use linkproof::folds::{Criterion, HoldOut, Watcher};
 use linkproof::model::check_weights;
-use linkproof::params::ScoreKind;
+use linkproof::params::{Param, ScoreKind};
 use linkproof::select::{Comparison, Grid, Search, Selection, select};
 use linkproof::{Dataset, Error, Params};
 use serde_json::{Value, json};
@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::args::{choice, real, whole};
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::settings::ModelArgs;
+use crate::settings::SettingArgs;
+use crate::words::Flags;
 
 /// What is tried, and how it is compared.
 #[derive(Debug, Clone, Default, Args)]
@@ -41,29 +42,22 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     folds: Option<usize>,
     /// What a fold holds out: single pairs, or nodes with all their pairs, for
-    /// models that shall embed unseen nodes [default: pairs]
-    #[arg(long, value_name = "WHAT", value_enum)]
-    hold_out: Option<OnHoldOut>,
-    /// Score of the held-out pairs that compares candidates, SCORE[:BETA]; the
+    /// models that will embed unseen nodes [default: pairs]
+    #[arg(long, value_name = "WHAT", value_parser = choice!(HoldOut))]
+    hold_out: Option<HoldOut>,
+    /// Score on held-out pairs by which candidates are compared, SCORE[:BETA]; the
     /// moment score rejects the right model where weights are corrupted
     /// [default: probability:0.5]
     #[arg(long, value_name = "SCORE")]
     criterion: Option<Criterion>,
-    /// Fit every candidate on every fold; otherwise most are dropped after one
-    /// fold or two
+    /// Fit every candidate on every fold; otherwise most are dropped after one or
+    /// two folds
     #[arg(long)]
     exhaustive: bool,
-    /// Of the candidates within one standard error of the best choose the
-    /// simplest: the largest ridge, then the smallest exponent
+    /// Choose the simplest of the candidates within one standard error of the
+    /// best: the largest ridge, then the smallest exponent
     #[arg(long)]
     one_standard_error: bool,
-}
-
-/// What `--hold-out` takes.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum OnHoldOut {
-    Pairs,
-    Nodes,
 }
 
 impl SearchArgs {
@@ -94,27 +88,24 @@ impl SearchArgs {
     }
 
     /// The search; what was typed for a single fit is not searched over.
-    fn search(&self, base: &Params, typed: &ModelArgs) -> Search {
+    fn search(&self, base: &Params, settings: &SettingArgs) -> Search {
         let around = Grid::around(base);
-        let list = |given: &Option<Vec<f64>>, one: Option<f64>, default: Vec<f64>| {
-            let one = one.map(|one| vec![one]);
+        let list = |given: &Option<Vec<f64>>, param, one: f64, default: Vec<f64>| {
+            let one = settings.is_typed(param).then(|| vec![one]);
             given.clone().or(one).unwrap_or(default)
         };
-        let score = typed.score.map(|score| vec![score]);
+        let score = settings.is_typed(Param::Score).then(|| vec![base.score]);
         Search {
             grid: Grid {
                 scores: self.scores.clone().or(score).unwrap_or(around.scores),
-                betas: list(&self.betas, typed.beta, around.betas),
-                ridges: list(&self.ridges, typed.ridge, around.ridges),
+                betas: list(&self.betas, Param::Beta, base.beta, around.betas),
+                ridges: list(&self.ridges, Param::Ridge, base.ridge, around.ridges),
                 dims: self.dims.clone().unwrap_or(around.dims),
                 walks: self.walk_lengths.clone().unwrap_or(around.walks),
                 steps: self.step_limits.clone().unwrap_or(around.steps),
             },
             folds: self.folds(),
-            hold_out: match self.hold_out {
-                Some(OnHoldOut::Nodes) => HoldOut::Nodes,
-                Some(OnHoldOut::Pairs) | None => HoldOut::Pairs,
-            },
+            hold_out: self.hold_out.unwrap_or_default(),
             criterion: self.criterion(),
             halving: !self.exhaustive,
             one_standard_error: self.one_standard_error,
@@ -125,7 +116,7 @@ impl SearchArgs {
     pub fn run(
         &self,
         base: &Params,
-        typed: &ModelArgs,
+        settings: &SettingArgs,
         data: &Dataset,
         progress: &Progress,
     ) -> Result<Selection, Error> {
@@ -133,7 +124,7 @@ impl SearchArgs {
             after_fit: &|done, all| progress.fits(done, all),
             goes_on: &|| !Session::is_stopped(),
         };
-        let found = select(base, data, &self.search(base, typed), watcher);
+        let found = select(base, data, &self.search(base, settings), watcher);
         if let Err(Error::Diverged { .. }) = found {
             // No rate and no ridge helps against weights that are too large.
             check_weights(&base.clone().check()?, data)?;
@@ -208,8 +199,7 @@ pub fn words(selection: &Selection) -> String {
         let _ = write!(text, "{:>7}", one.entry.folds.len());
         match (&one.entry.failure, one.behind, one.standard_error) {
             (Some(failure), ..) => {
-                let short = failure.split(';').next().unwrap_or_default();
-                let _ = write!(text, "  failed: {short}");
+                let _ = write!(text, "  {failure}");
             }
             (_, Some(behind), Some(error)) => {
                 let _ = write!(text, "  {behind:.5} +- {error:.5}");
@@ -222,7 +212,7 @@ pub fn words(selection: &Selection) -> String {
     }
     let _ = write!(text, "\n\nChosen: {}", in_words(selection));
     for warning in &selection.warnings {
-        let _ = write!(text, "\n  warning   {warning}");
+        let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
     }
     text
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use linkproof::error::quote;
+use linkproof::error::{Subject, quote};
 use linkproof::ids::Ids;
 use linkproof::io::{self, Files};
 use linkproof::{Error, Features, Fitted, Graph};
@@ -18,8 +18,8 @@ pub struct UnseenArgs {
     /// View of the unseen nodes, where the model has several
     #[arg(long, value_name = "V")]
     view: Option<String>,
-    /// Ids of the rows of --features: CSV with a header, the id first, and
-    /// perhaps columns view and row
+    /// Ids of the rows of --features: CSV with a header, the id first,
+    /// optional columns view and row
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
     /// Links of unseen nodes to training nodes, for a model that was fitted
@@ -162,13 +162,12 @@ impl Unseen {
     }
 
     fn in_file(&self, error: Error) -> Error {
-        match error {
+        match &error {
             Error::Data {
-                what,
-                found,
-                expected,
-            } if what == "features" => Error::input(&self.path, None, found, expected),
-            other => other,
+                subject: Subject::Features { .. },
+                ..
+            } => error.in_file(&self.path, None),
+            _ => error,
         }
     }
 }

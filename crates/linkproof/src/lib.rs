@@ -54,6 +54,7 @@ pub mod real;
 pub mod refine;
 pub mod report;
 pub mod robust;
+mod schema;
 pub mod score;
 pub mod select;
 pub mod smooth;

@@ -92,11 +92,9 @@ pub fn find_suspects(
 ) -> Result<Suspects> {
     let share = |share: &f64| *share > 0.0 && *share < 1.0;
     if !settings.shares.iter().all(share) || !settings.shares.is_sorted() {
-        return Err(Error::Param {
-            name: "refine-shares",
-            accepted: "numbers between 0 and 1, ascending".into(),
-            given: format!("{:?}", settings.shares),
-        });
+        let given = format!("{:?}", settings.shares);
+        let accepted = "numbers between 0 and 1, ascending";
+        return Err(Error::argument("refine-shares", accepted, given));
     }
     let folds = Folds::new(params.seed, settings.folds)?;
     folds.check(data, params)?;
@@ -106,7 +104,7 @@ pub fn find_suspects(
         params,
         data,
         folds,
-        seen: SeenWeights::new(params, data)?,
+        seen: SeenWeights::new(params.given(), data)?,
         watcher: Watcher {
             after_fit: &count,
             goes_on: watcher.goes_on,

@@ -76,11 +76,11 @@ pub struct AuditArgs {
     /// File to write with the links worth keeping: all but the suspects
     #[arg(long, value_name = "FILE")]
     clean: Option<PathBuf>,
-    /// Links of less trust than this are suspects, whatever their fdr
+    /// Links with less trust than this are suspects, whatever their fdr
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = real)]
     min_trust: Option<f64>,
-    /// Suspects are the least believed links, as many as are claimed to hold at
-    /// most this share of sound ones; none where links could not be judged
+    /// The least believed links are suspects, with at most this share of sound
+    /// links among them; none where links could not be judged
     /// [default: 0.1, or none with --min-trust or --fdr]
     #[arg(long, value_name = "Q", conflicts_with = "no_judge", allow_negative_numbers = true, value_parser = real)]
     false_discovery_rate: Option<f64>,
@@ -165,11 +165,8 @@ impl Limits {
         let is_given = args.fdr.is_some() || args.min_trust.is_some();
         let rate = args.false_discovery_rate;
         if let Some(given) = rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
-            return Err(Error::Param {
-                name: "false-discovery-rate",
-                accepted: "a number from 0 to 1".into(),
-                given: given.to_string(),
-            });
+            let name = "false-discovery-rate";
+            return Err(Error::argument(name, "between 0 and 1", given));
         }
         Ok(Limits {
             beliefs: rate.or((!args.no_judge && !is_given).then_some(0.1)),

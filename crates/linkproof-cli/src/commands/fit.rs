@@ -11,7 +11,7 @@ use linkproof::select::Selection;
 use linkproof::{CheckedParams, Dataset, Error, Fitted};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Format, quoted};
+use crate::args::{choice, quoted};
 use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
@@ -23,6 +23,7 @@ use crate::robust::{self, Recommended};
 use crate::search::{self, SearchArgs};
 use crate::session::{Session, counted, peak_memory_bytes};
 use crate::settings::SettingArgs;
+use crate::words::Flags;
 
 /// Fit embeddings to a graph and write a model folder
 ///
@@ -45,7 +46,7 @@ use crate::settings::SettingArgs;
 pub struct FitArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Labels node,label to keep in the folder for reports; a fit does not see
+    /// Labels node,label to keep in the folder for reports; the fit does not use
     /// them
     #[arg(long, value_name = "FILE", help_heading = "Inputs")]
     labels: Option<PathBuf>,
@@ -56,8 +57,8 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Output")]
     force: bool,
     /// Further formats of the embeddings; may be repeated [default: npy alone]
-    #[arg(long, value_name = "FORMAT", value_enum, help_heading = "Output")]
-    format: Vec<Format>,
+    #[arg(long, value_name = "FORMAT", value_parser = choice!(EmbeddingFormat), help_heading = "Output")]
+    format: Vec<EmbeddingFormat>,
     /// Write the model as a page too, report.html in the folder, as 'linkproof
     /// report' does
     #[arg(long, help_heading = "Output")]
@@ -74,9 +75,9 @@ pub struct FitArgs {
         help_heading = "Output"
     )]
     layout: OnLayout,
-    /// Believe each link as far as it deserves: chooses the ridge, judges links,
-    /// fits to walks over believed links, averages where that helps. Takes
-    /// several times as long as a plain fit. A --ridge that is given is kept
+    /// Believe each link as far as the evidence goes: choose the ridge, judge the
+    /// links, fit to walks over believed links, and average where that helps.
+    /// Takes several times as long as a plain fit. Keeps a --ridge that is given
     #[arg(long, help_heading = "Without labels", conflicts_with_all = ["select", "refine"])]
     robust: bool,
     /// Choose score, exponent and ridge without labels first, as 'linkproof
@@ -141,7 +142,9 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let mut params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
     if args.search.is_given() && !args.select {
-        return Err(Usage::new("candidates and --hold-out are for a search: add --select").into());
+        return Err(
+            Usage::new("lists of candidates and --hold-out need a search: add --select").into(),
+        );
     }
     args.files().check()?;
     let mut kind = FolderKind::model();
@@ -153,7 +156,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let mut inputs = Inputs::before(args.inputs())?;
     let data = args.data.read()?;
     for format in &args.format {
-        format.kind().check(data.ids())?;
+        format.check(data.ids())?;
     }
     let labels = args.labels.as_deref();
     let labels = labels
@@ -164,9 +167,9 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let mut findings = Findings::new(inputs);
     if args.select {
         progress.say("choosing settings");
-        let model = &args.settings.model;
-        let selection = args.search.run(&params, model, &data, &progress)?;
-        params = selection.chosen.params(&params).check()?;
+        let base = params.given();
+        let selection = args.search.run(base, &args.settings, &data, &progress)?;
+        params = selection.chosen.params(base).check()?;
         findings.selection = Some(selection);
     }
     if args.refine {
@@ -291,19 +294,12 @@ fn write_more(
         labels.write(&folder.file(model_files::LABELS), fitted)?;
     }
     for format in &args.format {
-        if format.kind() == EmbeddingFormat::Npy {
+        if *format == EmbeddingFormat::Npy {
             continue; // always there
         }
-        let file = folder.file(format.file_name());
+        let file = folder.file(&format!("embeddings.{format}"));
         let (n, dim) = (fitted.n_nodes(), fitted.dim());
-        io::write_embeddings(
-            file,
-            format.kind(),
-            fitted.ids(),
-            n,
-            dim,
-            fitted.recommended(),
-        )?;
+        io::write_embeddings(file, *format, fitted.ids(), n, dim, fitted.recommended())?;
     }
     Ok(())
 }
@@ -379,10 +375,10 @@ fn summary(
         counted(fitted.n_nodes(), "node"),
         counted(n_links(fitted), "link"),
         counted(fitted.dim(), "dimension"),
-        params.score,
+        params.given().score,
     );
-    if params.score != linkproof::params::ScoreKind::Likelihood {
-        let _ = write!(text, " with beta {}", params.beta);
+    if params.given().score != linkproof::params::ScoreKind::Likelihood {
+        let _ = write!(text, " with beta {}", params.given().beta);
     }
     let about = |is_estimated| if is_estimated { "about " } else { "" };
     let _ = write!(
@@ -400,7 +396,7 @@ fn summary(
     if let Some((start, best)) = report.held_out {
         let _ = write!(
             text,
-            "\n  held out  {}{best:.6} a pair (from {start:.6}), best at step {}",
+            "\n  held out  {}{best:.6} per pair (from {start:.6}), best at step {}",
             about(report.held_out_is_estimated),
             report.best_step
         );
@@ -415,14 +411,14 @@ fn summary(
             selection.seconds
         );
         for warning in &selection.warnings {
-            let _ = write!(text, "\n  warning   {warning}");
+            let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
         }
     }
     if let Some(suspects) = &findings.suspects {
         let _ = match suspects.links.len() {
             0 => write!(
                 text,
-                "\n  refined   no link set aside: the held-out pairs are best told with all"
+                "\n  refined   no link set aside: held-out pairs are predicted best with all links"
             ),
             n => write!(
                 text,
@@ -436,7 +432,7 @@ fn summary(
         text.push_str(&robust.words(params));
     }
     for note in &report.notes {
-        let _ = write!(text, "\n  note      {note}");
+        let _ = write!(text, "\n  note      {}", note.told(&Flags));
     }
     for path in findings.inputs.changed() {
         let path = path.display();

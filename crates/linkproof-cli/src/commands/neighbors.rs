@@ -37,7 +37,7 @@ pub struct NeighborsArgs {
     /// Only neighbors of this view
     #[arg(long, value_name = "V")]
     within: Option<String>,
-    /// How many neighbors a node
+    /// How many neighbors to list for each node
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
     /// CSV file to write: node,neighbor,rank,mu
@@ -147,12 +147,10 @@ fn check_views(model: &Fitted, view: usize, within: usize) -> Result<(), Error> 
     {
         return Ok(());
     }
-    Err(Error::Param {
-        name: "within",
-        accepted: format!(
-            "a view that took part in the fit together with '{}'",
-            model.views()[view].name
-        ),
-        given: model.views()[within].name.clone(),
-    })
+    let name = |view: usize| format!("'{}'", model.views()[view].name);
+    let accepted = format!(
+        "a view that took part in the fit together with {}",
+        name(view)
+    );
+    Err(Error::argument("within", accepted, name(within)))
 }

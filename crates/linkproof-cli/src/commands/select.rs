@@ -69,8 +69,7 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let data = args.data.read()?;
     progress.say("fitting candidates");
     Session::stop_on_interrupt()?;
-    let model = &args.settings.model;
-    let selection = args.search.run(&base, model, &data, &progress)?;
+    let selection = args.search.run(&base, &args.settings, &data, &progress)?;
     progress.end();
     let mut json = search::as_json(&selection);
     let written = [&args.out, &args.table, &args.plot];

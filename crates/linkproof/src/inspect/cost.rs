@@ -96,7 +96,7 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
     let smaller = if dim < params.dim {
         let params = Params {
             dim,
-            ..(**params).clone()
+            ..params.given().clone()
         };
         Some(Problem::<T>::new(&prepared, &params.check()?)?)
     } else {
@@ -114,7 +114,7 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
         let params = Params {
             solver: Some(solver),
             optimizer: Some(optimizer),
-            ..(**params).clone()
+            ..params.given().clone()
         };
         let Ok(params) = params.check() else {
             continue;

@@ -2,7 +2,7 @@
 
 use super::Fitted;
 use crate::encoder::Input;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result, quote};
 use crate::features::{Features, Matrix, Values};
 use crate::graph::Graph;
 use crate::math;
@@ -24,24 +24,16 @@ impl Fitted {
     pub fn view(&self, name: Option<&str>) -> Result<usize> {
         let names = || {
             let names: Vec<&str> = self.views.iter().map(|view| view.name.as_str()).collect();
-            names.join(", ")
+            format!("one of the model's views ({})", names.join(", "))
         };
         match name {
             None if self.views.len() == 1 => Ok(0),
-            None => Err(Error::Param {
-                name: "view",
-                accepted: format!("one of the model's views: {}", names()),
-                given: "none".into(),
-            }),
+            None => Err(Error::argument("view", names(), "not given")),
             Some(name) => self
                 .views
                 .iter()
                 .position(|view| view.name == name)
-                .ok_or_else(|| Error::Param {
-                    name: "view",
-                    accepted: format!("one of the model's views: {}", names()),
-                    given: name.to_owned(),
-                }),
+                .ok_or_else(|| Error::argument("view", names(), quote(name))),
         }
     }
 
@@ -62,16 +54,14 @@ impl Fitted {
         let place = self.view(view)?;
         let view = &self.views[place];
         if view.network.is_table() {
-            return Err(Error::data(
-                "model",
-                "a table encoder, which has a vector for each training node and none for others",
-                "a model fitted with data vectors (--encoder linear or mlp)",
-            ));
+            let found =
+                "a table encoder, which has a vector for each training node and none for others";
+            let error = Error::data("model", found, "a map from data vectors");
+            return Err(error.or(Remedy::FitWithVectors));
         }
         let matrix = features.matrix();
         if matrix.n_columns() != view.network.spec().inputs {
-            return Err(Error::data(
-                "features",
+            return Err(Error::features(
                 format!("data vectors of {} entries", matrix.n_columns()),
                 format!(
                     "{} entries, as the model was fitted with",
@@ -109,11 +99,8 @@ impl Fitted {
     ) -> Result<Matrix> {
         let Some(neighborhood) = &self.neighborhood else {
             if links.is_some() {
-                return Err(Error::data(
-                    "links",
-                    "links for a model that does not average over links",
-                    "a model fitted with --propagate",
-                ));
+                let found = "links for a model that does not average over links";
+                return Err(Error::links(found, "none").or(Remedy::FitWithPropagation));
             }
             return Ok(matrix);
         };

@@ -91,8 +91,7 @@ impl Fitted {
             self.views[place].network.spec().inputs,
         );
         if found != inputs {
-            return Err(Error::data(
-                "features",
+            return Err(Error::features(
                 format!("data vectors of {found} entries"),
                 format!("{inputs} entries, as the model was fitted with"),
             ));

@@ -7,9 +7,9 @@ use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::features::Values;
 use crate::graph::{Graph, Link};
-use crate::objective::{Prepared, Problem};
+use crate::objective::{Prepared, PreparedView, Problem};
 use crate::pairs::Split;
-use crate::params::{CheckedParams, OptimizerKind, Precision, ScoreKind};
+use crate::params::{self, CheckedParams, InUse, Note, OptimizerKind, Precision};
 use crate::processor::instructions;
 use crate::real::Real;
 use crate::score::Score;
@@ -79,7 +79,7 @@ pub fn fit_seeing(
 /// # Errors
 /// [`Error::TooHeavy`] names the heaviest link.
 pub fn check_weights(params: &CheckedParams, data: &Dataset) -> Result<()> {
-    if params.score == ScoreKind::Probability && params.beta > 0.0 {
+    if matches!(params.score(), params::Score::Probability { .. }) {
         return Ok(());
     }
     let (limit, precision) = match params.precision {
@@ -176,7 +176,7 @@ fn finish<T: Real>(
         .iter()
         .map(|x| x.to_f64() as f32)
         .collect();
-    let plain = Score::new(params.score, params.beta);
+    let plain = Score::of(params.score());
     let (value, value_is_estimated) = problem.value(theta, &plain, plan.look().at_every_pair());
     if !value.is_finite() || embeddings.iter().any(|x| !x.is_finite()) {
         return Err(Error::Diverged {
@@ -211,7 +211,7 @@ fn finish<T: Real>(
         _ => None,
     };
     Ok(Fitted {
-        params: (**params).clone(),
+        params: params.given().clone(),
         views,
         view_pairs: prepared.view_pairs.clone(),
         gamma: problem.gamma(theta),
@@ -239,7 +239,7 @@ fn finish<T: Real>(
             },
             k: plan.k,
             plan: serde_json::to_value(plan).unwrap_or_default(),
-            notes: notes(params, problem, &solution),
+            notes: notes(params, problem, plan, &solution),
             history: solution.history,
             seconds: clock.elapsed().as_secs_f64(),
         },
@@ -250,15 +250,20 @@ fn finish<T: Real>(
 fn notes<T: Real>(
     params: &CheckedParams,
     problem: &Problem<'_, T>,
+    plan: &Plan,
     solution: &Solution<T>,
-) -> Vec<String> {
-    let mut notes = problem.unused_settings(params);
+) -> Vec<Note> {
+    let views = problem.prepared().views.iter();
+    let encoder = |view: &PreparedView| params.encoder(&view.name, view.matrix.is_some()).ok();
+    let mut notes = params.unused(&InUse {
+        encoders: views.filter_map(encoder).collect(),
+        solver: plan.solver,
+        optimizer: plan.optimizer,
+        schedule_alpha: plan.schedule_alpha,
+        holds_out: problem.has_held_out(),
+    });
     if solution.held_out.is_some() && solution.best_step == 0 {
-        notes.push(
-            "no step lowered the held-out score, so the model is its random start: \
-             try a smaller beta or ridge, or let 'linkproof select' choose"
-                .to_owned(),
-        );
+        notes.push(Note::RandomStart);
     }
     notes
 }

@@ -81,7 +81,7 @@ impl Fitted {
         let mut report = load_report(&folder.join(FIT))?;
         report.k = reader.f64s("k", &[1])?[0];
         Ok(Fitted {
-            params: (*params).clone(),
+            params: params.given().clone(),
             views,
             view_pairs: described.view_pairs,
             gamma,

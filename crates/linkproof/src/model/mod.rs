@@ -22,7 +22,7 @@ use crate::features::{Matrix, Values};
 use crate::graph::{Graph, LinkCounts};
 use crate::ids::Ids;
 use crate::pairs::ViewMatrix;
-use crate::params::Params;
+use crate::params::{Note, Params};
 use crate::solve::{Record, StopReason};
 
 /// A view's encoder with its weights.
@@ -65,7 +65,7 @@ pub struct FitReport {
     pub plan: serde_json::Value,
     /// What a user should know, such as settings without effect.
     #[serde(default)]
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// The history.
     pub history: Vec<Record>,
     /// Seconds of the whole fit.

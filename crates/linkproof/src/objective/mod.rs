@@ -24,14 +24,14 @@ use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::encoder::{Dropout, Input, Network, NetworkSpec, Pass, Statistics};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::Graph;
 use crate::math;
 use crate::pairs::{
     AllPairs, Charge, Embedded, ListedPairs, PairEngine, Part, Split, Sums, Tiled, ViewMatrix,
     listed_pairs,
 };
-use crate::params::{CheckedParams, EncoderKind, OutputActivation, Params};
+use crate::params::{CheckedParams, Encoder};
 use crate::real::{Real, dot_f64};
 use crate::score::{Kernel, Score};
 
@@ -95,9 +95,12 @@ impl<'a, T: Real> Problem<'a, T> {
     /// Sets the objective up.
     pub fn new(prepared: &'a Prepared, params: &CheckedParams) -> Result<Problem<'a, T>> {
         let mut views = Vec::new();
+        let mut encoders = Vec::new();
         let mut next = 0;
         for view in &prepared.views {
-            let network = Network::new(view_spec(view, params)?);
+            let encoder = params.encoder(&view.name, view.matrix.is_some())?;
+            let network = Network::new(view_spec(view, &encoder, params.dim));
+            encoders.push(encoder);
             let input = match &view.matrix {
                 Some(matrix) if !network.is_table() => Input::new(matrix),
                 _ => Input::Nodes(view.rows.len()),
@@ -122,9 +125,10 @@ impl<'a, T: Real> Problem<'a, T> {
         for &(d, e) in &prepared.view_pairs {
             minus.set(d, e, -1.0);
         }
-        let score = Score::new(params.score, params.beta).capped::<T>();
+        let score = Score::of(params.score()).capped::<T>();
         let kernel = Kernel::new(&score);
-        let drops = params.dropout > 0.0 || params.input_dropout > 0.0;
+        let dropout = encoders.iter().map(Encoder::dropout).fold(0.0, f64::max);
+        let drops = dropout > 0.0 || params.input_dropout > 0.0;
         Ok(Problem {
             views,
             dim: params.dim,
@@ -144,7 +148,7 @@ impl<'a, T: Real> Problem<'a, T> {
             prepared,
             unit,
             ridge: params.ridge,
-            dropout: drops.then_some((params.input_dropout, params.dropout)),
+            dropout: drops.then_some((params.input_dropout, dropout)),
             seed: params.seed,
             watched: Watched(Mutex::new(None)),
         })
@@ -183,26 +187,6 @@ impl<'a, T: Real> Problem<'a, T> {
     /// Whether the objective changes from step to step.
     pub fn is_random(&self) -> bool {
         self.dropout.is_some()
-    }
-
-    /// Settings that were given and that nothing in this problem reads.
-    pub fn unused_settings(&self, params: &Params) -> Vec<String> {
-        let is_mlp = |view: &EncodedView<'_, T>| view.network.spec().kind == EncoderKind::Mlp;
-        if self.views.iter().any(is_mlp) {
-            return Vec::new();
-        }
-        [
-            ("batch-norm", params.batch_norm),
-            ("dropout", params.dropout > 0.0),
-            (
-                "output-activation",
-                params.output_activation != OutputActivation::None,
-            ),
-        ]
-        .into_iter()
-        .filter(|(_, given)| *given)
-        .map(|(name, _)| format!("--{name} has no effect: no encoder is an mlp"))
-        .collect()
     }
 
     /// The score that solvers follow.
@@ -460,28 +444,8 @@ impl<'a, T: Real> Problem<'a, T> {
 }
 
 /// The shape of a view's encoder.
-fn view_spec(view: &PreparedView, params: &Params) -> Result<NetworkSpec> {
+fn view_spec(view: &PreparedView, encoder: &Encoder, outputs: usize) -> NetworkSpec {
     let columns = view.matrix.as_ref().map(crate::features::Matrix::n_columns);
-    let kind = params.encoder_of(&view.name, columns.is_some());
-    let inputs = match (kind, columns) {
-        (EncoderKind::Table, _) => view.rows.len(),
-        (_, Some(columns)) => columns,
-        (_, None) => {
-            return Err(Error::Param {
-                name: "encoder",
-                accepted: "table for nodes without data vectors (name it for the view: VIEW=table)"
-                    .into(),
-                given: kind.to_string(),
-            });
-        }
-    };
-    Ok(NetworkSpec {
-        kind,
-        inputs,
-        hidden: params.hidden.clone(),
-        outputs: params.dim,
-        activation: params.activation,
-        output_activation: params.output_activation,
-        batch_norm: params.batch_norm,
-    })
+    let inputs = columns.filter(|_| *encoder != Encoder::Table);
+    NetworkSpec::of(encoder, inputs.unwrap_or(view.rows.len()), outputs)
 }

@@ -6,11 +6,13 @@
 
 mod gate;
 mod outcome;
+mod own;
 mod recipe;
 mod unseen;
 
 pub use gate::{LEAST_COLUMNS, Told};
 pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links, weights_spoke};
+pub use own::OWN_SETTINGS;
 pub use recipe::{
     Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, tell, walks_over,
 };

@@ -97,8 +97,7 @@ impl Regression {
     /// The embeddings of nodes from their data vectors.
     pub fn embed(&self, vectors: &Matrix) -> Result<Vec<f32>> {
         if vectors.n_columns() != self.n_columns {
-            return Err(Error::data(
-                "features",
+            return Err(Error::features(
                 format!("data vectors of {} entries", vectors.n_columns()),
                 format!("{} entries, as the model was fitted with", self.n_columns),
             ));

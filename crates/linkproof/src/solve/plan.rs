@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use crate::encoder::Network;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::objective::{Look, Problem};
 use crate::params::{
-    CheckedParams, EncoderKind, OptimizerKind, Sampler as SamplerKind, SolverKind,
+    CheckedParams, EncoderKind, OptimizerKind, Param, Sampler as SamplerKind, SolverKind,
 };
 use crate::real::Real;
 
@@ -105,11 +105,9 @@ impl Plan {
             OptimizerKind::Adam
         });
         if optimizer == OptimizerKind::Lbfgs && solver == SolverKind::Sgd {
-            return Err(Error::Param {
-                name: "optimizer",
-                accepted: "adam or sgd with the sgd solver, which a graph of this size gets unless --solver exact".into(),
-                given: "lbfgs".into(),
-            });
+            let accepted = "adam or sgd with the sgd solver, which a graph of this size gets";
+            let error = Error::param(Param::Optimizer, accepted, optimizer);
+            return Err(error.or(Remedy::ExactSolver));
         }
         let sweeps = solver == SolverKind::Sgd
             && params.sampler == SamplerKind::Block
