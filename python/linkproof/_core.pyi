@@ -24,6 +24,7 @@ __all__ = [
     "fit_robust",
     "kmeans",
     "objective",
+    "robust_settings",
     "select",
     "smooth",
 ]
@@ -150,6 +151,7 @@ class Model:
     ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]: ...
 
 def default_settings() -> str: ...
+def robust_settings() -> list[tuple[str, str]]: ...
 def select(data: Data, settings: str, search: str, *, threads: int | None, show: _Show) -> str: ...
 def audit(
     model: Model,

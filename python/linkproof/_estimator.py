@@ -27,7 +27,7 @@ from linkproof._settings import (
 )
 from linkproof._storing import Storing
 from linkproof._trusting import Trusting, refuse_settings
-from linkproof._words import quoted
+from linkproof._words import refused
 
 
 class GraphEmbedding(
@@ -340,9 +340,7 @@ class GraphEmbedding(
         settings = to_core(params, read_seed(self.random_state))
         threads = read_threads(self.n_jobs)
         if self.callback is not None and not callable(self.callback):
-            raise ValueError(
-                f"callback: accepted is a function or None; given was {quoted(self.callback)}"
-            )
+            raise refused("callback", "a function or None", self.callback)
         robust = read_flag("robust", self.robust)
         if robust:
             refuse_settings(params)

@@ -16,7 +16,7 @@ from linkproof import _core
 from linkproof._features import as_table, frame_library, read_matrix
 from linkproof._handover import core_ids, core_vectors, id_array
 from linkproof._views import matrix_block
-from linkproof._words import quoted
+from linkproof._words import refused
 
 
 class FittedModel:
@@ -115,7 +115,7 @@ class FittedModel:
         if view is None and len(names) == 1:
             return 0
         if view not in names:
-            raise ValueError(f"{name}: accepted is one of {names}; given was {quoted(view)}")
+            raise refused(name, f"one of {names}", view)
         return names.index(view)
 
     def _read_unseen(self, X: Any, place: int, name: str = "X") -> _core.Vectors:

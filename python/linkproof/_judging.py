@@ -21,7 +21,7 @@ from linkproof._links import ListedLinks, MatrixLinks
 from linkproof._output import as_configured
 from linkproof._progress import Progress
 from linkproof._settings import read_count, read_flag, read_rules, read_threads
-from linkproof._words import quoted
+from linkproof._words import quoted, refused
 
 
 class Judging(FittedModel):
@@ -334,6 +334,4 @@ def _share(name: str, value: Any) -> float | None:
     try:
         return None if value is None else float(value)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"{name}: accepted is a number from 0 to 1; given was {quoted(value)}"
-        ) from None
+        raise refused(name, "between 0 and 1", value) from None

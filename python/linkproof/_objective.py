@@ -12,7 +12,7 @@ from linkproof._features import read_matrix
 from linkproof._handover import core_links
 from linkproof._inputs import read_graph
 from linkproof._settings import read_flag, read_real, read_rules, read_threads
-from linkproof._words import quoted
+from linkproof._words import refused
 
 
 class Objective(NamedTuple):
@@ -92,7 +92,7 @@ def objective(
     3
     """
     if precision not in ("f32", "f64"):
-        raise ValueError(f"precision: accepted is 'f32' or 'f64'; given was {quoted(precision)}")
+        raise refused("precision", "'f32' or 'f64'", precision)
     matrix = read_matrix(Y, "Y")
     if not isinstance(matrix, np.ndarray):
         raise ValueError("Y: found a sparse matrix; expected an array, one row a node")

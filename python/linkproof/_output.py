@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn import get_config
 
-from linkproof._words import quoted
+from linkproof._words import refused
 
 OUTPUTS = ("default", "pandas", "polars")
 
@@ -18,7 +18,7 @@ def chosen_output(name: Any) -> str:
     """The name of a container."""
     if name in OUTPUTS:
         return str(name)
-    raise ValueError(f"transform: accepted is one of {list(OUTPUTS)}; given was {quoted(name)}")
+    raise refused("transform", f"one of {list(OUTPUTS)}", name)
 
 
 def as_configured(estimator: Any, values: npt.NDArray[np.float32], ids: Any) -> Any:

@@ -25,7 +25,7 @@ from linkproof._settings import (
     read_threads,
     to_core,
 )
-from linkproof._words import quoted
+from linkproof._words import refused
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,7 @@ def select(
     base = GraphEmbedding(**settings)
     if read_flag("robust", base.robust):
         raise ValueError(
-            "robust: accepted in a search is False, for a robust fit chooses its settings itself; "
-            "given was True"
+            "robust must be False in a search, but is True: a robust fit chooses its settings itself"
         )
     wanted: dict[str, Any] = {
         "folds": read_count("folds", folds, 2, 100),
@@ -202,16 +201,16 @@ def _row(candidate: dict[str, Any]) -> dict[str, Any]:
 
 def _plain(name: str, values: Any) -> list[Any]:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
-        raise ValueError(f"{name}: accepted is a list; given was {quoted(values)}")
+        raise refused(name, "a list", values)
     plain = [value.item() if isinstance(value, np.generic) else value for value in values]
     for value in plain:
         is_plain = isinstance(value, (str, int)) and not isinstance(value, bool)
         if not is_plain and not (isinstance(value, float) and math.isfinite(value)):
-            raise ValueError(f"{name}: accepted are numbers or names; given was {quoted(value)}")
+            raise refused(name, "a list of numbers or names", value)
     return plain
 
 
 def _text(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    raise ValueError(f"{name}: accepted is text; given was {quoted(value)}")
+    raise refused(name, "text", value)

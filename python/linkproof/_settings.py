@@ -12,56 +12,35 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from linkproof._words import quoted
+from linkproof import _core
+from linkproof._words import refused
 
-COUNTS = (
-    "dim", "propagate", "steps", "patience", "walks", "link_batch", "pair_batch", "block",
-)  # fmt: skip
-REALS = (
-    "beta", "ridge", "dropout", "input_dropout", "validation", "learning_rate", "schedule_alpha",
-    "schedule_t0", "momentum", "clip", "lambda_", "radius", "init_scale",
-)  # fmt: skip
-CHOICES = (
-    "score", "weights", "activation", "output_activation", "normalize", "solver", "optimizer",
-    "sampler", "precision",
-)  # fmt: skip
-FLAGS = ("batch_norm", "walks_weighted")
-# Settings for which None means: chosen to fit the data and the other settings.
-CHOSEN = (
-    "solver", "optimizer", "steps", "validation", "learning_rate", "schedule_alpha", "clip",
-    "link_batch", "block", "lambda_", "radius", "view_pairs",
-)  # fmt: skip
-# Where the core's name is not the Python name with dashes.
-_CORE_NAMES = {"lambda_": "lambda", "random_state": "seed"}
+# Every setting of the core with its default, by its name there.
+_DEFAULTS: dict[str, Any] = json.loads(_core.default_settings())
+# Those that have another form in Python.
+_OTHERWISE = ("seed", "encoder", "view-encoders")
+# Where the Python name is not the core's with underscores.
+_PYTHON_NAMES = {"lambda": "lambda_", "seed": "random_state"}
 
 
 def to_core(params: Mapping[str, Any], seed: int) -> str:
     """The settings among an estimator's parameters, as the JSON that the core reads."""
     settings: dict[str, Any] = {"seed": seed}
-    kinds: list[tuple[tuple[str, ...], Any]] = [
-        (COUNTS, _count), (REALS, read_real), (CHOICES, _choice), (FLAGS, read_flag),
-    ]  # fmt: skip
-    for names, read in kinds:
-        for name in names:
-            value = params[name]
-            if value is None and name in CHOSEN:
-                continue
-            settings[core_name(name)] = read(name, value)
-    hidden = params["hidden"]
-    widths = hidden if isinstance(hidden, Iterable) else [hidden]
-    settings["hidden"] = [_count("hidden", width) for width in widths]
+    for core in _DEFAULTS:
+        if core not in _OTHERWISE:
+            name = _python_name(core)
+            settings[core] = _plain(name, params[name])
+    if not isinstance(settings["hidden"], (list, str)):
+        settings["hidden"] = [settings["hidden"]]
     settings.update(_encoders(params["encoder"]))
-    if params["view_pairs"] is not None:
-        settings["view-pairs"] = _view_pairs(params["view_pairs"])
     return json.dumps(settings)
 
 
 def from_core(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The estimator's parameters for settings as the core writes them."""
-    params: dict[str, Any] = {}
-    for name in (*COUNTS, *REALS, *CHOICES, *FLAGS, "hidden", "view_pairs"):
-        value = settings.get(core_name(name))
-        params[name] = tuple(value) if name == "hidden" and value is not None else value
+    names = [core for core in _DEFAULTS if core not in _OTHERWISE]
+    params = {_python_name(core): settings.get(core) for core in names}
+    params["hidden"] = tuple(params["hidden"])
     if params["view_pairs"] is not None:
         params["view_pairs"] = [tuple(pair) for pair in params["view_pairs"]]
     encoder = settings.get("encoder") or "auto"
@@ -71,9 +50,23 @@ def from_core(settings: Mapping[str, Any]) -> dict[str, Any]:
     return params
 
 
-def core_name(name: str) -> str:
-    """The core's name of a parameter."""
-    return _CORE_NAMES.get(name, name.replace("_", "-"))
+def _python_name(core: str) -> str:
+    return _PYTHON_NAMES.get(core, core.replace("-", "_"))
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A value of plain Python types, which the core checks."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    if isinstance(value, numbers.Real):
+        return read_real(name, value)
+    if isinstance(value, Iterable) and not isinstance(value, (bytes, Mapping)):
+        return [_plain(name, item) for item in value]
+    raise refused(name, "a number, text, or a list of them", value)
 
 
 def read_seed(random_state: Any) -> int:
@@ -81,12 +74,12 @@ def read_seed(random_state: Any) -> int:
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
         if 0 <= int(random_state) < 2**64:
             return int(random_state)
-        raise _refused("random_state", "a whole number from 0 to 2^64 - 1", random_state)
+        raise refused("random_state", "a whole number from 0 to 2^64 - 1", random_state)
     try:
         generator = check_random_state(random_state)
     except ValueError:
         accepted = "a whole number, a numpy.random.RandomState or None"
-        raise _refused("random_state", accepted, random_state) from None
+        raise refused("random_state", accepted, random_state) from None
     return int(generator.randint(2**31 - 1))
 
 
@@ -99,22 +92,22 @@ def read_threads(n_jobs: Any) -> int | None:
         return max(1, (os.cpu_count() or 1) + 1 + int(n_jobs))
     if _is_whole(n_jobs) and 1 <= n_jobs <= 1024:
         return int(n_jobs)
-    raise _refused("n_jobs", "1 to 1024 threads, or None or -1 for all cores", n_jobs)
+    raise refused("n_jobs", "1 to 1024 threads, or None or -1 for all cores", n_jobs)
 
 
 def read_count(name: str, value: Any, least: int = 1, most: int = 2**31 - 1) -> int:
     """A whole number within bounds."""
     if _is_whole(value) and least <= value <= most:
         return int(value)
-    bounds = f"{least} or more" if most == 2**31 - 1 else f"{least} to {most}"
-    raise _refused(name, f"a whole number, {bounds}" if least <= 1 else bounds, value)
+    bounds = f"of {least} or more" if most == 2**31 - 1 else f"from {least} to {most}"
+    raise refused(name, f"a whole number {bounds}", value)
 
 
 def read_flag(name: str, value: Any) -> bool:
     """A parameter that is True or False."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise _refused(name, "True or False", value)
+    raise refused(name, "True or False", value)
 
 
 def read_real(name: str, value: Any) -> float:
@@ -122,33 +115,19 @@ def read_real(name: str, value: Any) -> float:
     is_real = isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
     if is_real and math.isfinite(float(value)):
         return float(value)
-    raise _refused(name, f"a finite number{_or_none(name)}", value)
+    raise refused(name, "a finite number", value)
 
 
 def read_rules(duplicates: Any, self_links: Any) -> tuple[str, str]:
     """What to do with repeated pairs and with self-links; the core knows the names."""
     for name, rule in (("duplicates", duplicates), ("self_links", self_links)):
         if not isinstance(rule, str):
-            raise _refused(name, "the name of a rule as text", rule)
+            raise refused(name, "the name of a rule as text", rule)
     return duplicates, self_links
 
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
-
-
-def _count(name: str, value: Any) -> int:
-    if _is_whole(value) and 0 <= value < 2**63:
-        return int(value)
-    raise _refused(name, f"a whole number{_or_none(name)}", value)
-
-
-def _choice(name: str, value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    if value is None and name in ("normalize", "output_activation"):
-        return "none"
-    raise _refused(name, f"the name of a choice as text{_or_none(name)}", value)
 
 
 def _encoders(encoder: Any) -> dict[str, Any]:
@@ -159,30 +138,10 @@ def _encoders(encoder: Any) -> dict[str, Any]:
         return {"encoder": encoder}
     if not isinstance(encoder, Mapping):
         accepted = "'auto', 'linear', 'mlp', 'table' or a dict of these by view"
-        raise _refused("encoder", accepted, encoder)
+        raise refused("encoder", accepted, encoder)
     settings: dict[str, Any] = {}
     by_view = {str(view): kind for view, kind in encoder.items() if kind not in (None, "auto")}
     if "*" in by_view:
         settings["encoder"] = by_view.pop("*")
     settings["view-encoders"] = by_view
     return settings
-
-
-def _view_pairs(pairs: Any) -> list[list[str]]:
-    accepted = "a list of pairs of views, such as [('text', 'image')]"
-    if isinstance(pairs, (str, bytes)) or not isinstance(pairs, Iterable):
-        raise _refused("view_pairs", accepted, pairs)
-    listed = [list(pair) if isinstance(pair, (tuple, list)) else pair for pair in pairs]
-    for pair in listed:
-        is_pair = isinstance(pair, list) and len(pair) == 2
-        if not is_pair or not all(isinstance(end, str) for end in pair):
-            raise _refused("view_pairs", accepted, pairs)
-    return listed
-
-
-def _or_none(name: str) -> str:
-    return " or None" if name in CHOSEN else ""
-
-
-def _refused(name: str, accepted: str, given: Any) -> ValueError:
-    return ValueError(f"{name}: accepted is {accepted}; given was {quoted(given)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,35 +15,19 @@ from sklearn.utils.validation import check_is_fitted
 from linkproof._fitted import FittedModel
 from linkproof._handover import rows_of
 from linkproof._pairs import pair_ends
+from linkproof._settings import from_core
 from linkproof._words import quoted
 
-# Settings that the recipe chooses, with the values that leave the choice to it.
-CHOSEN_BY_RECIPE: dict[str, Any] = {
-    "score": "moment",
-    "beta": 0.1,
-    "ridge": 2.0,
-    "weights": "asis",
-    "propagate": 0,
-    "walks": 0,
-    "walks_weighted": False,
-    "validation": None,
-    "lambda_": None,
-    "view_pairs": None,
-    "callback": None,
-}
+# Why a robust fit makes settings itself.
 _WHY = {
-    "score": "a robust fit has the likelihood of believed links as its score",
-    "beta": "a robust fit believes links by evidence, not by beta",
-    "ridge": "a robust fit chooses the ridge itself",
-    "weights": "a robust fit reads weights as evidence, whatever their unit",
-    "propagate": "a robust fit decides about averages itself",
-    "walks": "a robust fit walks over believed links, of length 4",
-    "walks_weighted": "a robust fit walks over links by how far they are believed",
-    "validation": "a robust fit holds no pairs out of its last fit",
-    "lambda_": "a robust fit takes the weight at which the limit is exact",
-    "view_pairs": "a robust fit takes all pairs of views that have links",
-    "callback": "a robust fit is many fits, whose steps nobody hears of",
+    **dict(_core.robust_settings()),
+    "ridge": "it chooses the ridge itself",
+    "refine": "it counts each link by its belief instead",
+    "callback": "it is many fits, whose steps are not shown",
 }
+_DEFAULTS = {**from_core(json.loads(_core.default_settings())), "refine": False, "callback": None}
+# Those settings, with the values that leave the choice to it.
+CHOSEN_BY_RECIPE: dict[str, Any] = {name: _DEFAULTS[name] for name in _WHY}
 
 
 @dataclass(frozen=True)
@@ -231,8 +216,8 @@ def refuse_settings(params: Mapping[str, Any]) -> None:
         is_free = given is None if free is None else bool(np.all(given == free))
         if not is_free:
             raise ValueError(
-                f"{name}: accepted with robust=True is {quoted(free)}, for {_WHY[name]}; given "
-                f"was {quoted(given)}"
+                f"{name} must be left at {quoted(free)} for a robust fit, but is {quoted(given)}: "
+                f"{_WHY[name]}"
             )
 
 

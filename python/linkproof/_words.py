@@ -14,3 +14,8 @@ def quoted(value: Any) -> str:
     if len(text) <= _SHOWN + 8:
         return text
     return f"{text[:_SHOWN]}… ({len(text)} characters)"
+
+
+def refused(name: str, accepted: str, given: Any) -> ValueError:
+    """An exception for an argument that must be something else."""
+    return ValueError(f"{name} must be {accepted}, but is {quoted(given)}")

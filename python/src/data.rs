@@ -5,14 +5,14 @@ use linkproof::error::quote;
 use linkproof::features::{Matrix, Values};
 use linkproof::graph::{Compressed, Duplicates, Link, LinkRules, SelfLinks};
 use linkproof::ids::{Ids, Names};
-use linkproof::{Dataset, Error, Features, Graph};
+use linkproof::{Dataset, Features, Graph};
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{self, Whole};
-use crate::errors::exception;
+use crate::errors::{choice, exception};
 
 /// Undirected weighted links between nodes.
 #[pyclass(frozen, module = "linkproof._core")]
@@ -165,32 +165,9 @@ fn node_ids(ids: &Bound<'_, PyAny>) -> PyResult<Ids> {
 
 /// What to do with repeated pairs and with self-links.
 fn link_rules((duplicates, self_links): &(String, String)) -> PyResult<LinkRules> {
-    let refuse = |name, accepted: &str, given: &str| {
-        exception(Error::Param {
-            name,
-            accepted: accepted.to_owned(),
-            given: format!("'{given}'"),
-        })
-    };
     Ok(LinkRules {
-        duplicates: match duplicates.as_str() {
-            "error" => Duplicates::Error,
-            "sum" => Duplicates::Sum,
-            "max" => Duplicates::Max,
-            "first" => Duplicates::First,
-            other => {
-                return Err(refuse(
-                    "duplicates",
-                    "'error', 'sum', 'max' or 'first'",
-                    other,
-                ));
-            }
-        },
-        self_links: match self_links.as_str() {
-            "error" => SelfLinks::Error,
-            "drop" => SelfLinks::Drop,
-            other => return Err(refuse("self-links", "'error' or 'drop'", other)),
-        },
+        duplicates: choice("duplicates", duplicates, Duplicates::ALL)?,
+        self_links: choice("self-links", self_links, SelfLinks::ALL)?,
     })
 }
 

@@ -1,7 +1,10 @@
 //! Errors of the library as Python's exceptions, in words for Python users.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use linkproof::Error;
-use linkproof::error::{TOO_HEAVY, quote, shown, shown_path};
+use linkproof::error::{Dialect, Remedy, Subject, any_of, quote};
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{
@@ -19,162 +22,79 @@ create_exception!(
 /// The exception for an error: `OSError` for files, `FitError` for numbers that
 /// ran away, `ValueError` for everything that the caller gave.
 pub fn exception(error: Error) -> PyErr {
+    let words = error.told(&Keywords);
     match &error {
         Error::Read { path, source } | Error::Write { path, source } => {
             let path = path.display().to_string();
             match source.raw_os_error() {
                 // With a number Python chooses the class, such as FileNotFoundError.
-                Some(number) => PyOSError::new_err((number, words(&error), path)),
-                None => PyOSError::new_err(words(&error)),
+                Some(number) => PyOSError::new_err((number, words, path)),
+                None => PyOSError::new_err(words),
             }
         }
-        Error::Output { path, .. } if path.exists() => PyFileExistsError::new_err(words(&error)),
-        Error::Output { .. } | Error::Input { .. } => PyOSError::new_err(words(&error)),
-        Error::Diverged { .. } => FitError::new_err(words(&error)),
+        Error::Output { path, .. } if path.exists() => PyFileExistsError::new_err(words),
+        Error::Output { .. } | Error::Input { .. } => PyOSError::new_err(words),
+        Error::Diverged { .. } => FitError::new_err(words),
         Error::Interrupted { .. } => PyKeyboardInterrupt::new_err(()),
-        _ => PyValueError::new_err(words(&error)),
+        _ => PyValueError::new_err(words),
     }
 }
 
-/// The message, with arguments named as Python's callers know them.
-fn words(error: &Error) -> String {
-    match error {
-        Error::Data {
-            what,
-            found,
-            expected,
-        } => format!(
-            "{}: found {}; expected {}",
-            shown(&argument(what)),
-            shown(found),
-            shown(&in_python(expected))
-        ),
-        Error::Input {
-            path,
-            line,
-            found,
-            expected,
-        } => {
-            let line = line.map_or_else(String::new, |line| format!(", line {line}"));
-            format!(
-                "{}{line}: found {}; expected {}",
-                shown_path(path),
-                shown(found),
-                shown(&in_python(expected))
-            )
+/// One of a closed set of names.
+pub fn choice<T: FromStr + Display + Copy>(
+    name: &'static str,
+    text: &str,
+    all: &[T],
+) -> Result<T, PyErr> {
+    text.parse().map_err(|_| {
+        let all: Vec<String> = all.iter().map(|one| format!("'{one}'")).collect();
+        exception(Error::argument(name, any_of(&all), quote(text)))
+    })
+}
+
+/// Arguments as Python's callers know them.
+pub struct Keywords;
+
+impl Dialect for Keywords {
+    fn name(&self, name: &str) -> String {
+        match name {
+            "lambda" => "lambda_".to_owned(),
+            "seed" => "random_state".to_owned(),
+            "force" => "overwrite".to_owned(),
+            "view-encoders" => "encoder".to_owned(),
+            name => name.replace('-', "_"),
         }
-        Error::Output {
-            path,
-            found,
-            expected,
-        } => format!(
-            "{}: {}; {}",
-            shown_path(path),
-            shown(found),
-            shown(&in_python(expected))
-        ),
-        Error::Param {
-            name,
-            accepted,
-            given,
-        } => format!(
-            "{}: accepted is {}; given was {}",
-            python_name(name),
-            in_python(accepted),
-            shown(given)
-        ),
-        Error::UnknownNode { id } => format!(
-            "links: found node {}, which is none of the model's nodes; \
-             expected only ids of its nodes (see nodes_)",
-            quote(id)
-        ),
-        Error::DuplicateLink {
-            src,
-            dst,
-            first,
-            second,
-        } => format!(
-            "links: found the pair {}, {} more than once (weights {first} and {second}); \
-             expected each pair once, or duplicates=\"sum\", \"max\" or \"first\"",
-            quote(src),
-            quote(dst)
-        ),
-        Error::Asymmetric {
-            src,
-            dst,
-            forward,
-            backward,
-        } => format!(
-            "links: found a matrix that is not symmetric: {forward} from {} to {} and \
-             {backward} back; expected a symmetric or triangular matrix. Symmetrise it, as in \
-             links.maximum(links.T) or links + links.T, or say duplicates=\"max\" or \
-             duplicates=\"sum\"",
-            quote(src),
-            quote(dst)
-        ),
-        Error::TooHeavy {
-            src,
-            dst,
-            weight,
-            limit,
-            precision,
-        } => format!(
-            "links: found weight {weight:e} between {} and {}; expected weights that add up to \
-             {limit:e} at most, as a fit in {precision} precision needs: {}",
-            quote(src),
-            quote(dst),
-            in_python(TOO_HEAVY)
-        ),
-        Error::Diverged { step, detail } => format!(
-            "the fit diverged at step {step}: {detail}. Try a smaller learning_rate, a larger \
-             ridge or clip=1"
-        ),
-        // Nothing but paths and what the system says.
-        other => other.to_string(),
     }
-}
 
-/// What the library calls features is `X` to a Python user.
-fn argument(what: &str) -> String {
-    match what.strip_prefix("features of view ") {
-        Some(view) => format!("X[{view}]"),
-        None if what == "features" => "X".to_owned(),
-        None => what.to_owned(),
+    fn with(&self, name: &str, values: &[&str]) -> String {
+        let value = |value: &&str| match *value {
+            "true" => "True".to_owned(),
+            number if number.parse::<f64>().is_ok() => number.to_owned(),
+            text => format!("\"{text}\""),
+        };
+        let values: Vec<String> = values.iter().map(value).collect();
+        format!("{}={}", self.name(name), any_of(&values))
     }
-}
 
-fn python_name(name: &str) -> String {
-    match name {
-        "lambda" => "lambda_".to_owned(),
-        "seed" => "random_state".to_owned(),
-        name => name.replace('-', "_"),
+    fn selection(&self) -> &str {
+        "linkproof.select"
     }
-}
 
-/// Options of the command line as arguments: `--self-links drop` becomes
-/// `self_links="drop"`, and `--validation` alone `validation`. For what the library
-/// says itself, not for what users write.
-pub fn in_python(text: &str) -> String {
-    const VALUES: [(&str, &str); 7] = [
-        ("--self-links drop", "self_links=\"drop\""),
-        ("--duplicates sum", "duplicates=\"sum\""),
-        ("--weights log1p", "weights=\"log1p\""),
-        ("--score probability", "score=\"probability\""),
-        ("--solver sgd", "solver=\"sgd\""),
-        ("--sampler pairs", "sampler=\"pairs\""),
-        ("--force", "overwrite=True"),
-    ];
-    let mut text = text.replace("'linkproof select'", "linkproof.select");
-    for (option, argument) in VALUES {
-        text = text.replace(option, argument);
+    fn subject(&self, subject: &Subject) -> Option<String> {
+        match subject {
+            Subject::Features { view: None } => Some("X".to_owned()),
+            Subject::Features { view: Some(view) } => Some(format!("X[{}]", quote(view))),
+            _ => None,
+        }
     }
-    let mut parts = text.split("--");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(|c: char| !c.is_ascii_lowercase() && c != '-');
-        let (name, rest) = part.split_at(end.unwrap_or(part.len()));
-        out.push_str(&python_name(name));
-        out.push_str(rest);
+
+    fn remedy(&self, remedy: Remedy) -> Option<String> {
+        match remedy {
+            Remedy::Symmetrise => Some(format!(
+                "symmetrise it, as in links.maximum(links.T) or links + links.T, or set {}",
+                self.with("duplicates", &["max", "sum"])
+            )),
+            _ => None,
+        }
     }
-    out
 }

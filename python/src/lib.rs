@@ -12,12 +12,23 @@ mod settings;
 mod stored;
 mod work;
 
+use linkproof::error::Dialect;
 use pyo3::prelude::*;
+
+use crate::errors::Keywords;
 
 /// Every setting with its default, as JSON.
 #[pyfunction]
 fn default_settings() -> String {
     settings::defaults()
+}
+
+/// The settings that a robust fit makes itself, and why.
+#[pyfunction]
+fn robust_settings() -> Vec<(String, &'static str)> {
+    let own = linkproof::robust::OWN_SETTINGS.into_iter();
+    own.map(|(param, why)| (Keywords.name(param.name()), why))
+        .collect()
 }
 
 /// The compiled half of linkproof. Private: use the package.
@@ -30,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<data::Data>()?;
     module.add_class::<model::Model>()?;
     module.add_function(wrap_pyfunction!(default_settings, module)?)?;
+    module.add_function(wrap_pyfunction!(robust_settings, module)?)?;
     module.add_function(wrap_pyfunction!(search::select_settings, module)?)?;
     module.add_function(wrap_pyfunction!(judge::audit_links, module)?)?;
     module.add_function(wrap_pyfunction!(judge::smooth_embeddings, module)?)?;

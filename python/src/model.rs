@@ -9,7 +9,7 @@ use linkproof::layout::{self, Method};
 use linkproof::model::{Classes, End, NewLink, fit_json};
 use linkproof::report::Report;
 use linkproof::robust::embed_new;
-use linkproof::{Features, Fit, Fitted, Runtime};
+use linkproof::{Error, Features, Fit, Fitted, Runtime};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -18,7 +18,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde_json::{Map, Value, json};
 
 use crate::data::{Data, Links, Vectors};
-use crate::errors::{exception, in_python};
+use crate::errors::{Keywords, exception};
 use crate::settings::params;
 use crate::work::{Audience, quietly, run};
 
@@ -115,7 +115,7 @@ impl Model {
     #[getter]
     fn notes(&self) -> Vec<String> {
         let notes = self.fitted.report().notes.iter();
-        notes.map(|note| in_python(note)).collect()
+        notes.map(|note| note.told(&Keywords)).collect()
     }
 
     /// The numbers of a fit's history: step, value, length of the gradient,
@@ -238,11 +238,9 @@ impl Model {
             Some("pca") => Some(Method::Principal),
             Some("neighbors") => Some(Method::Neighbors),
             Some(other) => {
-                return Err(exception(linkproof::Error::Param {
-                    name: "layout",
-                    accepted: "'auto', 'pca' or 'neighbors'".into(),
-                    given: format!("'{other}'"),
-                }));
+                let accepted = "'auto', 'pca' or 'neighbors'";
+                let error = Error::argument("layout", accepted, format!("'{other}'"));
+                return Err(exception(error));
             }
         };
         let every_step = None;

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 
 use crate::arrays;
 use crate::data::Links;
-use crate::errors::{FitError, exception};
+use crate::errors::{FitError, choice, exception};
 use crate::model::rows;
 use crate::work::quietly;
 
@@ -36,21 +36,9 @@ pub fn objective<'py>(
     gradient: bool,
     threads: Option<usize>,
 ) -> PyResult<Found<'py>> {
-    let refuse = |name, accepted: &str, given: String| {
-        let accepted = accepted.to_owned();
-        exception(Error::Param {
-            name,
-            accepted,
-            given,
-        })
-    };
-    let kind: ScoreKind = score.parse().map_err(|_| {
-        refuse(
-            "score",
-            "'moment', 'probability' or 'likelihood'",
-            format!("'{score}'"),
-        )
-    })?;
+    let refuse =
+        |name, accepted: &str, given: String| exception(Error::argument(name, accepted, given));
+    let kind: ScoreKind = choice("score", score, ScoreKind::ALL)?;
     let params = Params {
         beta,
         ..Params::default()

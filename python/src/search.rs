@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::data::Data;
-use crate::errors::{exception, in_python};
+use crate::errors::{Keywords, exception};
 use crate::settings::unchecked;
 use crate::work::{Audience, run};
 
@@ -34,8 +34,8 @@ pub fn select_settings(
     run(py, threads, &Audience { show, every_step }, |desk| {
         let found = select(&base, &data.dataset, &search, Runtime::watched_by(desk))?;
         let mut json = json!(found);
-        let in_python = found.warnings.iter().map(|warning| in_python(warning));
-        json["warnings"] = in_python.collect::<Vec<_>>().into();
+        let warnings = found.warnings.iter().map(|warning| warning.told(&Keywords));
+        json["warnings"] = warnings.collect::<Vec<_>>().into();
         json["chosen_settings"] = json!(found.chosen.params(&base));
         Ok(json.to_string())
     })
@@ -76,9 +76,10 @@ fn search_for(base: &Params, wanted: &Map<String, Value>) -> linkproof::Result<S
                 as usize,
         },
         hold_out: match wanted.get("hold_out").and_then(Value::as_str) {
-            None | Some("pairs") => HoldOut::Pairs,
-            Some("nodes") => HoldOut::Nodes,
-            Some(other) => return Err(refused("hold-out", "'pairs' or 'nodes'", &json!(other))),
+            None => HoldOut::default(),
+            Some(text) => text
+                .parse()
+                .map_err(|_| refused("hold-out", "pairs or nodes", &json!(text)))?,
         },
         criterion,
         halving: !flag("exhaustive"),
@@ -103,9 +104,5 @@ fn list<T>(
 }
 
 fn refused(name: &'static str, accepted: &str, given: &Value) -> Error {
-    Error::Param {
-        name,
-        accepted: accepted.to_owned(),
-        given: given.to_string(),
-    }
+    Error::argument(name, accepted, given)
 }

@@ -1,6 +1,7 @@
 //! Settings of a fit, from the JSON object that Python writes.
 
-use linkproof::{CheckedParams, Params};
+use linkproof::params::{Kind, Param};
+use linkproof::{CheckedParams, Error, Params};
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
 use serde_json::{Map, Value, json};
@@ -14,26 +15,35 @@ pub fn params(settings: &str) -> PyResult<CheckedParams> {
 
 /// Settings whose names and kinds are right.
 pub fn unchecked(settings: &str) -> PyResult<Params> {
-    let all: Map<String, Value> = serde_json::from_str(settings)
-        .map_err(|error| PyValueError::new_err(format!("settings: {error}")))?;
-    for (name, value) in &all {
-        let mut one = Map::new();
-        one.insert(name.clone(), value.clone());
-        if let Err(error) = serde_json::from_value::<Params>(one.into()) {
-            let name = name.replace('-', "_");
-            let message = format!("{name}: given was {value}; {}", plain(&error.to_string()));
-            return Err(PyValueError::new_err(message));
+    let unreadable = |error| PyValueError::new_err(format!("settings: {error}"));
+    let mut all: Map<String, Value> = serde_json::from_str(settings).map_err(unreadable)?;
+    for &param in Param::ALL {
+        let (name, setting) = (param.name(), param.setting());
+        let Some(value) = all.get_mut(name) else {
+            continue;
+        };
+        if value.is_null() && matches!(setting.kind, Kind::Choice(names) if names.contains(&"none"))
+        {
+            *value = json!("none");
+        }
+        let one = Map::from_iter([(name.to_owned(), value.clone())]);
+        if serde_json::from_value::<Params>(one.into()).is_err() {
+            let or_none = if setting.optional { ", or None" } else { "" };
+            let accepted = setting.accepted() + or_none;
+            return Err(exception(Error::param(param, accepted, shown(value))));
         }
     }
-    serde_json::from_value(all.into()).map_err(|error| PyValueError::new_err(error.to_string()))
+    serde_json::from_value(all.into()).map_err(unreadable)
 }
 
-/// What serde says, without its marks.
-fn plain(message: &str) -> String {
-    let message = message.replace('`', "'");
-    match message.split_once(", expected ") {
-        Some((_, expected)) => format!("accepted is {expected}"),
-        None => message,
+/// A value as Python writes it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "None".to_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::String(text) => linkproof::error::quote(text),
+        other => other.to_string(),
     }
 }
 

@@ -149,7 +149,7 @@ def test_unknown_names(planted: Any) -> None:
         model.score_pairs([("n0", "n1"), ("n0", "stranger")])
     with pytest.raises(ValueError, match="node: found 'stranger'"):
         model.neighbors("stranger")
-    with pytest.raises(ValueError, match="view: accepted is one of"):
+    with pytest.raises(ValueError, match="view must be one of"):
         model.transform(planted.X, view="image")
     with pytest.raises(ValueError, match="links: names node 'stranger'"):
         model.audit(pd.DataFrame({"src": ["n0"], "dst": ["stranger"]}))
@@ -178,37 +178,37 @@ def test_wrong_numbers_of_features(planted: Any) -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"dim": 0}, "dim: accepted is 1 to 65536; given was 0"),
-        ({"dim": -1}, "dim: accepted is a whole number; given was -1"),
-        ({"dim": 2.5}, "dim: accepted is a whole number; given was 2.5"),
-        ({"dim": True}, "dim"),
-        ({"score": "likely"}, "score: given was \"likely\"; accepted is one of 'moment'"),
+        ({"dim": 0}, "dim must be a whole number from 1 to 65536, but is 0"),
+        ({"dim": -1}, "dim must be a whole number from 1 to 65536, but is -1"),
+        ({"dim": 2.5}, "dim must be a whole number from 1 to 65536, but is 2.5"),
+        ({"dim": True}, "dim must be .*, but is True"),
+        ({"score": "likely"}, "score must be moment, probability or likelihood, but is 'likely'"),
         ({"score": 1}, "score"),
-        ({"beta": -0.1}, "beta: accepted is 0 to 10; given was -0.1"),
-        ({"beta": np.nan}, "beta: accepted is a finite number"),
+        ({"beta": -0.1}, "beta must be between 0 and 10, but is -0.1"),
+        ({"beta": np.nan}, "beta must be a finite number, but is nan"),
         ({"beta": "big"}, "beta"),
         ({"ridge": -1}, "ridge"),
-        ({"encoder": "cnn"}, 'encoder: given was "cnn"'),
+        ({"encoder": "cnn"}, "encoder must be linear, mlp or table, or None, but is 'cnn'"),
         ({"encoder": 3}, "encoder"),
         ({"encoder": {"image": "mlp"}}, "encoder"),
         ({"hidden": (10, 0)}, "hidden"),
         ({"hidden": "wide"}, "hidden"),
         ({"weights": "square"}, "weights"),
         ({"normalize": "l1"}, "normalize"),
-        ({"batch_norm": 1}, "batch_norm: accepted is True or False"),
+        ({"batch_norm": 1}, "batch_norm must be true or false, but is 1"),
         ({"dropout": 1.0}, "dropout"),
         ({"steps": 0}, "steps"),
         ({"validation": 1.5}, "validation"),
         ({"optimizer": "lbfgs", "solver": "sgd"}, "optimizer"),
-        ({"lambda_": 1.0}, 'lambda_: accepted is a number with solver="sgd"'),
+        ({"lambda_": 1.0}, "lambda_ must be left open unless the solver is sgd and the sampler is pairs, but is 1"),
         ({"precision": "f16"}, "precision"),
         ({"view_pairs": "ab"}, "view_pairs"),
         ({"view_pairs": [("a", "b")]}, "view_pairs"),
         ({"hidden": (2**20, 2**20), "encoder": "mlp"}, "hidden"),
         ({"duplicates": None}, "duplicates"),
         ({"self_links": 3}, "self_links"),
-        ({"duplicates": "mean"}, "duplicates: accepted is 'error', 'sum', 'max' or 'first'"),
-        ({"self_links": "keep"}, "self_links: accepted is 'error' or 'drop'"),
+        ({"duplicates": "mean"}, "duplicates must be 'error', 'sum', 'max' or 'first', but is 'mean'"),
+        ({"self_links": "keep"}, "self_links must be 'error' or 'drop', but is 'keep'"),
         ({"random_state": -1}, "random_state"),
         ({"random_state": "x"}, "random_state"),
         ({"n_jobs": 0}, "n_jobs"),
@@ -220,6 +220,21 @@ def test_parameters(planted: Any, params: dict[str, Any], message: str) -> None:
     model = GraphEmbedding(verbose=False, **params)
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         model.fit(planted.X, planted.matrix)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"hidden": 10}, "hidden has no effect: no encoder is an mlp"),
+        ({"score": "likelihood", "beta": 0.5}, "beta has no effect: the likelihood has no exponent"),
+        ({"solver": "exact", "pair_batch": 7}, "pair_batch has no effect: the exact solver"),
+        ({"walks_weighted": True}, "walks_weighted has no effect: walks is 0"),
+        ({"optimizer": "lbfgs", "learning_rate": 0.1}, "learning_rate has no effect: lbfgs"),
+    ],
+)
+def test_settings_without_effect(planted: Any, params: dict[str, Any], message: str) -> None:
+    with pytest.warns(UserWarning, match=message):
+        fit(planted.X, planted.matrix, **params)
 
 
 def test_no_message_speaks_of_the_command_line(planted: Any) -> None:

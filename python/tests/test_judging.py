@@ -54,7 +54,7 @@ def test_judges_that_did_not_see_the_link(spoilt: Any) -> None:
     assert measures.auc(-table["trust"], is_false(table, false)) > 0.9
     with pytest.raises(ValueError, match="X: found no data vectors.*cross_fit=False"):
         model.audit(cross_fit=True)
-    with pytest.raises(ValueError, match="folds: accepted is 2 to 100"):
+    with pytest.raises(ValueError, match="folds must be a whole number from 2 to 100"):
         model.audit(X=planted.X, cross_fit=True, folds=1)
     with pytest.raises(ValueError, match="8 entries, as the model was fitted with"):
         model.audit(X=planted.X[:, :3], cross_fit=True)
@@ -137,18 +137,18 @@ def test_what_is_given_is_not_searched_over(planted: Any) -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"folds": 1}, "folds: accepted is 2 to 100"),
+        ({"folds": 1}, "folds must be a whole number from 2 to 100"),
         ({"folds": "many"}, "folds"),
-        ({"hold_out": "edges"}, "hold_out: accepted is 'pairs' or 'nodes'"),
+        ({"hold_out": "edges"}, "hold_out must be pairs or nodes"),
         ({"criterion": "best"}, "criterion"),
-        ({"criterion": 5}, "criterion: accepted is text"),
-        ({"exhaustive": "yes"}, "exhaustive: accepted is True or False"),
+        ({"criterion": 5}, "criterion must be text"),
+        ({"exhaustive": "yes"}, "exhaustive must be True or False"),
         ({"hold_out": 3}, "hold_out"),
-        ({"scores": ["likely"]}, "scores: accepted is a list of"),
-        ({"betas": 0.5}, "betas: accepted is a list"),
+        ({"scores": ["likely"]}, "scores must be a list of"),
+        ({"betas": 0.5}, "betas must be a list"),
         ({"betas": []}, "betas"),
         ({"ridges": [-1]}, "ridge"),
-        ({"ridges": [np.nan]}, "ridges: accepted are numbers"),
+        ({"ridges": [np.nan]}, "ridges must be a list of numbers"),
     ],
 )
 def test_searches_that_cannot_be(planted: Any, wrong: Any, message: str) -> None:

@@ -180,7 +180,7 @@ def test_the_page_is_that_of_the_command_line(planted: Any, command: Any, tmp_pa
     assert "PCA" in (tmp_path / "ours.html").read_text()
     with pytest.raises(ValueError, match="labels: found 3; expected 90"):
         model.report(tmp_path / "x.html", labels=[1, 2, 3])
-    with pytest.raises(ValueError, match="layout: accepted"):
+    with pytest.raises(ValueError, match="layout must be 'auto', 'pca' or"):
         model.report(tmp_path / "x.html", layout="best")
     assert not (tmp_path / "x.html").exists()
 

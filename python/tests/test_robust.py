@@ -249,10 +249,10 @@ def test_audits_of_plain_fits_are_judged_too(noisy: Noisy, plain: GraphEmbedding
     assert not set(JUDGED) & set(skipped.columns) and "share_false" not in skipped.attrs
     assert skipped["trust"].is_monotonic_increasing
     assert (skipped["suspect"] == (skipped["fdr"] <= 0.1)).all()
-    with pytest.raises(ValueError, match="judge: accepted is True or False"):
+    with pytest.raises(ValueError, match="judge must be True or False"):
         plain.audit(judge="no")
     for rate in (-0.1, 2, np.nan, "x"):
-        with pytest.raises(ValueError, match="false_discovery_rate: accepted is a number from 0"):
+        with pytest.raises(ValueError, match="false_discovery_rate must be between 0 and 1"):
             plain.audit(false_discovery_rate=rate)
     few, many = (plain.audit(X=noisy.X, false_discovery_rate=q)["suspect"] for q in (0.02, 0.5))
     assert few.sum() < many.sum()
@@ -277,9 +277,9 @@ def test_plain_fits_have_no_beliefs(plain: GraphEmbedding) -> None:
 @pytest.mark.parametrize(
     ("setting", "words"),
     [
-        ({"score": "probability"}, "score: accepted with robust=True is 'moment'"),
+        ({"score": "probability"}, "score must be left at 'moment' for a robust fit, but is 'prob"),
         ({"beta": 0.5}, "beta"),
-        ({"ridge": 1.0}, "ridge: .*chooses the ridge itself; given was 1.0"),
+        ({"ridge": 1.0}, "ridge must be left at 2.0 .*but is 1.0: .*chooses the ridge itself"),
         ({"weights": "binary"}, "weights"),
         ({"propagate": 1}, "propagate"),
         ({"walks": 2}, "walks"),
@@ -288,7 +288,7 @@ def test_plain_fits_have_no_beliefs(plain: GraphEmbedding) -> None:
         ({"lambda_": 1.0}, "lambda_"),
         ({"view_pairs": [("a", "b")]}, "view_pairs"),
         ({"callback": print}, "callback"),
-        ({"robust": "yes"}, "robust: accepted is True or False"),
+        ({"robust": "yes"}, "robust must be True or False"),
     ],
 )
 def test_settings_that_do_not_go_together(noisy: Noisy, setting: Any, words: str) -> None:
@@ -297,7 +297,7 @@ def test_settings_that_do_not_go_together(noisy: Noisy, setting: Any, words: str
 
 
 def test_searches_are_of_plain_fits(noisy: Noisy) -> None:
-    with pytest.raises(ValueError, match="robust: accepted in a search is False"):
+    with pytest.raises(ValueError, match="robust must be False in a search"):
         linkproof.select(noisy.X, noisy.listed, robust=True, verbose=False)
 
 

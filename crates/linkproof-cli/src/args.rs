@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use linkproof::graph::{Duplicates, LinkRules, SelfLinks};
-use linkproof::io::{EmbeddingFormat, LinkOptions};
+use linkproof::io::LinkOptions;
 
 /// A parser of one of the library's closed sets of names.
 macro_rules! choice {
@@ -37,45 +37,27 @@ pub fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// What `--duplicates` takes.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum OnDuplicates {
-    Error,
-    Sum,
-    Max,
-    First,
-}
-
-/// What `--self-links` takes.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum OnSelfLinks {
-    Error,
-    Drop,
-}
-
 /// How listed links become a graph.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Inputs")]
 pub struct LinkRuleArgs {
     /// What to do with a pair that is listed more than once
-    #[arg(long, value_name = "RULE", value_enum, default_value = "error")]
-    duplicates: OnDuplicates,
+    #[arg(long, value_name = "RULE", default_value = "error", value_parser = choice!(Duplicates))]
+    duplicates: Duplicates,
     /// What to do with a link from a node to itself
-    #[arg(long, value_name = "RULE", value_enum, default_value = "error")]
-    self_links: OnSelfLinks,
+    #[arg(long, value_name = "RULE", default_value = "error", value_parser = choice!(SelfLinks))]
+    self_links: SelfLinks,
 }
 
 impl LinkRuleArgs {
     /// The rules that are not the usual ones, as options.
     pub fn typed(&self) -> String {
         let mut text = String::new();
-        for (name, rule, usual) in [
-            ("duplicates", self.duplicates.to_possible_value(), "error"),
-            ("self-links", self.self_links.to_possible_value(), "error"),
-        ] {
-            if let Some(rule) = rule.filter(|rule| rule.get_name() != usual) {
-                text.push_str(&format!(" --{name} {}", rule.get_name()));
-            }
+        if self.duplicates != Duplicates::default() {
+            text.push_str(&format!(" --duplicates {}", self.duplicates));
+        }
+        if self.self_links != SelfLinks::default() {
+            text.push_str(&format!(" --self-links {}", self.self_links));
         }
         text
     }
@@ -84,48 +66,9 @@ impl LinkRuleArgs {
     pub fn options(&self) -> LinkOptions {
         LinkOptions {
             rules: LinkRules {
-                duplicates: match self.duplicates {
-                    OnDuplicates::Error => Duplicates::Error,
-                    OnDuplicates::Sum => Duplicates::Sum,
-                    OnDuplicates::Max => Duplicates::Max,
-                    OnDuplicates::First => Duplicates::First,
-                },
-                self_links: match self.self_links {
-                    OnSelfLinks::Error => SelfLinks::Error,
-                    OnSelfLinks::Drop => SelfLinks::Drop,
-                },
+                duplicates: self.duplicates,
+                self_links: self.self_links,
             },
-        }
-    }
-}
-
-/// What `--format` takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    Npy,
-    Parquet,
-    Csv,
-    Word2vec,
-}
-
-impl Format {
-    /// The library's name for it.
-    pub fn kind(self) -> EmbeddingFormat {
-        match self {
-            Format::Npy => EmbeddingFormat::Npy,
-            Format::Parquet => EmbeddingFormat::Parquet,
-            Format::Csv => EmbeddingFormat::Csv,
-            Format::Word2vec => EmbeddingFormat::Word2vec,
-        }
-    }
-
-    /// The name of the file in a model folder.
-    pub fn file_name(self) -> &'static str {
-        match self {
-            Format::Npy => "embeddings.npy",
-            Format::Parquet => "embeddings.parquet",
-            Format::Csv => "embeddings.csv",
-            Format::Word2vec => "embeddings.word2vec",
         }
     }
 }

@@ -110,6 +110,7 @@ impl DataSet {
                     expected: "choose another --out, or say --force to fetch again and replace \
                                the folder, if it holds nothing else"
                         .to_owned(),
+                    remedy: None,
                 });
             }
         }

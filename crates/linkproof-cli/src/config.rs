@@ -1,16 +1,17 @@
 //! Settings in a TOML file, by the names of the options of `fit`.
 
+use std::fmt;
 use std::ops::Range;
-use std::path::Path;
-use std::str::FromStr;
+use std::path::{Path, PathBuf};
 
-use linkproof::error::quote;
+use linkproof::error::{quote, shown_path};
 use linkproof::io::read_text;
+use linkproof::params::{Kind, Param};
 use linkproof::{Error, Params};
 use serde::Deserialize;
 use toml::de::DeTable;
 
-use crate::settings::{EncoderChoice, Lambda, ViewPairs};
+use crate::words::Entries;
 
 /// Reads settings; those that the file does not name are the defaults.
 pub fn read(path: &Path) -> Result<Params, Error> {
@@ -18,40 +19,42 @@ pub fn read(path: &Path) -> Result<Params, Error> {
     parse(&text).map_err(|wrong| wrong.in_file(path, &text))
 }
 
-/// The names that a file of settings has, each with its line.
-pub fn names(path: &Path) -> Result<Vec<(String, u64)>, Error> {
+/// The settings that a file has, each with its line.
+pub fn names(path: &Path) -> Result<Vec<(Param, u64)>, Error> {
     let text = read_text(path)?;
     let table = DeTable::parse(&text).map_err(|error| Wrong::from(error).in_file(path, &text))?;
-    let names = table.get_ref().keys().map(|name| {
-        let name = name.get_ref().to_string();
-        let line = line_of(&text, &name).unwrap_or(1);
-        (name, line)
+    let names = table.get_ref().keys().filter_map(|name| {
+        let param = Param::named(name.get_ref())?;
+        let before = text.get(..name.span().start)?;
+        Some((param, before.matches('\n').count() as u64 + 1))
     });
     Ok(names.collect())
 }
 
-/// Says where in a file a setting stands that cannot be.
-pub fn in_file(path: &Path, error: Error) -> Error {
-    let Error::Param {
-        name,
-        accepted,
-        given,
-    } = error
-    else {
-        return error;
-    };
-    // The file has been read once; without a line the message stands.
-    let line = read_text(path).ok().and_then(|text| line_of(&text, name));
-    Error::input(path, line, format!("{name} = {given}"), accepted)
+/// A setting in a file that cannot be.
+#[derive(Debug)]
+pub struct InConfig {
+    path: PathBuf,
+    line: u64,
+    error: Error,
 }
 
-/// The line on which a setting stands.
-fn line_of(text: &str, name: &str) -> Option<u64> {
-    let table = DeTable::parse(text).ok()?;
-    let (key, _) = table.get_ref().get_key_value(name)?;
-    let before = text.get(..key.span().start)?;
-    Some(before.matches('\n').count() as u64 + 1)
+impl InConfig {
+    /// An error of the setting on a line.
+    pub fn new(path: &Path, line: u64, error: Error) -> InConfig {
+        let path = path.to_owned();
+        InConfig { path, line, error }
+    }
 }
+
+impl fmt::Display for InConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, line) = (shown_path(&self.path), self.line);
+        write!(f, "{path}, line {line}: {}", self.error.told(&Entries))
+    }
+}
+
+impl std::error::Error for InConfig {}
 
 /// What is wrong, and where.
 struct Wrong {
@@ -85,41 +88,28 @@ impl From<toml::de::Error> for Wrong {
 
 fn parse(text: &str) -> Result<Params, Wrong> {
     let mut table = DeTable::parse(text)?;
-    // These have a spelling of their own on the command line, which is
-    // understood here too.
-    let lambda = take_spelled::<Lambda>(table.get_mut(), "lambda")?;
-    let pairs = take_spelled::<ViewPairs>(table.get_mut(), "view-pairs")?;
-    let encoder = take_spelled::<EncoderChoice>(table.get_mut(), "encoder")?;
+    // Text where a file would have numbers or lists is read as on the command line:
+    // "auto", "a:b,c:d" or "VIEW=KIND".
+    let mut spelled = Vec::new();
+    for &param in Param::ALL {
+        let is_choice = matches!(param.setting().kind, Kind::Choice(_));
+        let entries = table.get_mut();
+        let is_text = entries
+            .get(param.name())
+            .is_some_and(|value| value.get_ref().is_str());
+        if is_text && (!is_choice || param == Param::Encoder) {
+            spelled.extend(entries.remove(param.name()).map(|value| (param, value)));
+        }
+    }
     let mut params = Params::deserialize(toml::de::Deserializer::from(table))?;
-    if let Some(lambda) = lambda {
-        params.lambda = lambda.0;
-    }
-    if let Some(pairs) = pairs {
-        params.view_pairs = Some(pairs.0);
-    }
-    if let Some(encoder) = encoder {
-        encoder.apply(&mut params);
+    for (param, value) in spelled {
+        let text = value.get_ref().as_str().unwrap_or_default();
+        params.set(param, text).map_err(|message| Wrong {
+            span: Some(value.span()),
+            message,
+        })?;
     }
     Ok(params)
-}
-
-/// Takes an entry out of the table, if it is a string, and parses it as the
-/// command line does.
-fn take_spelled<T: FromStr<Err = String>>(
-    table: &mut DeTable<'_>,
-    name: &str,
-) -> Result<Option<T>, Wrong> {
-    let is_text = table
-        .get(name)
-        .is_some_and(|value| value.get_ref().is_str());
-    let Some(value) = is_text.then(|| table.remove(name)).flatten() else {
-        return Ok(None);
-    };
-    let text = value.get_ref().as_str().unwrap_or_default();
-    text.parse().map(Some).map_err(|message| Wrong {
-        span: Some(value.span()),
-        message,
-    })
 }
 
 #[cfg(test)]
@@ -150,7 +140,7 @@ mod tests {
             ("dim = 8\nbetta = 1\n", 2, "betta"),
             ("\n\ndim = \"x\"\n", 3, "dim"),
             ("dim = 8\nscore = \"best\"\n", 2, "score"),
-            ("lambda = \"none\"\n", 1, "neither 'auto' nor"),
+            ("lambda = \"none\"\n", 1, "expected a number, or 'auto'"),
             ("dim = = 8\n", 1, "dim"),
             ("dim = 8\ndim = 9\n", 2, "dim"),
         ] {

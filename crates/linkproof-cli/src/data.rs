@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::dataset::NodeViews;
-use linkproof::error::{TOO_HEAVY, quote};
+use linkproof::error::{Subject, quote};
 use linkproof::ids::Ids;
 use linkproof::io::{self, NodeTable};
 use linkproof::{Dataset, Error, Features, Graph};
@@ -23,7 +23,7 @@ pub struct DataArgs {
     /// several views NAME=FILE, once each, with --nodes
     #[arg(long, value_name = "[NAME=]FILE")]
     features: Vec<FeatureFile>,
-    /// Node ids in row order: CSV with a header, the id first, and perhaps
+    /// Node ids in row order: CSV with a header, the id first, optional
     /// columns view and row
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
@@ -204,15 +204,16 @@ impl DataArgs {
         }
         let data = Dataset::with_views(graph, NodeViews { ids, views, rows }, features);
         Ok(data.map_err(|error| match error {
+            // The library knows views, and we know their files.
             Error::Data {
-                what,
+                subject,
                 found,
                 expected,
+                ..
             } => {
-                // The library knows views, and we know their files.
                 let of_view = |file: &&FeatureFile| {
-                    let view = file.view.as_deref().unwrap_or_default();
-                    what == format!("features of view '{view}'")
+                    let view = file.view.clone();
+                    subject == Subject::Features { view }
                 };
                 let file = self.features.iter().find(of_view);
                 let path = file.map_or(&nodes.path, |file| &file.path);
@@ -254,37 +255,11 @@ fn nodes_view(file: &FeatureFile) -> String {
 /// Says where in a links file a node stands that nobody knows, or a weight that is
 /// too large.
 pub fn in_links(path: &Path, error: Error) -> Error {
-    match error {
-        Error::UnknownNode { id } => {
-            // The file has been read once; without a line the message stands.
-            let line = io::locate_id(path, &id).unwrap_or_default();
-            Error::input(
-                path,
-                line,
-                format!("node {}, which has no data vector", quote(&id)),
-                "only ids of the features or of --nodes \
-                 (is a header line or another id scheme in the links?)",
-            )
-        }
-        Error::TooHeavy {
-            src,
-            dst,
-            weight,
-            limit,
-            precision,
-        } => {
-            let line = io::locate_link(path, [&src, &dst]).unwrap_or_default();
-            let found = format!(
-                "weight {weight:e} between {} and {}",
-                quote(&src),
-                quote(&dst)
-            );
-            let expected = format!(
-                "weights that add up to {limit:e} at most, as a fit in {precision} precision needs: \
-                 {TOO_HEAVY}"
-            );
-            Error::input(path, line, found, expected)
-        }
-        other => other,
-    }
+    // The file has been read once; without a line the message stands.
+    let line = match &error {
+        Error::UnknownNode { id } => io::locate_id(path, id),
+        Error::TooHeavy { src, dst, .. } => io::locate_link(path, [src, dst]),
+        _ => return error,
+    };
+    error.in_file(path, line.unwrap_or_default())
 }

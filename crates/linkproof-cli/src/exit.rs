@@ -10,6 +10,8 @@ use clap::error::ErrorKind;
 use linkproof::error::plain;
 
 use crate::cli::Cli;
+use crate::config::InConfig;
+use crate::words::Flags;
 
 /// The run failed.
 const FAILED: u8 = 1;
@@ -45,9 +47,11 @@ pub fn after(result: anyhow::Result<()>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let known = error.downcast_ref::<linkproof::Error>();
-    let bad_input = error.is::<Usage>() || known.is_some_and(linkproof::Error::is_bad_input);
+    let bad_input = error.is::<Usage>()
+        || error.is::<InConfig>()
+        || known.is_some_and(linkproof::Error::is_bad_input);
     // The library's messages say themselves what the system said.
-    say(&known.map_or_else(|| format!("{error:#}"), ToString::to_string));
+    say(&known.map_or_else(|| format!("{error:#}"), |known| known.told(&Flags)));
     ExitCode::from(if bad_input { BAD_INPUT } else { FAILED })
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use linkproof::audit::judged_data;
-use linkproof::error::quote;
+use linkproof::error::{Subject, quote};
 use linkproof::io::{self, Files};
 use linkproof::model::load;
 use linkproof::{Dataset, Error, Features, Fitted};
@@ -91,11 +91,12 @@ impl JudgedArgs {
     /// found too large.
     pub fn in_links(&self, error: anyhow::Error) -> anyhow::Error {
         match error.downcast() {
-            Ok(Error::Data {
-                what,
-                found,
-                expected,
-            }) if what == "links" => Error::input(&self.links, None, found, expected).into(),
+            Ok(
+                error @ Error::Data {
+                    subject: Subject::Links,
+                    ..
+                },
+            ) => error.in_file(&self.links, None).into(),
             Ok(error) => in_links(&self.links, error).into(),
             Err(other) => other,
         }
@@ -103,29 +104,28 @@ impl JudgedArgs {
 
     /// The library knows views and ids, and we know their files.
     fn in_files(&self, model: &Fitted, error: Error) -> Error {
-        match error {
+        match &error {
             Error::UnknownNode { id } => {
-                let line = io::locate_id(&self.links, &id).unwrap_or_default();
-                let found = format!("node {}, which the model does not know", quote(&id));
+                let line = io::locate_id(&self.links, id).unwrap_or_default();
+                let found = format!("node {}, which the model does not know", quote(id));
                 let nodes = self.model.join("nodes.csv");
                 let expected = format!("ids of {}", nodes.display());
                 Error::input(&self.links, line, found, expected)
             }
             Error::Data {
-                what,
-                found,
-                expected,
+                subject: Subject::Features { view: Some(name) },
+                ..
             } => {
                 let of_view = |file: &&FeatureFile| {
                     let view = model.view(file.view.as_deref()).unwrap_or_default();
-                    what == format!("features of view '{}'", model.views()[view].name)
+                    *name == model.views()[view].name
                 };
                 match self.features.iter().find(of_view) {
-                    Some(file) => Error::input(&file.path, None, found, expected),
-                    None => Error::data(what, found, expected),
+                    Some(file) => error.in_file(&file.path, None),
+                    None => error,
                 }
             }
-            other => in_links(&self.links, other),
+            _ => in_links(&self.links, error),
         }
     }
 }

@@ -19,6 +19,7 @@ mod session;
 mod settings;
 mod unseen;
 mod vectors;
+mod words;
 
 use std::process::ExitCode;
 

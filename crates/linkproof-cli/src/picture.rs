@@ -28,7 +28,7 @@ pub enum OnLayout {
     Neighbors,
 }
 
-/// Links that a plot draws at most: every so many of more.
+/// The most links that a plot draws; of more, an even sample.
 const MOST_DRAWN: usize = 20_000;
 
 /// A model and what else a picture shows.

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use linkproof::Fitted;
-use linkproof::robust::{Implanted, Recipe, RobustSummary, Trust};
+use linkproof::params::Param;
+use linkproof::robust::{Implanted, OWN_SETTINGS, Recipe, RobustSummary, Trust};
 
 use crate::exit::Usage;
 use crate::settings::SettingArgs;
@@ -11,40 +12,23 @@ use crate::settings::SettingArgs;
 /// The rate at which the summary says what became of implants.
 const SAID_RATE: f64 = 0.1;
 
-/// Settings that the recipe makes itself, and why.
-const ITS_OWN: [(&str, &str); 9] = [
-    ("score", "it fits the likelihood of believed links"),
-    ("beta", "it believes links by evidence, not by beta"),
-    (
-        "weights",
-        "it reads weights as evidence, whatever their unit",
-    ),
-    ("propagate", "it decides about averages itself"),
-    ("walks", "it walks over believed links"),
-    (
-        "walks-weighted",
-        "it walks over links by how far they are believed",
-    ),
-    ("validation", "its last fit holds no pairs out"),
-    ("lambda", "it takes the weight of all pairs that is exact"),
-    ("view-pairs", "it takes all pairs of views that have links"),
-];
-
 /// The recipe, with a ridge that was given. Other settings that are the recipe's
 /// own must not be.
 pub fn recipe(settings: &SettingArgs) -> anyhow::Result<Recipe> {
     let given = settings.given()?;
-    for (name, why) in ITS_OWN {
-        let Some(given) = given.iter().find(|given| given.name == name) else {
+    for (param, why) in OWN_SETTINGS {
+        let Some(given) = given.iter().find(|given| given.param == param) else {
             continue;
         };
         return Err(Usage::new(format!(
-            "{given}: does not go with --robust: {why}; expected one of the two"
+            "{given} does not go with --robust: {why}; expected one of the two"
         ))
         .into());
     }
-    let ridge = settings.ridge(&given)?;
-    Ok(ridge.map_or_else(Recipe::default, Recipe::at_ridge))
+    if given.iter().any(|given| given.param == Param::Ridge) {
+        return Ok(Recipe::at_ridge(settings.params(None)?.ridge));
+    }
+    Ok(Recipe::default())
 }
 
 /// What was found, for the summary of a fit.
@@ -120,7 +104,7 @@ pub fn trust_in_words(trust: &Trust) -> String {
         100.0 * trust.share_false,
         match trust.weights_spoke {
             true => "some weights speak for or against their links",
-            false => "weights tell nothing of which links are false",
+            false => "weights say nothing about which links are false",
         }
     );
     let said = |it: &&Implanted| it.asked == SAID_RATE;

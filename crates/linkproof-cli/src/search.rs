@@ -2,15 +2,16 @@
 
 use std::fmt::Write;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use linkproof::Params;
 use linkproof::folds::{Criterion, HoldOut};
-use linkproof::params::ScoreKind;
+use linkproof::params::{Param, ScoreKind};
 use linkproof::select::{Comparison, Grid, Search, Selection};
 use serde_json::{Value, json};
 
 use crate::args::{choice, real, whole};
-use crate::settings::ModelArgs;
+use crate::settings::SettingArgs;
+use crate::words::Flags;
 
 /// What is tried, and how it is compared.
 #[derive(Debug, Clone, Default, Args)]
@@ -38,29 +39,22 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     folds: Option<usize>,
     /// What a fold holds out: single pairs, or nodes with all their pairs, for
-    /// models that shall embed unseen nodes [default: pairs]
-    #[arg(long, value_name = "WHAT", value_enum)]
-    hold_out: Option<OnHoldOut>,
-    /// Score of the held-out pairs that compares candidates, SCORE[:BETA]; the
+    /// models that will embed unseen nodes [default: pairs]
+    #[arg(long, value_name = "WHAT", value_parser = choice!(HoldOut))]
+    hold_out: Option<HoldOut>,
+    /// Score on held-out pairs by which candidates are compared, SCORE[:BETA]; the
     /// moment score rejects the right model where weights are corrupted
     /// [default: probability:0.5]
     #[arg(long, value_name = "SCORE")]
     criterion: Option<Criterion>,
-    /// Fit every candidate on every fold; otherwise most are dropped after one
-    /// fold or two
+    /// Fit every candidate on every fold; otherwise most are dropped after one or
+    /// two folds
     #[arg(long)]
     exhaustive: bool,
-    /// Of the candidates within one standard error of the best choose the
-    /// simplest: the largest ridge, then the smallest exponent
+    /// Choose the simplest of the candidates within one standard error of the
+    /// best: the largest ridge, then the smallest exponent
     #[arg(long)]
     one_standard_error: bool,
-}
-
-/// What `--hold-out` takes.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum OnHoldOut {
-    Pairs,
-    Nodes,
 }
 
 impl SearchArgs {
@@ -81,27 +75,24 @@ impl SearchArgs {
     }
 
     /// The search; what was typed for a single fit is not searched over.
-    pub fn search(&self, base: &Params, typed: &ModelArgs) -> Search {
+    pub fn search(&self, base: &Params, settings: &SettingArgs) -> Search {
         let around = Grid::around(base);
-        let list = |given: &Option<Vec<f64>>, one: Option<f64>, default: Vec<f64>| {
-            let one = one.map(|one| vec![one]);
+        let list = |given: &Option<Vec<f64>>, param, one: f64, default: Vec<f64>| {
+            let one = settings.is_typed(param).then(|| vec![one]);
             given.clone().or(one).unwrap_or(default)
         };
-        let score = typed.score.map(|score| vec![score]);
+        let score = settings.is_typed(Param::Score).then(|| vec![base.score]);
         Search {
             grid: Grid {
                 scores: self.scores.clone().or(score).unwrap_or(around.scores),
-                betas: list(&self.betas, typed.beta, around.betas),
-                ridges: list(&self.ridges, typed.ridge, around.ridges),
+                betas: list(&self.betas, Param::Beta, base.beta, around.betas),
+                ridges: list(&self.ridges, Param::Ridge, base.ridge, around.ridges),
                 dims: self.dims.clone().unwrap_or(around.dims),
                 walks: self.walk_lengths.clone().unwrap_or(around.walks),
                 steps: self.step_limits.clone().unwrap_or(around.steps),
             },
             folds: self.folds.unwrap_or(5),
-            hold_out: match self.hold_out {
-                Some(OnHoldOut::Nodes) => HoldOut::Nodes,
-                Some(OnHoldOut::Pairs) | None => HoldOut::Pairs,
-            },
+            hold_out: self.hold_out.unwrap_or_default(),
             criterion: self.criterion.unwrap_or_default(),
             halving: !self.exhaustive,
             one_standard_error: self.one_standard_error,
@@ -159,8 +150,7 @@ pub fn words(selection: &Selection) -> String {
         let _ = write!(text, "{:>7}", one.entry.folds.len());
         match (&one.entry.failure, one.behind, one.standard_error) {
             (Some(failure), ..) => {
-                let short = failure.split(';').next().unwrap_or_default();
-                let _ = write!(text, "  failed: {short}");
+                let _ = write!(text, "  {failure}");
             }
             (_, Some(behind), Some(error)) => {
                 let _ = write!(text, "  {behind:.5} +- {error:.5}");
@@ -173,7 +163,7 @@ pub fn words(selection: &Selection) -> String {
     }
     let _ = write!(text, "\n\nChosen: {}", in_words(selection));
     for warning in &selection.warnings {
-        let _ = write!(text, "\n  warning   {warning}");
+        let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
     }
     text
 }

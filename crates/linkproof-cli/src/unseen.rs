@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use linkproof::error::Subject;
 use linkproof::ids::Ids;
 use linkproof::io::{self, Files, LinkOptions};
 use linkproof::model::NewLinks;
@@ -20,8 +21,8 @@ pub struct UnseenArgs {
     /// View of the unseen nodes, where the model has several
     #[arg(long, value_name = "V")]
     view: Option<String>,
-    /// Ids of the rows of --features: CSV with a header, the id first, and
-    /// perhaps columns view and row
+    /// Ids of the rows of --features: CSV with a header, the id first,
+    /// optional columns view and row
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
     /// Links of unseen nodes to training nodes, for a model that was fitted
@@ -105,13 +106,12 @@ impl<'a> Sources<'a> {
             None => io::read_features(&file.path)?,
         };
         let fits = model.check_vectors(view, &features);
-        fits.map_err(|error| match error {
+        fits.map_err(|error| match &error {
             Error::Data {
-                what,
-                found,
-                expected,
-            } if what == "features" => Error::input(&file.path, None, found, expected),
-            other => other,
+                subject: Subject::Features { .. },
+                ..
+            } => error.in_file(&file.path, None),
+            _ => error,
         })?;
         let links = self.links.as_ref().map(|(path, links)| {
             let found = model.links_of_new(view, features.ids(), links);

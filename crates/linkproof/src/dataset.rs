@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Error, Result, quote};
+use crate::error::{Error, Result, Subject, quote};
 use crate::features::{Features, Matrix};
 use crate::graph::Graph;
 use crate::ids::Ids;
@@ -104,10 +104,11 @@ impl Dataset {
             .iter()
             .find(|(name, _)| !nodes.views.contains(name))
         {
+            let view = Some(name.clone());
             return Err(Error::data(
-                "views",
-                format!("features for view '{name}', of which there is no node"),
-                "a node with that view in --nodes",
+                Subject::Features { view },
+                format!("view '{name}', of which there is no node"),
+                "a node of that view in the list of nodes",
             ));
         }
         let mut order: Vec<u32> = (0..n as u32).collect();
@@ -172,8 +173,7 @@ impl Dataset {
             ));
         }
         if self.graph.n_links() == 0 {
-            return Err(Error::data(
-                "links",
+            return Err(Error::links(
                 "a graph with no links",
                 "at least one link of positive weight",
             ));
@@ -228,7 +228,9 @@ impl Dataset {
                 let matrix = other(before, matrix)?;
                 if matrix.n_rows() != before.rows.len() {
                     return Err(Error::data(
-                        format!("features of view '{}'", before.name),
+                        Subject::Features {
+                            view: Some(before.name.clone()),
+                        },
                         format!("{} rows", matrix.n_rows()),
                         format!("as many as the view has nodes, {}", before.rows.len()),
                     ));
@@ -282,7 +284,9 @@ fn view_matrix(
                 let id = nodes.ids.name(node as usize);
                 names.row(&id).ok_or_else(|| {
                     Error::data(
-                        format!("features of view '{name}'"),
+                        Subject::Features {
+                            view: Some(name.to_owned()),
+                        },
                         format!("no row for node {}", quote(&id)),
                         "a data vector for each node of the view",
                     )
@@ -293,7 +297,9 @@ fn view_matrix(
         (Ids::Rows(_), None) => {
             if matrix.n_rows() != members.len() {
                 return Err(Error::data(
-                    format!("features of view '{name}'"),
+                    Subject::Features {
+                        view: Some(name.to_owned()),
+                    },
                     format!("{} rows", matrix.n_rows()),
                     format!("as many as the view has nodes, {}", members.len()),
                 ));
@@ -303,7 +309,9 @@ fn view_matrix(
     };
     if let Some(row) = rows.iter().find(|&&row| row as usize >= matrix.n_rows()) {
         return Err(Error::data(
-            format!("features of view '{name}'"),
+            Subject::Features {
+                view: Some(name.to_owned()),
+            },
             format!("row {row} named in the nodes"),
             format!("rows below {}", matrix.n_rows()),
         ));

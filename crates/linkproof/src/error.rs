@@ -2,21 +2,26 @@
 //! a caller can act on it and a message can name file, line, value and fix.
 
 mod shown;
+mod words;
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use shown::{path as shown_path, plain, quote, shown, shown_line};
+pub(crate) use words::in_words;
+pub use words::{Dialect, Fields, Remedy, Subject};
+
+pub use crate::schema::any_of;
 
 /// What `linkproof` functions return.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
     /// An input file could not be opened or read.
-    #[error("{}: cannot be read: {source}", shown_path(path))]
     Read {
         /// The file.
         path: PathBuf,
@@ -24,10 +29,6 @@ pub enum Error {
         source: io::Error,
     },
     /// Writing an output failed midway (disk full, say); the old output is intact.
-    #[error(
-        "{}: cannot be written: {source}; what stood there before is untouched",
-        shown_path(path)
-    )]
     Write {
         /// The file.
         path: PathBuf,
@@ -35,7 +36,6 @@ pub enum Error {
         source: io::Error,
     },
     /// The place chosen for an output cannot be used.
-    #[error("{}: {}; {}", shown_path(path), shown(found), shown(expected))]
     Output {
         /// The file or folder.
         path: PathBuf,
@@ -43,15 +43,10 @@ pub enum Error {
         found: String,
         /// What would do instead.
         expected: String,
+        /// What to do about it.
+        remedy: Option<Remedy>,
     },
     /// The content of an input file is wrong.
-    #[error(
-        "{}{}: found {}; expected {}",
-        shown_path(path),
-        place(*line),
-        shown(found),
-        shown(expected)
-    )]
     Input {
         /// The file.
         path: PathBuf,
@@ -61,39 +56,26 @@ pub enum Error {
         found: String,
         /// What should.
         expected: String,
+        /// What to do about it.
+        remedy: Option<Remedy>,
     },
     /// Data handed over in memory is wrong.
-    #[error(
-        "{}: found {}; expected {}",
-        shown(what),
-        shown(found),
-        shown(expected)
-    )]
     Data {
-        /// Which argument or object.
-        what: String,
+        /// What it is.
+        subject: Subject,
         /// What it holds.
         found: String,
         /// What it should.
         expected: String,
+        /// What to do about it.
+        remedy: Option<Remedy>,
     },
     /// A link names a node that has no data vector.
-    #[error(
-        "a link names node {}, which has no data vector; \
-         expected only ids of the features or of --nodes (is a header line or another id scheme in the links?)",
-        quote(id)
-    )]
     UnknownNode {
         /// The id, as written.
         id: String,
     },
     /// A pair of nodes is listed more than once.
-    #[error(
-        "the pair {}, {} is listed more than once (weights {first} and {second}); \
-         expected each pair once: say --duplicates sum, max or first",
-        quote(src),
-        quote(dst)
-    )]
     DuplicateLink {
         /// One end, as written.
         src: String,
@@ -105,12 +87,6 @@ pub enum Error {
         second: f64,
     },
     /// A matrix of links differs from its mirror image.
-    #[error(
-        "a matrix of links that is not symmetric: {forward} from {} to {} and {backward} back; \
-         expected a symmetric or a triangular matrix (or say --duplicates sum or max)",
-        quote(src),
-        quote(dst)
-    )]
     Asymmetric {
         /// The row, as written.
         src: String,
@@ -121,22 +97,18 @@ pub enum Error {
         /// The entry on the other side of the diagonal.
         backward: f64,
     },
-    /// A parameter is outside its accepted range.
-    #[error("{name}: accepted is {accepted}; given was {}", shown(given))]
+    /// A setting, or another argument, is outside its accepted range.
     Param {
-        /// The parameter's name, as in the configuration file.
-        name: &'static str,
-        /// The accepted range.
+        /// Which one.
+        subject: Subject,
+        /// What it must be.
         accepted: String,
-        /// The value given.
+        /// What it is.
         given: String,
+        /// What to do about it.
+        remedy: Option<Remedy>,
     },
     /// The environment asks for instructions that the machine does not have.
-    #[error(
-        "LINKPROOF_INSTRUCTIONS={}: this machine does not have it; \
-         expected one of {here}, or the variable unset",
-        quote(given)
-    )]
     Instructions {
         /// What was asked for.
         given: String,
@@ -144,12 +116,6 @@ pub enum Error {
         here: String,
     },
     /// A weight with which the arithmetic of a fit leaves the range of numbers.
-    #[error(
-        "the weight {weight:e} between {} and {} is too large: in {precision} precision the weights \
-         of a fit add up to {limit:e} at most; {TOO_HEAVY}",
-        quote(src),
-        quote(dst)
-    )]
     TooHeavy {
         /// One end, as written.
         src: String,
@@ -163,9 +129,6 @@ pub enum Error {
         precision: &'static str,
     },
     /// The optimisation left the range of numbers.
-    #[error(
-        "the fit diverged at step {step}: {detail}; nothing was written. Try a smaller --learning-rate, a larger --ridge or --clip 1"
-    )]
     Diverged {
         /// The step at which it was noticed.
         step: usize,
@@ -173,22 +136,202 @@ pub enum Error {
         detail: String,
     },
     /// The caller's observer asked to stop.
-    #[error("stopped by the user after step {step}; nothing was written")]
     Interrupted {
         /// The last finished step.
         step: usize,
     },
 }
 
-/// What to do about weights that are too large.
-pub const TOO_HEAVY: &str = "divide all weights by a constant, say --weights log1p, or take \
-     --score probability, which an absurd weight does not move";
+/// What is wrong with some data.
+struct Wrong {
+    subject: Subject,
+    found: String,
+    expected: String,
+    remedy: Option<Remedy>,
+}
 
-fn place(line: Option<u64>) -> String {
-    line.map_or_else(String::new, |line| format!(", line {line}"))
+impl Wrong {
+    fn told(&self, place: &str, dialect: &dyn Dialect) -> String {
+        found_expected(place, &self.found, &self.expected, self.remedy, dialect)
+    }
+}
+
+fn found_expected(
+    place: &str,
+    found: &str,
+    expected: &str,
+    remedy: Option<Remedy>,
+    dialect: &dyn Dialect,
+) -> String {
+    let (found, expected) = (shown(found), shown(expected));
+    let remedy = in_brackets(remedy, dialect);
+    format!("{place}: found {found}; expected {expected}{remedy}")
+}
+
+fn in_brackets(remedy: Option<Remedy>, dialect: &dyn Dialect) -> String {
+    remedy.map_or_else(String::new, |remedy| format!(" ({})", remedy.told(dialect)))
 }
 
 impl Error {
+    /// The message in the words of a front end.
+    pub fn told(&self, dialect: &dyn Dialect) -> String {
+        if let Some(wrong) = self.wrong() {
+            return wrong.told(&shown(&wrong.subject.told(dialect)), dialect);
+        }
+        match self {
+            Error::Read { path, source } => {
+                format!("{}: cannot be read: {source}", shown_path(path))
+            }
+            Error::Write { path, source } => format!(
+                "{}: cannot be written: {source}; what stood there before is untouched",
+                shown_path(path)
+            ),
+            Error::Output {
+                path,
+                found,
+                expected,
+                remedy,
+            } => format!(
+                "{}: {}; {}{}",
+                shown_path(path),
+                shown(found),
+                shown(expected),
+                in_brackets(*remedy, dialect)
+            ),
+            Error::Input {
+                path,
+                line,
+                found,
+                expected,
+                remedy,
+            } => {
+                let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+                let place = shown_path(path) + &line;
+                found_expected(&place, found, expected, *remedy, dialect)
+            }
+            Error::Param {
+                subject,
+                accepted,
+                given,
+                remedy,
+            } => format!(
+                "{} must be {}, but is {}{}",
+                subject.told(dialect),
+                shown(accepted),
+                shown(given),
+                in_brackets(*remedy, dialect)
+            ),
+            Error::Instructions { given, here } => format!(
+                "LINKPROOF_INSTRUCTIONS={}: this machine does not have it; expected one of {here}, \
+                 or the variable unset",
+                quote(given)
+            ),
+            Error::Diverged { step, detail } => format!(
+                "the fit diverged at step {step}: {detail}; {}",
+                Remedy::Steady.told(dialect)
+            ),
+            Error::Interrupted { step } => {
+                format!("stopped by the user after step {step}; nothing was written")
+            }
+            // These are wrong data, told above.
+            Error::Data { .. }
+            | Error::UnknownNode { .. }
+            | Error::DuplicateLink { .. }
+            | Error::Asymmetric { .. }
+            | Error::TooHeavy { .. } => String::new(),
+        }
+    }
+
+    /// What is wrong, where it is data in memory.
+    fn wrong(&self) -> Option<Wrong> {
+        let links = |found: String, expected: String, remedy| Wrong {
+            subject: Subject::Links,
+            found,
+            expected,
+            remedy: Some(remedy),
+        };
+        Some(match self {
+            Error::Data {
+                subject,
+                found,
+                expected,
+                remedy,
+            } => Wrong {
+                subject: subject.clone(),
+                found: found.clone(),
+                expected: expected.clone(),
+                remedy: *remedy,
+            },
+            Error::UnknownNode { id } => links(
+                format!("node {}, which has no data vector", quote(id)),
+                "only ids of nodes with data vectors, or of the list of nodes".to_owned(),
+                Remedy::CheckIds,
+            ),
+            Error::DuplicateLink {
+                src,
+                dst,
+                first,
+                second,
+            } => links(
+                format!(
+                    "the pair {}, {} more than once (weights {first} and {second})",
+                    quote(src),
+                    quote(dst)
+                ),
+                "each pair once".to_owned(),
+                Remedy::MergeDuplicates,
+            ),
+            Error::Asymmetric {
+                src,
+                dst,
+                forward,
+                backward,
+            } => links(
+                format!(
+                    "a matrix that is not symmetric: {forward} from {} to {} and {backward} back",
+                    quote(src),
+                    quote(dst)
+                ),
+                "a symmetric or a triangular matrix".to_owned(),
+                Remedy::Symmetrise,
+            ),
+            Error::TooHeavy {
+                src,
+                dst,
+                weight,
+                limit,
+                precision,
+            } => links(
+                format!(
+                    "weight {weight:e} between {} and {}",
+                    quote(src),
+                    quote(dst)
+                ),
+                format!(
+                    "weights that add up to {limit:e} at most, as a fit in {precision} precision \
+                     needs"
+                ),
+                Remedy::TameWeights,
+            ),
+            _ => return None,
+        })
+    }
+
+    /// Says in which file, and on which line, wrong data stands; other errors stay as
+    /// they are.
+    pub fn in_file(self, path: &Path, line: impl Into<Option<u64>>) -> Error {
+        match self.wrong() {
+            Some(wrong) => Error::Input {
+                path: path.to_owned(),
+                line: line.into(),
+                found: wrong.found,
+                expected: wrong.expected,
+                remedy: wrong.remedy,
+            },
+            None => self,
+        }
+    }
+
     /// Whether the caller's input or parameters are at fault (exit code 2)
     /// rather than the run itself (exit code 1).
     pub fn is_bad_input(&self) -> bool {
@@ -210,20 +353,67 @@ impl Error {
             line: line.into(),
             found: found.into(),
             expected: expected.into(),
+            remedy: None,
         }
     }
 
     /// Wrong data in memory.
     pub fn data(
-        what: impl Into<String>,
+        subject: impl Into<Subject>,
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> Self {
         Error::Data {
-            what: what.into(),
+            subject: subject.into(),
             found: found.into(),
             expected: expected.into(),
+            remedy: None,
         }
+    }
+
+    /// Wrong links in memory.
+    pub fn links(found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Error::data(Subject::Links, found, expected)
+    }
+
+    /// Wrong data vectors in memory.
+    pub fn features(found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Error::data(Subject::Features { view: None }, found, expected)
+    }
+
+    /// A setting that must be something else, in words that follow "must be".
+    pub fn param(
+        subject: impl Into<Subject>,
+        accepted: impl Into<String>,
+        given: impl fmt::Display,
+    ) -> Self {
+        Error::Param {
+            subject: subject.into(),
+            accepted: accepted.into(),
+            given: given.to_string(),
+            remedy: None,
+        }
+    }
+
+    /// The same of another argument, by its name in kebab case.
+    pub fn argument(
+        name: &'static str,
+        accepted: impl Into<String>,
+        given: impl fmt::Display,
+    ) -> Self {
+        Error::param(Subject::Argument(name), accepted, given)
+    }
+
+    /// The same error with what can be done about it, where it has a place for that.
+    pub fn or(mut self, what: Remedy) -> Self {
+        if let Error::Output { remedy, .. }
+        | Error::Input { remedy, .. }
+        | Error::Data { remedy, .. }
+        | Error::Param { remedy, .. } = &mut self
+        {
+            *remedy = Some(what);
+        }
+        self
     }
 
     /// An input file that cannot be read.
@@ -239,6 +429,21 @@ impl Error {
         Error::Write {
             path: path.to_owned(),
             source,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told(&Fields))
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Read { source, .. } | Error::Write { source, .. } => Some(source),
+            _ => None,
         }
     }
 }

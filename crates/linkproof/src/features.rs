@@ -208,8 +208,7 @@ impl Matrix {
     pub fn dense(n_rows: usize, n_columns: usize, values: impl Into<Values>) -> Result<Matrix> {
         let values = values.into();
         if n_rows.checked_mul(n_columns) != Some(values.len()) {
-            return Err(Error::data(
-                "features",
+            return Err(Error::features(
                 format!("{} numbers", values.len()),
                 format!("{n_rows} rows x {n_columns} columns of them"),
             ));
@@ -240,8 +239,7 @@ impl Matrix {
         let (offsets, columns, values) = (offsets.into(), columns.into(), values.into());
         check_columns(n_columns)?;
         if !offsets.span(columns.len()) || columns.len() != values.len() {
-            return Err(Error::data(
-                "features",
+            return Err(Error::features(
                 "row offsets, columns and values that do not fit together",
                 "compressed rows: ascending offsets from 0 to the number of stored entries",
             ));
@@ -352,8 +350,7 @@ impl Sparse {
             let range = self.range(row);
             let columns = &self.columns[range.clone()];
             if let Some(pair) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
-                return Err(Error::data(
-                    "features",
+                return Err(Error::features(
                     format!("row {row} column {} stored twice", pair[0]),
                     "each entry once",
                 ));
@@ -361,8 +358,7 @@ impl Sparse {
             if let Some(&column) = columns.last()
                 && column as usize >= self.n_columns
             {
-                return Err(Error::data(
-                    "features",
+                return Err(Error::features(
                     format!("column {column} in row {row}"),
                     format!("columns below {}", self.n_columns),
                 ));
@@ -400,16 +396,14 @@ fn check_columns(n_columns: usize) -> Result<()> {
     if (1..=u32::MAX as usize).contains(&n_columns) {
         return Ok(());
     }
-    Err(Error::data(
-        "features",
+    Err(Error::features(
         format!("{n_columns} columns"),
         "at least one column (and fewer than 2^32)",
     ))
 }
 
 fn not_finite(row: usize, column: usize, value: f64) -> Error {
-    Error::data(
-        "features",
+    Error::features(
         format!("{value} in row {row}, column {column} (counted from 0)"),
         "finite numbers",
     )
@@ -434,8 +428,7 @@ impl Features {
     /// Data vectors of named nodes, one row each.
     pub fn with_ids(ids: Ids, matrix: Matrix) -> Result<Features> {
         if ids.len() != matrix.n_rows() {
-            return Err(Error::data(
-                "features",
+            return Err(Error::features(
                 format!("{} rows", matrix.n_rows()),
                 format!("as many as there are node ids, {}", ids.len()),
             ));

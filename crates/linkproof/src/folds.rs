@@ -6,29 +6,30 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-use crate::dataset::Dataset;
+use crate::dataset::{DataView, Dataset};
 use crate::engine::{Engine, Plan};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::model::held_out_pairs;
 use crate::objective::{Prepared, Problem};
 use crate::pairs::{Split, TileShare};
-use crate::params::{CheckedParams, EncoderKind, OptimizerKind, Params, Precision, ScoreKind};
+use crate::params::{CheckedParams, Encoder, OptimizerKind, Precision, ScoreKind};
 use crate::real::Real;
 use crate::runtime::Runtime;
+use crate::schema::choice;
 use crate::score::Score;
 use crate::solve::solve;
 
-/// What is held out together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum HoldOut {
-    /// Single pairs: how well are links between known nodes told?
-    #[default]
-    Pairs,
-    /// Nodes with all of their pairs: how well are unseen nodes embedded?
-    Nodes,
-}
-
+choice!(
+    /// What is held out together.
+    #[derive(Default)]
+    HoldOut {
+        /// Single pairs: how well are links between known nodes told?
+        #[default]
+        Pairs = "pairs",
+        /// Nodes with all of their pairs: how well are unseen nodes embedded?
+        Nodes = "nodes",
+    }
+);
 /// A partition of all pairs, or of the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Folds {
@@ -47,11 +48,11 @@ impl Folds {
                 hold_out: HoldOut::Pairs,
             });
         }
-        Err(Error::Param {
-            name: "folds",
-            accepted: "2 to 100".into(),
-            given: number.to_string(),
-        })
+        Err(Error::argument(
+            "folds",
+            "a whole number from 2 to 100",
+            number,
+        ))
     }
 
     /// The same number of folds of something else.
@@ -85,36 +86,31 @@ impl Folds {
     /// Refuses data with fewer links than folds, and folds of nodes that are not
     /// embedded from data vectors: a table's vectors of nodes held out would
     /// stay at their random start.
-    pub fn check(self, data: &Dataset, params: &Params) -> Result<()> {
-        let table = data.views().iter().find(|view| {
-            params.encoder_of(&view.name, view.matrix.is_some()) == EncoderKind::Table
-        });
+    pub fn check(self, data: &Dataset, params: &CheckedParams) -> Result<()> {
+        let is_table = |view: &&DataView| {
+            let encoder = params.encoder(&view.name, view.matrix.is_some());
+            matches!(encoder, Ok(Encoder::Table))
+        };
+        let table = data.views().iter().find(is_table);
         if let (HoldOut::Nodes, Some(view)) = (self.hold_out, table) {
             let what = match view.matrix.is_some() {
                 true => "has a table for its encoder",
-                false => "has none",
+                false => "has no data vectors",
             };
             let whose = match view.name.as_str() {
                 "" => "the one view".to_owned(),
                 name => format!("view '{name}'"),
             };
-            return Err(Error::Param {
-                name: "hold-out",
-                accepted: "pairs where nodes have no data vectors, or a table that does not read \
-                           them (--encoder)"
-                    .into(),
-                given: format!("nodes, and {whose} {what}"),
-            });
+            let accepted = "pairs where an encoder does not read data vectors";
+            let given = format!("nodes, and {whose} {what}");
+            return Err(Error::argument("hold-out", accepted, given));
         }
         let n_links = data.graph().n_links();
         if n_links >= self.number {
             return Ok(());
         }
-        Err(Error::data(
-            "links",
-            format!("{n_links} of them"),
-            format!("at least as many as folds, {} (--folds)", self.number),
-        ))
+        let expected = format!("at least as many as folds, {}", self.number);
+        Err(Error::links(format!("{n_links} of them"), expected).or(Remedy::FewerFolds))
     }
 }
 
@@ -302,6 +298,7 @@ mod tests {
     use super::*;
     use crate::graph::Graph;
     use crate::pairs::Part;
+    use crate::params::{EncoderKind, Params};
 
     #[test]
     fn criteria_are_read_as_they_are_written() {
@@ -328,7 +325,7 @@ mod tests {
             Graph::from_rows(5, &[(0, 1, 1.0), (1, 2, 1.0), (3, 4, 1.0)]).unwrap(),
         )
         .unwrap();
-        let params = Params::default();
+        let params = Params::default().check().unwrap();
         assert!(Folds::new(0, 3).unwrap().check(&data, &params).is_ok());
         let error = Folds::new(0, 4).unwrap().check(&data, &params).unwrap_err();
         assert!(error.to_string().contains("at least as many as folds, 4"));
@@ -350,7 +347,11 @@ mod tests {
         let both = vec![("a".to_owned(), vectors(2)), ("b".to_owned(), vectors(4))];
         let data = Dataset::with_views(graph, nodes, both).unwrap();
         let folds = Folds::new(0, 2).unwrap();
-        let refused = |params: &Params, hold_out| folds.of(hold_out).check(&data, params).is_err();
+        let check = |params: &Params, hold_out: HoldOut| {
+            let params = params.clone().check().unwrap();
+            folds.of(hold_out).check(&data, &params)
+        };
+        let refused = |params: &Params, hold_out| check(params, hold_out).is_err();
         let linear = Params::default();
         assert!(!refused(&linear, HoldOut::Nodes));
         let table = Params {
@@ -362,7 +363,7 @@ mod tests {
         let mut named = Params::default();
         named.view_encoders.insert("b".into(), EncoderKind::Table);
         assert!(refused(&named, HoldOut::Nodes));
-        let error = folds.of(HoldOut::Nodes).check(&data, &named).unwrap_err();
+        let error = check(&named, HoldOut::Nodes).unwrap_err();
         assert!(
             error.to_string().contains("view 'b' has a table"),
             "{error}"

@@ -55,6 +55,7 @@ pub mod real;
 pub mod report;
 pub mod robust;
 pub mod runtime;
+mod schema;
 pub mod score;
 pub mod select;
 pub mod smooth;

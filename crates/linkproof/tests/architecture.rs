@@ -46,6 +46,9 @@ const LAYERS: [(&str, u32); 32] = [
 
 const MAX_LINES: usize = 500;
 
+/// The experiments, whose rows are named after commands.
+const OF_COMMANDS: &str = "experiment";
+
 /// What library code must not contain; tests may.
 const FORBIDDEN: [&str; 4] = ["unwrap()", "expect(", "panic!(", "println!("];
 
@@ -264,4 +267,29 @@ fn property_tests_have_a_fixed_seed_and_run_on_fresh_cases_too() {
         }
     }
     assert!(found >= 10, "{found}");
+}
+
+/// The library names settings by their fields; options are the words of the command
+/// line.
+#[test]
+fn no_text_speaks_of_options() {
+    let mut found = Vec::new();
+    for source in sources() {
+        if source.module().as_deref() == Some(OF_COMMANDS) {
+            continue;
+        }
+        for (number, line) in source.code().iter().enumerate() {
+            let mut places = line.match_indices("--");
+            let is_option = |(place, _): (usize, &str)| {
+                let before = line[..place].chars().next_back();
+                let after = line[place + 2..].chars().next();
+                before.is_none_or(|c| " \"(`'".contains(c))
+                    && after.is_some_and(|c| c.is_ascii_lowercase())
+            };
+            if places.any(is_option) {
+                found.push(format!("{}:{}", source.path.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:?}");
 }

@@ -72,11 +72,11 @@ pub struct AuditArgs {
     /// File to write with the links worth keeping: all but the suspects
     #[arg(long, value_name = "FILE")]
     clean: Option<PathBuf>,
-    /// Links of less trust than this are suspects, whatever their fdr
+    /// Links with less trust than this are suspects, whatever their fdr
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = real)]
     min_trust: Option<f64>,
-    /// Suspects are the least believed links, as many as are claimed to hold at
-    /// most this share of sound ones; none where links could not be judged
+    /// The least believed links are suspects, with at most this share of sound
+    /// links among them; none where links could not be judged
     /// [default: 0.1, or none with --min-trust or --fdr]
     #[arg(long, value_name = "Q", conflicts_with = "no_judge", allow_negative_numbers = true, value_parser = real)]
     false_discovery_rate: Option<f64>,

@@ -25,7 +25,7 @@ pub struct ClusterArgs {
     /// Number of clusters
     #[arg(long, value_name = "K", value_parser = whole)]
     clusters: usize,
-    /// Starts to try; the best one counts
+    /// Random starts to try; the best one is kept
     #[arg(long, value_name = "N", default_value = "10", value_parser = whole)]
     restarts: usize,
     /// CSV file to write: node,cluster

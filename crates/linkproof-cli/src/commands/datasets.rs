@@ -166,8 +166,8 @@ impl Origin {
         let folder = Path::new(from);
         if !folder.is_dir() {
             return Err(Usage::new(format!(
-                "--from: accepted is an address that begins with http:// or https://, or a folder \
-                 that holds {} and {}; given was '{from}', which is neither",
+                "--from must be an address that begins with http:// or https://, or a folder that \
+                 holds {} and {}, but is '{from}'",
                 set.raw[0].name, set.raw[1].name
             ))
             .into());

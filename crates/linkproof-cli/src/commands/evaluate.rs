@@ -29,13 +29,13 @@ pub struct EvaluateArgs {
     /// CSV or Parquet with the id first
     #[arg(long, value_name = "FILE", required_unless_present = "predicted")]
     embeddings: Option<PathBuf>,
-    /// Labels: CSV node,label; a negative or empty label is none
+    /// Labels: CSV node,label; negative or empty means none
     #[arg(long, value_name = "FILE")]
     labels: PathBuf,
     /// Number of clusters [default: as many as labels]
     #[arg(long, value_name = "K", conflicts_with = "predicted", value_parser = whole)]
     clusters: Option<usize>,
-    /// Starts of k-means to try; the best one counts
+    /// Random starts of k-means to try; the best one is kept
     #[arg(long, value_name = "N", default_value = "10", value_parser = whole)]
     restarts: usize,
     /// Clusters to measure instead of those of k-means: CSV node,cluster

@@ -11,7 +11,7 @@ use linkproof::select::{Selection, select};
 use linkproof::{Error, Fit, Fitted, Runtime};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Format, quoted};
+use crate::args::{choice, quoted};
 use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
@@ -23,6 +23,7 @@ use crate::robust;
 use crate::search::{self, SearchArgs};
 use crate::session::{Session, counted, peak_memory_bytes};
 use crate::settings::SettingArgs;
+use crate::words::Flags;
 
 /// Fit embeddings to a graph and write a model folder
 ///
@@ -45,7 +46,7 @@ use crate::settings::SettingArgs;
 pub struct FitArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Labels node,label to keep in the folder for reports; a fit does not see
+    /// Labels node,label to keep in the folder for reports; the fit does not use
     /// them
     #[arg(long, value_name = "FILE", help_heading = "Inputs")]
     labels: Option<PathBuf>,
@@ -56,8 +57,8 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Output")]
     force: bool,
     /// Further formats of the embeddings; may be repeated [default: npy alone]
-    #[arg(long, value_name = "FORMAT", value_enum, help_heading = "Output")]
-    format: Vec<Format>,
+    #[arg(long, value_name = "FORMAT", value_parser = choice!(EmbeddingFormat), help_heading = "Output")]
+    format: Vec<EmbeddingFormat>,
     /// Write the model as a page too, report.html in the folder, as 'linkproof
     /// report' does
     #[arg(long, help_heading = "Output")]
@@ -74,9 +75,9 @@ pub struct FitArgs {
         help_heading = "Output"
     )]
     layout: OnLayout,
-    /// Believe each link as far as it deserves: chooses the ridge, judges links,
-    /// fits to walks over believed links, averages where that helps. Takes
-    /// several times as long as a plain fit. A --ridge that is given is kept
+    /// Believe each link as far as the evidence goes: choose the ridge, judge the
+    /// links, fit to walks over believed links, and average where that helps.
+    /// Takes several times as long as a plain fit. Keeps a --ridge that is given
     #[arg(long, help_heading = "Without labels", conflicts_with = "select")]
     robust: bool,
     /// Choose score, exponent and ridge without labels first, as 'linkproof
@@ -125,7 +126,9 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
     if args.search.is_given() && !args.select {
-        return Err(Usage::new("candidates and --hold-out are for a search: add --select").into());
+        return Err(
+            Usage::new("lists of candidates and --hold-out need a search: add --select").into(),
+        );
     }
     args.files().check()?;
     let mut kind = FolderKind::model();
@@ -137,7 +140,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let mut inputs = Inputs::before(args.inputs())?;
     let data = args.data.read()?;
     for format in &args.format {
-        format.kind().check(data.ids())?;
+        format.check(data.ids())?;
     }
     let labels = args.labels.as_deref();
     let labels = labels.map(|path| KnownLabels::read(path, data.ids(), "graph"));
@@ -160,9 +163,14 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             let mut params = params;
             if args.select {
                 progress.say("choosing settings");
-                let wanted = args.search.search(&params, &args.settings.model);
-                let found = select(&params, &data, &wanted, Runtime::watched_by(&progress))?;
-                params = found.chosen.params(&params).check()?;
+                let wanted = args.search.search(params.given(), &args.settings);
+                let found = select(
+                    params.given(),
+                    &data,
+                    &wanted,
+                    Runtime::watched_by(&progress),
+                )?;
+                params = found.chosen.params(params.given()).check()?;
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
@@ -228,19 +236,12 @@ fn record(findings: &Findings) -> Map<String, Value> {
 
 fn write_formats(args: &FitArgs, fitted: &Fitted, folder: &OutputFolder) -> Result<(), Error> {
     for format in &args.format {
-        if format.kind() == EmbeddingFormat::Npy {
+        if *format == EmbeddingFormat::Npy {
             continue; // always there
         }
-        let file = folder.file(format.file_name());
+        let file = folder.file(&format!("embeddings.{format}"));
         let (n, dim) = (fitted.n_nodes(), fitted.dim());
-        io::write_embeddings(
-            file,
-            format.kind(),
-            fitted.ids(),
-            n,
-            dim,
-            fitted.recommended(),
-        )?;
+        io::write_embeddings(file, *format, fitted.ids(), n, dim, fitted.recommended())?;
     }
     Ok(())
 }
@@ -307,7 +308,7 @@ fn summary(
     if let Some((start, best)) = report.held_out {
         let _ = write!(
             text,
-            "\n  held out  {}{best:.6} a pair (from {start:.6}), best at step {}",
+            "\n  held out  {}{best:.6} per pair (from {start:.6}), best at step {}",
             about(report.held_out_is_estimated),
             report.best_step
         );
@@ -322,14 +323,14 @@ fn summary(
             selection.seconds
         );
         for warning in &selection.warnings {
-            let _ = write!(text, "\n  warning   {warning}");
+            let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
         }
     }
     if let Some(robust) = &findings.robust {
         text.push_str(&robust::words(fitted, robust));
     }
     for note in &report.notes {
-        let _ = write!(text, "\n  note      {note}");
+        let _ = write!(text, "\n  note      {}", note.told(&Flags));
     }
     for path in findings.inputs.changed() {
         let path = path.display();

@@ -13,6 +13,7 @@ use crate::args::whole;
 use crate::data::DataArgs;
 use crate::progress::Progress;
 use crate::session::{Session, counted};
+use crate::words::Flags;
 
 /// Look at links and data vectors before a fit
 ///
@@ -86,15 +87,18 @@ fn words(report: &Report, dim: usize, command: &str) -> String {
     weights(&mut text, &report.weights);
     let _ = writeln!(
         text,
-        "Cost of a fit in {}, about, with {} of this machine",
+        "Estimated cost of a fit in {}, with {} of this machine",
         counted(dim, "dimension"),
         counted(report.threads, "thread"),
     );
     for cost in &report.solvers {
         line(&mut text, &solver(cost), &price(cost));
     }
-    paragraphs(&mut text, "Recommended", &report.advice.reasons);
-    paragraphs(&mut text, "Mind", &report.advice.cautions);
+    let advice = &report.advice;
+    let reasons: Vec<String> = advice.reasons.iter().map(|one| one.told(&Flags)).collect();
+    paragraphs(&mut text, "Recommended", &reasons);
+    let cautions: Vec<String> = advice.cautions.iter().map(|one| one.told(&Flags)).collect();
+    paragraphs(&mut text, "Keep in mind", &cautions);
     let _ = write!(text, "Next:\n  {command}");
     text
 }

@@ -37,7 +37,7 @@ pub struct NeighborsArgs {
     /// Only neighbors of this view
     #[arg(long, value_name = "V")]
     within: Option<String>,
-    /// How many neighbors a node
+    /// How many neighbors to list for each node
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
     /// CSV file to write: node,neighbor,rank,mu

@@ -28,7 +28,7 @@ use crate::session::Session;
     linkproof objective --embeddings y.npy --links links.csv --gamma 2.5 \\\n      \
     --score moment --beta 0.5 --gradient dy.npy --json")]
 pub struct ObjectiveArgs {
-    /// Embeddings, one row a node
+    /// Embeddings, one row per node
     #[arg(long, value_name = "Y.npy")]
     embeddings: PathBuf,
     /// Links between row numbers: CSV or TSV src,dst[,weight], Parquet or .mtx
@@ -61,14 +61,7 @@ pub fn run(args: &ObjectiveArgs, session: &Session) -> anyhow::Result<()> {
     };
     params.check()?;
     if !args.gamma.is_finite() {
-        let (accepted, given) = ("a finite number".to_owned(), args.gamma.to_string());
-        let name = "gamma";
-        return Err(Error::Param {
-            name,
-            accepted,
-            given,
-        }
-        .into());
+        return Err(Error::argument("gamma", "a finite number", args.gamma).into());
     }
     let files = Files::default().reads([&args.embeddings, &args.links]);
     files.writes(&args.gradient).check()?;

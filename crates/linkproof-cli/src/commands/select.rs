@@ -69,7 +69,7 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let data = args.data.read()?;
     progress.say("fitting candidates");
     Session::stop_on_interrupt()?;
-    let wanted = args.search.search(&base, &args.settings.model);
+    let wanted = args.search.search(&base, &args.settings);
     let selection = select(&base, &data, &wanted, Runtime::watched_by(&progress))?;
     progress.end();
     let mut json = search::as_json(&selection);

@@ -83,11 +83,11 @@ fn audits_that_cannot_be_are_refused() {
     lab.ok("fit --links links.csv --features x.csv --dim 3 --quiet --out m");
     let line = "audit --model m --links links.csv --out a.csv";
     for (options, what) in [
-        ("--min-trust 2", ["min-trust", "0 to 1"]),
-        ("--fdr nan", ["fdr", "0 to 1"]),
+        ("--min-trust 2", ["min-trust", "between 0 and 1"]),
+        ("--fdr nan", ["fdr", "between 0 and 1"]),
         (
             "--false-discovery-rate 2",
-            ["false-discovery-rate", "0 to 1"],
+            ["false-discovery-rate", "between 0 and 1"],
         ),
         (
             "--false-discovery-rate .1 --no-judge",

@@ -191,7 +191,7 @@ fn neighbors_are_ranked_by_expected_weight() {
     );
     lab.refused(
         "neighbors --model m --node n1 --within v --out t.csv",
-        &["view", "given was v"],
+        &["--view", "but is 'v'"],
     );
 }
 

@@ -121,17 +121,62 @@ fn a_setting_in_a_file_is_named_with_its_line() {
     let lab = Lab::with_graph();
     lab.write("c.toml", "# mine\ndim = 2\nbeta = -1\n");
     let fit = "fit --links links.csv --config c.toml --out m";
-    lab.refused(fit, &["c.toml, line 3: found beta = -1", "0 to 10"]);
+    lab.refused(
+        fit,
+        &["c.toml, line 3: beta must be between 0 and 10, but is -1"],
+    );
     let select = "select --links links.csv --config c.toml";
-    lab.refused(select, &["c.toml, line 3: found beta = -1"]);
+    lab.refused(select, &["c.toml, line 3: beta must be"]);
     // What is typed wins, and is to blame.
     lab.ok(&format!("{fit} --beta 1 --quiet"));
     let typed = said(&lab, &format!("{fit} --beta -2 --force"));
-    assert!(typed.starts_with("error: beta: accepted is"), "{typed}");
+    assert!(
+        typed.starts_with("error: --beta must be between 0 and 10, but is -2"),
+        "{typed}"
+    );
     // Found only when the data are there.
     lab.write("v.toml", "dim = 2\nview-pairs = \"a:b\"\n");
     let late = "fit --links links.csv --config v.toml --out n";
     lab.refused(late, &["v.toml, line 2", "view-pairs"]);
+}
+
+#[test]
+fn settings_without_effect_are_noted_wherever_they_are_given() {
+    let lab = Lab::with_graph();
+    let fit = "fit --links links.csv --dim 2 --steps 2 --force --out m";
+    for (options, note) in [
+        (
+            "--hidden 10",
+            "--hidden has no effect: no encoder is an mlp",
+        ),
+        (
+            "--score likelihood --beta 0.5",
+            "--beta has no effect: the likelihood has no exponent",
+        ),
+        (
+            "--solver exact --sampler pairs",
+            "--sampler has no effect: the exact solver draws no samples",
+        ),
+        (
+            "--walks-weighted",
+            "--walks-weighted has no effect: --walks is 0",
+        ),
+        (
+            "--propagate 2",
+            "--propagate has no effect: no encoder reads data vectors",
+        ),
+    ] {
+        let said = lab.ok(&format!("{fit} {options}"));
+        let notes: Vec<&str> = said.lines().filter(|line| line.contains("note ")).collect();
+        assert!(notes.len() == 1 && notes[0].contains(note), "{said}");
+    }
+    lab.write("c.toml", "hidden = [10]\n");
+    let said = lab.ok(&format!("{fit} --config c.toml"));
+    assert!(said.contains("--hidden has no effect"), "{said}");
+    // The file speaks of settings, not of options.
+    assert!(lab.read("m/fit.json").contains("\"hidden has no effect"));
+    let said = lab.ok(fit);
+    assert!(!said.contains("has no effect"), "{said}");
 }
 
 #[test]

@@ -33,7 +33,7 @@ pub fn cross_fit(
     runtime: Runtime<'_>,
 ) -> Result<CrossFit> {
     folds.check(data, params)?;
-    let seen = SeenWeights::new(params, data)?;
+    let seen = SeenWeights::new(params.given(), data)?;
     let done = AtomicUsize::new(0);
     let parts: Vec<_> = (0..folds.number())
         .into_par_iter()

@@ -5,7 +5,7 @@ use super::{
     random_pairs,
 };
 use crate::dataset::{Dataset, NodeViews};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::features::Features;
 use crate::folds::Folds;
 use crate::graph::{Graph, Link};
@@ -43,8 +43,7 @@ pub fn taking_part(model: &Fitted, data: Dataset) -> Result<(Dataset, usize)> {
     let left_out = data.graph().n_links() - links.len();
     if links.is_empty() {
         let found = "no link between views that took part in the fit";
-        let expected = "at least one (the fit's --view-pairs)";
-        return Err(Error::data("links", found, expected));
+        return Err(Error::links(found, "at least one").or(Remedy::OtherViewPairs));
     }
     if left_out == 0 {
         return Ok((data, 0));
@@ -130,11 +129,7 @@ impl Thresholds {
     pub fn new(fdr: Option<f64>, trust: Option<f64>) -> Result<Thresholds> {
         for (name, value) in [("min-trust", trust), ("fdr", fdr)] {
             if let Some(value) = value.filter(|value| !(0.0..=1.0).contains(value)) {
-                return Err(Error::Param {
-                    name,
-                    accepted: "a number from 0 to 1".into(),
-                    given: value.to_string(),
-                });
+                return Err(Error::argument(name, "between 0 and 1", value));
             }
         }
         let fdr = match (fdr, trust) {

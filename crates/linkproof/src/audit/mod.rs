@@ -23,7 +23,7 @@ use seen::SeenWeights;
 use crate::graph::Link;
 use crate::math;
 use crate::model::Fitted;
-use crate::params::{Params, ScoreKind};
+use crate::params::{Params, Score};
 use crate::score::log_tail;
 use crate::transform::transform_weight;
 
@@ -60,11 +60,11 @@ pub fn log_trust(w: f64, mu: f64) -> f64 {
 /// The weight of a link in the estimating equation: `trust^beta` under the
 /// probability score, `min(1, mu^beta)` under the moment score, 1 under the
 /// likelihood.
-pub fn influence(score: ScoreKind, beta: f64, log_trust: f64, mu: f64) -> f64 {
+pub fn influence(score: Score, log_trust: f64, mu: f64) -> f64 {
     match score {
-        ScoreKind::Probability => math::exp(beta * log_trust),
-        ScoreKind::Moment => math::pow(mu, beta).min(1.0),
-        ScoreKind::Likelihood => 1.0,
+        Score::Probability { beta } => math::exp(beta * log_trust),
+        Score::Moment { beta } => math::pow(mu, beta).min(1.0),
+        Score::Likelihood => 1.0,
     }
 }
 
@@ -85,7 +85,7 @@ impl Verdict {
             weight: link.weight,
             mu,
             trust: math::exp(log_trust),
-            influence: influence(params.score, params.beta, log_trust, mu),
+            influence: influence(Score::new(params.score, params.beta), log_trust, mu),
             surprise: -log_tail(seen, mu) / std::f64::consts::LN_10,
             log_trust,
         }

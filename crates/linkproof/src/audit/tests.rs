@@ -5,7 +5,7 @@ use crate::folds::Folds;
 use crate::graph::Graph;
 use crate::measure::auc;
 use crate::model::fit;
-use crate::params::{Normalize, WeightTransform};
+use crate::params::{Normalize, ScoreKind, WeightTransform};
 use crate::runtime::Runtime;
 
 #[test]
@@ -14,11 +14,11 @@ fn trust_falls_with_surprise_only() {
     let expected = (0.5f64 * (-0.5f64).exp()) / (-1.0f64).exp();
     assert!((log_trust(1.0, 0.5).exp() - expected).abs() < 1e-12);
     assert!(log_trust(100.0, 0.5) < log_trust(2.0, 0.5));
-    assert_eq!(influence(ScoreKind::Likelihood, 0.5, -3.0, 0.1), 1.0);
-    assert_eq!(influence(ScoreKind::Moment, 0.5, -3.0, 0.25), 0.5);
-    assert_eq!(influence(ScoreKind::Moment, 0.5, -3.0, 9.0), 1.0);
+    assert_eq!(influence(Score::Likelihood, -3.0, 0.1), 1.0);
+    assert_eq!(influence(Score::Moment { beta: 0.5 }, -3.0, 0.25), 0.5);
+    assert_eq!(influence(Score::Moment { beta: 0.5 }, -3.0, 9.0), 1.0);
     assert_eq!(
-        influence(ScoreKind::Probability, 0.5, -4.0, 0.1),
+        influence(Score::Probability { beta: 0.5 }, -4.0, 0.1),
         (-2.0f64).exp()
     );
 }
@@ -211,7 +211,7 @@ fn links_of_a_fit_to_walks_are_judged_by_averaged_weights() {
     let made = synthetic(3, Noise::false_links(0.01)).unwrap();
     let params = Params {
         walks: 3,
-        ..(*params()).clone()
+        ..params().given().clone()
     };
     let params = params.check().unwrap();
     let model = fit(&params, &made.data).unwrap();

@@ -18,14 +18,11 @@ impl Drawing {
         let (width, height) = (self.width * scale, self.height * scale);
         let fits = |side: f32| (1.0..=LONGEST).contains(&side);
         if !(fits(width) && fits(height)) {
-            return Err(Error::Param {
-                name: "scale",
-                accepted: format!(
-                    "what makes a picture of {} x {} units 1 to {LONGEST} pixels wide and high",
-                    self.width, self.height
-                ),
-                given: scale.to_string(),
-            });
+            let accepted = format!(
+                "what makes a picture of {} x {} units 1 to {LONGEST} pixels wide and high",
+                self.width, self.height
+            );
+            return Err(Error::argument("scale", accepted, scale));
         }
         let unfit = |found: String| Error::data("picture", found, "one that PNG can hold");
         let mut pixmap = Pixmap::new(width.ceil() as u32, height.ceil() as u32)

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::params::{Activation, EncoderKind, OutputActivation};
+use crate::params::{Activation, Encoder, EncoderKind, OutputActivation, Params};
 
 /// The shape of an encoder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,37 @@ pub struct NetworkSpec {
     pub output_activation: OutputActivation,
     /// Batch normalisation before each hidden activation.
     pub batch_norm: bool,
+}
+
+impl NetworkSpec {
+    /// The shape of an encoder with so many inputs and outputs. What a map has no use
+    /// for stands in model folders at its default.
+    pub fn of(encoder: &Encoder, inputs: usize, outputs: usize) -> NetworkSpec {
+        let unused = Params::default();
+        let mut spec = NetworkSpec {
+            kind: encoder.kind(),
+            inputs,
+            hidden: unused.hidden,
+            outputs,
+            activation: unused.activation,
+            output_activation: unused.output_activation,
+            batch_norm: unused.batch_norm,
+        };
+        if let Encoder::Mlp {
+            hidden,
+            activation,
+            output_activation,
+            batch_norm,
+            ..
+        } = encoder
+        {
+            spec.hidden.clone_from(hidden);
+            spec.activation = *activation;
+            spec.output_activation = *output_activation;
+            spec.batch_norm = *batch_norm;
+        }
+        spec
+    }
 }
 
 /// The scale and shift of a batch normalisation.

@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::Look;
 use crate::encoder::Network;
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::objective::Problem;
 use crate::params::{
-    CheckedParams, EncoderKind, OptimizerKind, Sampler as SamplerKind, SolverKind,
+    CheckedParams, EncoderKind, OptimizerKind, Param, Sampler as SamplerKind, SolverKind,
 };
 
 /// Up to this number of nodes all pairs are visited at every step.
@@ -104,11 +104,9 @@ impl Plan {
             OptimizerKind::Adam
         });
         if optimizer == OptimizerKind::Lbfgs && solver == SolverKind::Sgd {
-            return Err(Error::Param {
-                name: "optimizer",
-                accepted: "adam or sgd with the sgd solver, which a graph of this size gets unless --solver exact".into(),
-                given: "lbfgs".into(),
-            });
+            let accepted = "adam or sgd with the sgd solver, which a graph of this size gets";
+            let error = Error::param(Param::Optimizer, accepted, optimizer);
+            return Err(error.or(Remedy::ExactSolver));
         }
         let sweeps = solver == SolverKind::Sgd
             && params.sampler == SamplerKind::Block

@@ -154,7 +154,7 @@ fn one(xi: f64, seed: u64, run: u64, runtime: Runtime<'_>) -> Result<Vec<Reading
     let mut sum = 0.0;
     let all = candidates(&grid(&base, ScoreKind::ALL), &base)?;
     for (candidate, params) in &all {
-        let purity = match fit_purity(&made, (**params).clone()) {
+        let purity = match fit_purity(&made, params.given().clone()) {
             // A candidate that cannot be fitted finds one cluster.
             Err(Error::Diverged { .. }) => 1.0 / CLUSTERS as f64,
             purity => purity?,

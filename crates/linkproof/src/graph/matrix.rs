@@ -75,7 +75,7 @@ impl Graph {
         let half = join(&ids, upper, lower, rules.duplicates, &mut counts)?;
         if half.weights.iter().any(|weight| !weight.is_finite()) {
             let found = "a sum of weights beyond the range of numbers";
-            return Err(Error::data("links", found, "smaller weights"));
+            return Err(Error::links(found, "smaller weights"));
         }
         Ok(Graph {
             ids,
@@ -105,8 +105,7 @@ where
                 && offsets.is_sorted()
         });
         offsets.ok_or_else(|| {
-            Error::data(
-                "links",
+            Error::links(
                 "row offsets, columns and weights that do not fit together",
                 format!("the compressed rows of a {n} x {n} matrix"),
             )

@@ -10,8 +10,9 @@ pub use matrix::Compressed;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result, quote};
+use crate::error::{Error, Remedy, Result, quote};
 use crate::ids::Ids;
+use crate::schema::choice;
 
 /// One link as listed, from row `src` to row `dst`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,32 +25,33 @@ pub struct Link {
     pub weight: f64,
 }
 
-/// What to do with a pair that is listed more than once. A pair listed once in
-/// each direction with the same weight is one link and never a repeat.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Duplicates {
-    /// Refuse.
-    #[default]
-    Error,
-    /// Add the weights up.
-    Sum,
-    /// Keep the largest weight.
-    Max,
-    /// Keep the first listing.
-    First,
-}
-
-/// What to do with a link from a node to itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SelfLinks {
-    /// Refuse.
-    #[default]
-    Error,
-    /// Leave them out and count them.
-    Drop,
-}
+choice!(
+    /// What to do with a pair that is listed more than once. A pair listed once in
+    /// each direction with the same weight is one link and never a repeat.
+    #[derive(Default)]
+    Duplicates {
+        /// Refuse.
+        #[default]
+        Error = "error",
+        /// Add the weights up.
+        Sum = "sum",
+        /// Keep the largest weight.
+        Max = "max",
+        /// Keep the first listing.
+        First = "first",
+    }
+);
+choice!(
+    /// What to do with a link from a node to itself.
+    #[derive(Default)]
+    SelfLinks {
+        /// Refuse.
+        #[default]
+        Error = "error",
+        /// Leave them out and count them.
+        Drop = "drop",
+    }
+);
 
 /// How listed links become a graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -239,8 +241,7 @@ fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
     let n = ids.len();
     let largest = link.src.max(link.dst) as usize;
     if largest >= n {
-        return Err(Error::data(
-            "links",
+        return Err(Error::links(
             format!("row {largest}"),
             format!("rows below the number of nodes, {n}"),
         ));
@@ -248,8 +249,7 @@ fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
     let names = || (ids.name(link.src as usize), ids.name(link.dst as usize));
     if !(link.weight >= 0.0 && link.weight.is_finite()) {
         let (src, dst) = names();
-        return Err(Error::data(
-            "links",
+        return Err(Error::links(
             format!(
                 "weight {} between {} and {}",
                 link.weight,
@@ -261,11 +261,8 @@ fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
     }
     if link.src == link.dst && self_links == SelfLinks::Error {
         let (src, _) = names();
-        return Err(Error::data(
-            "links",
-            format!("a link from {} to itself", quote(&src)),
-            "two different nodes (or say --self-links drop)",
-        ));
+        let found = format!("a link from {} to itself", quote(&src));
+        return Err(Error::links(found, "two different nodes").or(Remedy::DropSelfLinks));
     }
     Ok(())
 }
@@ -386,8 +383,7 @@ fn merge_run(ids: &Ids, row: usize, run: &[Listed], duplicates: Duplicates) -> R
     if f64::is_finite(merged) {
         return Ok(merged);
     }
-    Err(Error::data(
-        "links",
+    Err(Error::links(
         format!(
             "a sum of weights beyond the range of numbers between '{}' and '{}'",
             ids.name(row),

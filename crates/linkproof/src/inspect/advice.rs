@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::{Report, Tail, Way};
-use crate::params::{OptimizerKind, Params, ScoreKind, SolverKind, WeightTransform};
+use crate::error::{Dialect, in_words};
+use crate::params::{OptimizerKind, Param, Params, ScoreKind, SolverKind, WeightTransform};
 
 /// The exponent of the probability score. With the default ridge a larger one
 /// sees too little of a sparse graph: on Cora with a tenth of the links at
@@ -34,11 +35,254 @@ pub struct Advice {
     pub solver: SolverKind,
     /// Its optimizer.
     pub optimizer: OptimizerKind,
-    /// Why, one sentence or two for each choice.
-    pub reasons: Vec<String>,
+    /// Why, for each choice.
+    pub reasons: Vec<Reason>,
     /// When to choose otherwise, and what else to look at.
-    pub cautions: Vec<String>,
+    pub cautions: Vec<Caution>,
 }
+
+/// Why settings are advised.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// What the weights say about score, exponent and transform.
+    Weights {
+        /// The score.
+        score: ScoreKind,
+        /// Its exponent.
+        beta: f64,
+        /// The transform.
+        weights: WeightTransform,
+        /// What the weights are like.
+        why: WeightsLook,
+    },
+    /// What the number of nodes says about the solver.
+    Nodes {
+        /// The solver.
+        solver: SolverKind,
+        /// Its optimizer.
+        optimizer: OptimizerKind,
+        /// How it goes through the pairs.
+        way: Way,
+        /// The number of nodes.
+        nodes: usize,
+    },
+}
+
+/// What weights are like.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum WeightsLook {
+    /// All are equal.
+    Equal,
+    /// None is larger than a count may be.
+    Sound {
+        /// The median.
+        median: f64,
+        /// The largest.
+        max: f64,
+    },
+    /// A share is too large for counts, and the others lead up to them.
+    HeavyTail {
+        /// The share.
+        share: f64,
+    },
+    /// A share is too large for counts.
+    Impossible {
+        /// The share.
+        share: f64,
+        /// Whether they are far beyond the rest.
+        isolated: bool,
+    },
+}
+
+/// What to look at, or when to choose otherwise.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Caution {
+    /// Weights may be too large although they do not look so.
+    SomeMayBeTooLarge,
+    /// The heaviest links may be errors.
+    HeaviestMayBeErrors,
+    /// Heavy weights may be real.
+    HeavyMayBeReal,
+    /// All other weights are nearly equal.
+    OthersAreEqual {
+        /// To this.
+        median: f64,
+    },
+    /// There may be two kinds of links.
+    TwoKinds {
+        /// The share of the heavy ones.
+        share: f64,
+    },
+    /// Nodes have neither links nor data vectors.
+    UnknownNodes {
+        /// How many.
+        count: usize,
+    },
+    /// Data vectors are zero.
+    ZeroVectors {
+        /// How many.
+        count: usize,
+    },
+    /// The links fall into several components.
+    Components {
+        /// How many.
+        count: usize,
+    },
+    /// There are fewer links than nodes.
+    FewLinks {
+        /// The links.
+        links: usize,
+        /// The nodes.
+        nodes: usize,
+        /// Whether all nodes have data vectors.
+        vectors: bool,
+    },
+}
+
+impl Reason {
+    /// In the words of a front end.
+    pub fn told(&self, dialect: &dyn Dialect) -> String {
+        let set = |param: Param, value: &str| dialect.with(param.name(), &[value]);
+        match self {
+            Reason::Weights {
+                score,
+                beta,
+                weights,
+                why,
+            } => format!(
+                "{}, {}, {}: {}",
+                set(Param::Score, score.name()),
+                set(Param::Beta, &beta.to_string()),
+                set(Param::Weights, weights.name()),
+                why.told(dialect)
+            ),
+            Reason::Nodes {
+                solver,
+                optimizer,
+                way,
+                nodes,
+            } => {
+                let many = "have too many pairs to visit all at every step";
+                let reason = match way {
+                    Way::AllPairs => "are few enough to visit all pairs at every step".to_owned(),
+                    Way::Blocks => many.to_owned(),
+                    Way::Sweeps => format!("{many}, and free vectors can move a block at a time"),
+                };
+                format!(
+                    "{}, {}: {nodes} nodes {reason}; a fit chooses this by itself.",
+                    set(Param::Solver, solver.name()),
+                    set(Param::Optimizer, optimizer.name())
+                )
+            }
+        }
+    }
+}
+
+impl WeightsLook {
+    fn told(&self, dialect: &dyn Dialect) -> String {
+        match self {
+            WeightsLook::Equal => format!(
+                "all weights are equal, so no weight can be wrong; the moment score with a small \
+                 beta keeps links that should not exist from pulling hard. Or let {} choose score, \
+                 beta and ridge, without labels.",
+                dialect.selection()
+            ),
+            WeightsLook::Sound { median, max } => format!(
+                "no weight is larger than a Poisson count may be (median {median}, largest {max})."
+            ),
+            WeightsLook::HeavyTail { share } => format!(
+                "{} of the weights are larger than a Poisson count may be, and the others lead up \
+                 to them without a gap: such a heavy tail is how real counts (contacts, \
+                 co-occurrences) look. {} keeps the order and tames the size.",
+                in_percent(*share),
+                dialect.with(Param::Weights.name(), &["log1p"])
+            ),
+            WeightsLook::Impossible { share, isolated } => format!(
+                "{} of the weights are larger than a Poisson count may be{}. They may be errors, \
+                 and the probability score does not follow them; the moment score and the \
+                 likelihood are linear in the weights and would.",
+                in_percent(*share),
+                if *isolated {
+                    ", far beyond the rest"
+                } else {
+                    ""
+                }
+            ),
+        }
+    }
+}
+
+impl Caution {
+    /// In the words of a front end.
+    pub fn told(&self, dialect: &dyn Dialect) -> String {
+        let set = |param: Param, value: &str| dialect.with(param.name(), &[value]);
+        let probability = || set(Param::Score, "probability");
+        match self {
+            Caution::SomeMayBeTooLarge => format!(
+                "if some weights are far too large all the same, take {}: the moment score is \
+                 linear in the weights.",
+                probability()
+            ),
+            Caution::HeaviestMayBeErrors => format!(
+                "if the heaviest links are errors, take {} and {} instead: it gives up on weights \
+                 that it cannot explain. With these weights that would be much of the signal.",
+                probability(),
+                set(Param::Weights, "asis")
+            ),
+            Caution::HeavyMayBeReal => format!(
+                "heavy weights can be noise or can be the signal (contacts, co-occurrence counts): \
+                 look at the heaviest links. If they are real, take {} instead: the probability \
+                 score takes them for errors.",
+                set(Param::Weights, "log1p")
+            ),
+            Caution::OthersAreEqual { median } => format!(
+                "nearly all other weights are {median}: {}, which looks at the links alone, does \
+                 no worse where the sizes mean nothing.",
+                set(Param::Weights, "binary")
+            ),
+            Caution::TwoKinds { share } => format!(
+                "{} is a lot for errors: perhaps two kinds of links stand in one file.",
+                in_percent(*share)
+            ),
+            Caution::UnknownNodes { count } => format!(
+                "{count} of the nodes have neither links nor data vectors: nothing is known of \
+                 them, and their embeddings mean nothing. Leave them out, or give them data \
+                 vectors."
+            ),
+            Caution::ZeroVectors { count } => format!(
+                "{count} of the data vectors are zero: their nodes all get the same embedding."
+            ),
+            Caution::Components { count } => format!(
+                "the links fall into {count} components: without data vectors, only missing links \
+                 say how the vectors of one lie to those of another."
+            ),
+            Caution::FewLinks {
+                links,
+                nodes,
+                vectors,
+            } => {
+                let what = match vectors {
+                    false => {
+                        "too few to learn a free vector for each node; data vectors would help."
+                            .to_owned()
+                    }
+                    true => format!(
+                        "the map has to learn from few; a small {} and a larger {} are safer.",
+                        dialect.name(Param::Dim.name()),
+                        dialect.name(Param::Ridge.name())
+                    ),
+                };
+                format!("fewer links than nodes ({links} and {nodes}): {what}")
+            }
+        }
+    }
+}
+
+in_words!(Reason);
+in_words!(Caution);
 
 impl Default for Advice {
     fn default() -> Advice {
@@ -60,93 +304,51 @@ pub fn advise(report: &Report) -> Advice {
     let mut advice = Advice::default();
     advise_on_weights(report, &mut advice);
     advise_on_solver(report, &mut advice);
-    warn_of_nodes(report, &mut advice);
+    advice.cautions.extend(cautions(report));
     advice
 }
 
 fn advise_on_weights(report: &Report, advice: &mut Advice) {
     let weights = &report.weights;
-    let impossible = &weights.impossible;
-    let share = in_percent(impossible.share);
-    let many = impossible.share >= MANY;
-    let (reason, caution): (String, Option<&str>) = match impossible.tail {
+    let (share, tail) = (weights.impossible.share, weights.impossible.tail);
+    let (why, caution) = match tail {
         Tail::None if weights.all_equal => {
             if weights.median != 1.0 {
                 advice.weights = WeightTransform::Binary;
             }
-            (
-                "all weights are equal, so no weight can be wrong; the moment score with a small \
-                 beta keeps links that should not exist from pulling hard. Or let linkproof \
-                 select choose score, beta and ridge, without labels."
-                    .to_owned(),
-                None,
-            )
+            (WeightsLook::Equal, None)
         }
-        Tail::None => (
-            format!(
-                "no weight is larger than a Poisson count may be (median {}, largest {}).",
-                weights.median, weights.max
-            ),
-            Some(
-                "should some weights be far too large all the same, take --score probability: \
-                 the moment score is linear in the weights.",
-            ),
-        ),
-        Tail::Smooth if many => {
+        Tail::None => {
+            let (median, max) = (weights.median, weights.max);
+            let sound = WeightsLook::Sound { median, max };
+            (sound, Some(Caution::SomeMayBeTooLarge))
+        }
+        Tail::Smooth if share >= MANY => {
             advice.weights = WeightTransform::Log1p;
-            (
-                format!(
-                    "{share} of the weights are larger than a Poisson count may be, and the \
-                     others lead up to them without a gap: such a heavy tail is how real counts \
-                     (contacts, co-occurrences) look. --weights log1p keeps the order and tames \
-                     the size."
-                ),
-                Some(
-                    "should the heaviest links be errors, take --score probability \
-                     --weights asis instead: it gives up on weights that it cannot explain. With \
-                     these weights that would be much of the signal.",
-                ),
-            )
+            let heavy = WeightsLook::HeavyTail { share };
+            (heavy, Some(Caution::HeaviestMayBeErrors))
         }
         Tail::Smooth | Tail::Isolated => {
             advice.score = ScoreKind::Probability;
             advice.beta = PROBABILITY_BETA;
-            let beyond = match impossible.tail {
-                Tail::Isolated => ", far beyond the rest",
-                _ => "",
-            };
-            (
-                format!(
-                    "{share} of the weights are larger than a Poisson count may be{beyond}. They \
-                     may be errors, and the probability score does not follow them; the moment \
-                     score and the likelihood are linear in the weights and would."
-                ),
-                Some(
-                    "heavy weights can be noise or can be the signal (contacts, co-occurrence \
-                     counts): look at the heaviest links. If they are real, take --weights log1p \
-                     instead: the probability score takes them for corruption.",
-                ),
-            )
+            let isolated = tail == Tail::Isolated;
+            let impossible = WeightsLook::Impossible { share, isolated };
+            (impossible, Some(Caution::HeavyMayBeReal))
         }
     };
-    advice.reasons.push(format!(
-        "--score {} --beta {} --weights {}: {reason}",
-        advice.score, advice.beta, advice.weights
-    ));
-    advice.cautions.extend(caution.map(str::to_owned));
-    if impossible.tail == Tail::Isolated
-        && weights.at_median >= NEARLY_ALL.min(1.0 - 1.5 * impossible.share)
-    {
-        advice.cautions.push(format!(
-            "nearly all other weights are {}: --weights binary, which looks at the links alone, \
-             does no worse where the sizes mean nothing.",
-            weights.median
-        ));
+    advice.reasons.push(Reason::Weights {
+        score: advice.score,
+        beta: advice.beta,
+        weights: advice.weights,
+        why,
+    });
+    advice.cautions.extend(caution);
+    if tail == Tail::Isolated && weights.at_median >= NEARLY_ALL.min(1.0 - 1.5 * share) {
+        let median = weights.median;
+        advice.cautions.push(Caution::OthersAreEqual { median });
     }
-    if impossible.tail == Tail::Isolated && impossible.share > SECOND_KIND {
-        advice.cautions.push(format!(
-            "{share} is much for errors: perhaps two kinds of links stand in one file."
-        ));
+    if tail == Tail::Isolated && share > SECOND_KIND {
+        advice.cautions.push(Caution::TwoKinds { share });
     }
 }
 
@@ -155,58 +357,39 @@ fn advise_on_solver(report: &Report, advice: &mut Advice) {
         return;
     };
     (advice.solver, advice.optimizer) = (default.solver, default.optimizer);
-    let nodes = report.nodes;
-    let reason = match default.way {
-        Way::AllPairs => format!("{nodes} nodes are few enough to visit all pairs at every step"),
-        Way::Blocks => format!("{nodes} nodes have too many pairs to visit all at every step"),
-        Way::Sweeps => format!(
-            "{nodes} nodes have too many pairs to visit all at every step, and free vectors can \
-             move a block at a time"
-        ),
-    };
-    advice.reasons.push(format!(
-        "--solver {} --optimizer {}: {reason}; fit chooses it by itself.",
-        default.solver, default.optimizer
-    ));
+    advice.reasons.push(Reason::Nodes {
+        solver: default.solver,
+        optimizer: default.optimizer,
+        way: default.way,
+        nodes: report.nodes,
+    });
 }
 
-fn warn_of_nodes(report: &Report, advice: &mut Advice) {
-    let cautions = &mut advice.cautions;
-    let no_vectors = report.views.iter().any(|view| view.vectors.is_none());
-    let isolated = &report.isolated;
-    if isolated.without_vectors > 0 {
-        cautions.push(format!(
-            "{} of the nodes have neither links nor data vectors: nothing is known of them, and \
-             their embeddings mean nothing. Leave them out, or give them data vectors.",
-            isolated.without_vectors
-        ));
-    }
+fn cautions(report: &Report) -> Vec<Caution> {
+    let vectors = report.views.iter().all(|view| view.vectors.is_some());
     let zero = |view: &super::ViewShape| view.vectors.as_ref().map_or(0, |vectors| vectors.zero);
     let zero: usize = report.views.iter().map(zero).sum();
-    if zero > 0 {
-        cautions.push(format!(
-            "{zero} of the data vectors are zero: their nodes all get the same embedding."
-        ));
-    }
-    if no_vectors && report.components.count > 1 {
-        cautions.push(format!(
-            "the links fall into {} components: without data vectors nothing but the absence of \
-             links says how the vectors of one lie to those of another.",
-            report.components.count
-        ));
-    }
-    if report.links < report.nodes {
-        cautions.push(format!(
-            "fewer links than nodes ({} and {}): {}",
-            report.links,
-            report.nodes,
-            if no_vectors {
-                "too few to learn a free vector for each node; data vectors (--features) would help."
-            } else {
-                "the map has to learn from few; a small --dim and a larger --ridge are safer."
-            }
-        ));
-    }
+    let unknown = report.isolated.without_vectors;
+    let components = report.components.count;
+    let (links, nodes) = (report.links, report.nodes);
+    let all = [
+        (unknown > 0, Caution::UnknownNodes { count: unknown }),
+        (zero > 0, Caution::ZeroVectors { count: zero }),
+        (
+            !vectors && components > 1,
+            Caution::Components { count: components },
+        ),
+        (
+            links < nodes,
+            Caution::FewLinks {
+                links,
+                nodes,
+                vectors,
+            },
+        ),
+    ];
+    let applies = all.into_iter().filter(|(applies, _)| *applies);
+    applies.map(|(_, caution)| caution).collect()
 }
 
 /// A share in words: `3.2%`, and `0.004%` rather than `0.0%`.

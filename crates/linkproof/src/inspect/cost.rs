@@ -97,7 +97,7 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
     let smaller = if dim < params.dim {
         let params = Params {
             dim,
-            ..(**params).clone()
+            ..params.given().clone()
         };
         Some(Problem::new(&prepared, &params.check()?)?)
     } else {
@@ -116,7 +116,7 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
         let params = Params {
             solver: Some(solver),
             optimizer: Some(optimizer),
-            ..(**params).clone()
+            ..params.given().clone()
         };
         let Ok(params) = params.check() else {
             continue;

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::record::{Block, Records};
 use super::source::extensions;
 use super::text::{BLOCK, Blocks, number};
-use super::{columns, in_file, mtx, npy};
+use super::{columns, mtx, npy};
 use crate::error::{Error, Result, quote};
 use crate::features::{Features, Matrix, Values};
 use crate::ids::{Ids, Names};
@@ -157,7 +157,7 @@ fn read_text(path: &Path, size: usize) -> Result<Features> {
         return Err(no_rows(path));
     }
     let matrix = Matrix::dense(rows.names.len(), n_columns - 1, rows.values);
-    let matrix = matrix.map_err(|error| in_file(path, error))?;
+    let matrix = matrix.map_err(|error| error.in_file(path, None))?;
     Features::with_ids(Ids::Names(rows.names), matrix)
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use super::output::{Place, closed, resolved, sync_folder, unusable};
-use crate::error::{Error, Result, quote, shown_path};
+use crate::error::{Error, Remedy, Result, quote, shown_path};
 
 /// The names of the files of a model folder.
 pub mod model_files {
@@ -206,6 +206,7 @@ impl OutputFolder {
                 path,
                 found,
                 expected,
+                ..
             }) => {
                 let made = self.side.keep();
                 let expected = format!("{expected}; what was made is in {}", shown_path(&made));
@@ -276,8 +277,9 @@ fn check_target(asked: &Path, target: &Place, kind: &FolderKind, force: bool) ->
         (None, false) => Err(unusable(
             asked,
             &format!("already holds {what}"),
-            "expected a new or an empty folder; say --force to replace it as a whole",
-        )),
+            "expected a new or an empty folder",
+        )
+        .or(Remedy::Overwrite)),
         (Some(name), false) => Err(unusable(
             asked,
             &format!("already holds {}", quote(&name)),

@@ -35,7 +35,7 @@ fn folders_appear_whole_or_not_at_all() {
 
     let text = refused(&target, false);
     assert!(text.contains("already holds a letter"), "{text}");
-    assert!(text.contains("--force"), "{text}");
+    assert!(text.contains("force"), "{text}");
 
     let made = OutputFolder::create(&target, kind(), true).unwrap();
     fs::write(made.file("x"), "2").unwrap();
@@ -80,7 +80,7 @@ fn only_folders_of_the_same_kind_are_replaced() {
                 let text = refused(&target, true);
                 assert!(text.contains(&format!("holds {name}, which")), "{text}");
                 let text = refused(&target, false);
-                assert!(!text.contains("--force"), "{text}");
+                assert!(!text.contains("force"), "{text}");
             }
         }
         assert_eq!(fs::read(target.join(files[0])).unwrap(), b"mine");

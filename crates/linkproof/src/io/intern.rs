@@ -114,11 +114,7 @@ impl Interner {
     /// Notes the names from a row on, which are new.
     fn note_new(&mut self, first: usize) -> Result<()> {
         if self.names.len() >= OWN as usize {
-            return Err(Error::data(
-                "links",
-                "2^31 nodes or more",
-                "fewer than that",
-            ));
+            return Err(Error::links("2^31 nodes or more", "fewer than that"));
         }
         for row in first..self.names.len() {
             if let Some(number) = row_number(self.names.name(row))

@@ -7,7 +7,7 @@ use super::columns;
 use super::intern::{BlockLinks, Interner};
 use super::record::{Block, Delimiter, Records};
 use super::text::{Blocks, number};
-use crate::error::{Error, Result, quote};
+use crate::error::{Error, Remedy, Result, quote};
 use crate::graph::{Link, SelfLinks};
 use crate::ids::Ids;
 
@@ -239,8 +239,9 @@ pub(super) fn self_link(path: &Path, line: u64, id: &str) -> Error {
         path,
         line,
         format!("a link from {} to itself", quote(id)),
-        "two different nodes (or say --self-links drop)",
+        "two different nodes",
     )
+    .or(Remedy::DropSelfLinks)
 }
 
 /// A file without links.

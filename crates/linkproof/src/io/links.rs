@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::link_text;
+use super::mtx;
 use super::source::extensions;
 use super::text::BLOCK;
-use super::{in_file, mtx};
-use crate::error::{Error, Result, quote};
+use crate::error::{Error, Remedy, Result, quote};
 use crate::graph::{Graph, Link, LinkRules};
 
 /// How links are read.
@@ -42,7 +42,7 @@ fn read_in_blocks(path: &Path, options: &LinkOptions, size: usize) -> Result<Gra
             first,
             second,
         } => duplicate(path, [&src, &dst], [first, second], size),
-        other => in_file(path, other),
+        other => other.in_file(path, None),
     })?;
     if graph.n_links() == 0 {
         let counts = graph.counts();
@@ -149,8 +149,9 @@ fn duplicate(path: &Path, [a, b]: [&str; 2], weights: [f64; 2], size: usize) -> 
             quote(a),
             quote(b)
         ),
-        "each pair once (or say --duplicates sum|max|first)",
+        "each pair once",
     )
+    .or(Remedy::MergeDuplicates)
 }
 
 #[cfg(test)]

@@ -88,7 +88,7 @@ fn matrices_are_links_between_row_numbers() {
     assert_eq!(listing(&graph), links(&[("0", "2", 1.0)]));
     let found = error("x.mtx", &text.replace("1 2 3", "1 2 4"), Some(4));
     assert!(
-        found.contains("on line 3") && found.contains("--duplicates"),
+        found.contains("on line 3") && found.contains("duplicates"),
         "{found}"
     );
     for (from, to, line, what) in [
@@ -136,7 +136,7 @@ fn wrong_links_name_their_line() {
         assert!(found.contains(what), "{text}: {found}");
     }
     let found = error("x.csv", "a,b,1\nb,a,2\n", Some(2));
-    assert!(found.contains("--duplicates sum|max|first"), "{found}");
+    assert!(found.contains("duplicates = sum, max or first"), "{found}");
     let files = Files::new();
     let path = files.put("x.csv", b"a,b\nc,\xe9\n");
     let found = read_links(path, &LinkOptions::default()).unwrap_err();

@@ -25,8 +25,10 @@ mod table;
 mod text;
 mod write;
 
+#[cfg(not(feature = "parquet"))]
 use std::path::Path;
 
+#[cfg(not(feature = "parquet"))]
 use crate::error::Error;
 
 pub use citations::{Citations, read_citations};
@@ -43,16 +45,6 @@ pub use pairs::{ListedPair, PairList, read_pairs};
 pub use source::digest;
 pub use table::{Field, TableRows, write_table};
 pub use write::{EmbeddingFormat, write_drawing, write_embeddings, write_links, write_nodes};
-
-/// Says in which file wrong data stands.
-fn in_file(path: &Path, error: Error) -> Error {
-    match error {
-        Error::Data {
-            found, expected, ..
-        } => Error::input(path, None, found, expected),
-        other => other,
-    }
-}
 
 /// A number of columns in words.
 fn columns(n: usize) -> String {

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use hashbrown::HashSet;
 
-use super::in_file;
 use super::link_text::{bad_weight, no_links, self_link};
 use super::record::{Block, Delimiter, Records};
 use super::text::{Blocks, number};
@@ -125,7 +124,7 @@ fn repeated_entry(path: &Path, size: usize, error: Error) -> Error {
         repeat.is_none()
     });
     let Some((line, entry)) = repeat else {
-        return in_file(path, error);
+        return error.in_file(path, None);
     };
     let (row, column) = (u64::from(entry.src) + 1, u64::from(entry.dst) + 1);
     Error::input(
@@ -347,7 +346,7 @@ fn read_array(path: &Path, head: &Head, blocks: Blocks) -> Result<Matrix> {
     head.check_count(path, by_column.len(), true)?;
     let place = |k: usize| by_column[k % head.n_columns * head.n_rows + k / head.n_columns];
     let values: Vec<f64> = (0..by_column.len()).map(place).collect();
-    Matrix::dense(head.n_rows, head.n_columns, values).map_err(|error| in_file(path, error))
+    Matrix::dense(head.n_rows, head.n_columns, values).map_err(|error| error.in_file(path, None))
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::in_file;
 use super::output::write_file;
 use super::source::Source;
 use crate::error::{Error, Result, quote};
@@ -29,7 +28,8 @@ pub fn read_npy(path: impl AsRef<Path>) -> Result<Matrix> {
     } else {
         Values::F64(read_numbers(&mut source, n)?.into())
     };
-    Matrix::dense(header.n_rows, header.n_columns, values).map_err(|error| in_file(path, error))
+    Matrix::dense(header.n_rows, header.n_columns, values)
+        .map_err(|error| error.in_file(path, None))
 }
 
 /// A number type that `.npy` files are made of here: `f32` and `f64`.
@@ -81,8 +81,9 @@ pub fn write_npy<N: NpyNumber>(
 ) -> Result<()> {
     let path = path.as_ref();
     if n_rows.checked_mul(n_columns) != Some(values.len()) {
-        return Err(Error::data(
-            path.display().to_string(),
+        return Err(Error::input(
+            path,
+            None,
             format!("{} numbers", values.len()),
             format!("{n_rows} rows x {n_columns} columns of them"),
         ));

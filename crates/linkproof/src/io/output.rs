@@ -197,6 +197,7 @@ pub(super) fn unusable(path: &Path, found: &str, expected: &str) -> Error {
         path: path.to_owned(),
         found: found.to_owned(),
         expected: expected.to_owned(),
+        remedy: None,
     }
 }
 

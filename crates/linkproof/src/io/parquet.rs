@@ -21,12 +21,11 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 
 use super::caught::caught;
 use super::features::repeated_id;
-use super::in_file;
 use super::intern::Interner;
 use super::link_text::{Layout, Role, no_links, role};
 use super::output::write_file;
 use super::source::{Source, extensions, open_file};
-use crate::error::{Error, Result, quote};
+use crate::error::{Error, Remedy, Result, quote};
 use crate::features::{Features, Matrix};
 use crate::graph::{Graph, Link, SelfLinks};
 use crate::ids::{Ids, Names};
@@ -90,8 +89,8 @@ fn links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec<Link>)> {
                     "a link from {} to itself in row {row}",
                     quote(ids.name(src))
                 );
-                let expected = "two different nodes (or say --self-links drop)";
-                return Err(Error::input(path, None, found, expected));
+                let error = Error::input(path, None, found, "two different nodes");
+                return Err(error.or(Remedy::DropSelfLinks));
             }
             links.push(Link { src, dst, weight });
         }
@@ -179,7 +178,7 @@ fn features(path: &Path) -> Result<Features> {
     };
     Features::with_ids(
         Ids::Names(ids),
-        matrix.map_err(|error| in_file(path, error))?,
+        matrix.map_err(|error| error.in_file(path, None))?,
     )
 }
 

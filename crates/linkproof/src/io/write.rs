@@ -3,15 +3,14 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
 use super::npy::write_npy;
 use super::output::write_file;
 use super::source::extensions;
 use crate::drawing::{Drawing, PNG_SCALE};
-use crate::error::{Error, Result, quote};
+use crate::error::{Error, Remedy, Result, quote};
 use crate::graph::Graph;
 use crate::ids::Ids;
+use crate::schema::choice;
 
 /// Writes a picture: as PNG where the name ends in `.png`, otherwise as SVG.
 pub fn write_drawing(path: impl AsRef<Path>, drawing: &Drawing) -> Result<()> {
@@ -24,19 +23,19 @@ pub fn write_drawing(path: impl AsRef<Path>, drawing: &Drawing) -> Result<()> {
     write_file(path, |file| file.write_all(&bytes))
 }
 
-/// How embeddings are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EmbeddingFormat {
-    /// NumPy; the ids are not in it.
-    Npy,
-    /// CSV `node,y0,y1,...`.
-    Csv,
-    /// Parquet with the same columns.
-    Parquet,
-    /// The text format of word2vec: `n K`, then an id and its numbers a line.
-    Word2vec,
-}
+choice!(
+    /// How embeddings are written.
+    EmbeddingFormat {
+        /// NumPy; the ids are not in it.
+        Npy = "npy",
+        /// Parquet with the same columns.
+        Parquet = "parquet",
+        /// CSV `node,y0,y1,...`.
+        Csv = "csv",
+        /// The text format of word2vec: `n K`, then an id and its numbers a line.
+        Word2vec = "word2vec",
+    }
+);
 
 impl EmbeddingFormat {
     /// Refuses ids that the format cannot hold; for a look before long work.
@@ -201,11 +200,9 @@ fn check_words(ids: &Ids) -> Result<()> {
     for row in 0..names.len() {
         let name = names.name(row);
         if name.is_empty() || name.contains(char::is_whitespace) {
-            return Err(Error::data(
-                "word2vec",
-                format!("the id {}", quote(name)),
-                "ids without whitespace; choose another --format",
-            ));
+            let found = format!("the id {}", quote(name));
+            let error = Error::data("word2vec", found, "ids without whitespace");
+            return Err(error.or(Remedy::OtherFormat));
         }
     }
     Ok(())

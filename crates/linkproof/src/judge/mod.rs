@@ -136,7 +136,7 @@ impl<'d> Judge<'d> {
                 .into_iter()
                 .filter(|(_, pairs, _)| !pairs.is_empty())
                 .collect(),
-            params: (**params).clone(),
+            params: params.given().clone(),
             data,
             bench,
             links,

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::folds::Folds;
 use crate::graph::{Adjacency, Graph, Link, LinkRules};
 use crate::pairs::Split;
-use crate::params::Params;
+use crate::params::CheckedParams;
 
 /// Two rows, the smaller first, the fold that holds them out, and their pair of
 /// views.
@@ -95,7 +95,7 @@ const CANDIDATES: usize = 40;
 
 impl Bench {
     /// Shares the links of `data` out to folds and draws decoys.
-    pub fn new(data: &Dataset, folds: Folds, params: &Params) -> Result<Bench> {
+    pub fn new(data: &Dataset, folds: Folds, params: &CheckedParams) -> Result<Bench> {
         folds.check(data, params)?;
         let seed = params.seed;
         let splits: Vec<_> = (0..folds.number()).map(|fold| folds.split(fold)).collect();

@@ -64,31 +64,23 @@ impl KMeans {
                 true => run,
                 false => best,
             })
-            .ok_or_else(|| param("restarts", "1 or more", 0))
+            .ok_or_else(|| Error::argument("restarts", "1 or more", 0))
     }
 
     fn check(&self, n: usize) -> Result<()> {
         if !(1..=n).contains(&self.clusters) {
             let accepted = format!("1 to the number of points, {n}");
-            return Err(param("clusters", accepted, self.clusters));
+            return Err(Error::argument("clusters", accepted, self.clusters));
         }
         for (name, value) in [
             ("restarts", self.restarts),
-            ("max_iterations", self.max_iterations),
+            ("max-iterations", self.max_iterations),
         ] {
             if value == 0 {
-                return Err(param(name, "1 or more", value));
+                return Err(Error::argument(name, "1 or more", value));
             }
         }
         Ok(())
-    }
-}
-
-fn param(name: &'static str, accepted: impl Into<String>, given: usize) -> Error {
-    Error::Param {
-        name,
-        accepted: accepted.into(),
-        given: given.to_string(),
     }
 }
 

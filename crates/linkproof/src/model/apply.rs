@@ -2,7 +2,7 @@
 
 use super::Fitted;
 use crate::encoder::Input;
-use crate::error::{Error, Result, quote};
+use crate::error::{Error, Remedy, Result, quote};
 use crate::features::{Features, Matrix, Values};
 use crate::graph::Graph;
 use crate::ids::Ids;
@@ -71,24 +71,16 @@ impl Fitted {
     pub fn view(&self, name: Option<&str>) -> Result<usize> {
         let names = || {
             let names: Vec<&str> = self.views().iter().map(|view| view.name.as_str()).collect();
-            names.join(", ")
+            format!("one of the model's views ({})", names.join(", "))
         };
         match name {
             None if self.views().len() == 1 => Ok(0),
-            None => Err(Error::Param {
-                name: "view",
-                accepted: format!("one of the model's views: {}", names()),
-                given: "none".into(),
-            }),
+            None => Err(Error::argument("view", names(), "not given")),
             Some(name) => self
                 .views()
                 .iter()
                 .position(|view| view.name == name)
-                .ok_or_else(|| Error::Param {
-                    name: "view",
-                    accepted: format!("one of the model's views: {}", names()),
-                    given: name.to_owned(),
-                }),
+                .ok_or_else(|| Error::argument("view", names(), quote(name))),
         }
     }
 
@@ -102,21 +94,12 @@ impl Fitted {
     pub fn check_vectors(&self, view: usize, features: &Features) -> Result<()> {
         let network = &self.views()[view].network;
         if network.is_table() {
-            return Err(Error::data(
-                "model",
-                "a table encoder, which has a vector for each training node and none for others",
-                "a model fitted with data vectors (--encoder linear or mlp)",
-            ));
+            let found =
+                "a table encoder, which has a vector for each training node and none for others";
+            let error = Error::data("model", found, "a map from data vectors");
+            return Err(error.or(Remedy::FitWithVectors));
         }
-        let (found, inputs) = (features.matrix().n_columns(), network.spec().inputs);
-        if found != inputs {
-            return Err(Error::data(
-                "features",
-                format!("data vectors of {found} entries"),
-                format!("{inputs} entries, as the model was fitted with"),
-            ));
-        }
-        Ok(())
+        features.matrix().check_width(network.spec().inputs)
     }
 
     /// The embeddings of unseen nodes of a view by its encoder; `links` may tie
@@ -153,11 +136,8 @@ impl Fitted {
     fn average(&self, matrix: Matrix, links: Option<&[NewLink]>) -> Result<Matrix> {
         let Some(neighborhood) = &self.parts.neighborhood else {
             if links.is_some() {
-                return Err(Error::data(
-                    "links",
-                    "links for a model that does not average over links",
-                    "a model fitted with --propagate",
-                ));
+                let found = "links for a model that does not average over links";
+                return Err(Error::links(found, "none").or(Remedy::FitWithPropagation));
             }
             return Ok(matrix);
         };
@@ -232,7 +212,7 @@ impl Fitted {
                         "node {}, which is an unseen node and a training node",
                         quote(id)
                     ),
-                    "ids that tell them apart: give the unseen nodes others (--nodes, --new-nodes)",
+                    "ids that tell them apart: give the unseen nodes others",
                 )),
             };
             let (row, end) = match [end(&ids[0])?, end(&ids[1])?] {
@@ -302,14 +282,12 @@ impl Fitted {
         within: Option<usize>,
     ) -> Result<Vec<Neighbor>> {
         if let Some(within) = within.filter(|&within| !self.takes_part(view, within)) {
-            return Err(Error::Param {
-                name: "within",
-                accepted: format!(
-                    "a view that took part in the fit together with '{}'",
-                    self.views()[view].name
-                ),
-                given: self.views()[within].name.clone(),
-            });
+            let name = |view: usize| format!("'{}'", self.views()[view].name);
+            let accepted = format!(
+                "a view that took part in the fit together with {}",
+                name(view)
+            );
+            return Err(Error::argument("within", accepted, name(within)));
         }
         let view_of = |row: usize| self.node_views()[row] as usize;
         let is_asked = |other: usize| {

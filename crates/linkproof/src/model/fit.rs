@@ -3,14 +3,14 @@
 use std::time::Instant;
 
 use super::{DataCounts, FitReport, Fitted, FittedView, ModelParts, Neighborhood};
-use crate::dataset::Dataset;
+use crate::dataset::{DataView, Dataset};
 use crate::engine::{Embedding, Engine, Plan};
 use crate::error::{Error, Result};
 use crate::features::Values;
 use crate::graph::{Graph, Link};
 use crate::objective::{Prepared, Problem};
 use crate::pairs::Split;
-use crate::params::{CheckedParams, OptimizerKind, Precision, ScoreKind};
+use crate::params::{self, CheckedParams, InUse, Note, OptimizerKind, Precision};
 use crate::processor::instructions;
 use crate::real::Real;
 use crate::runtime::Runtime;
@@ -164,7 +164,7 @@ pub fn held_out_pairs(params: &CheckedParams, n_links: usize) -> Option<Split> {
 /// # Errors
 /// [`Error::TooHeavy`] names the heaviest link.
 pub fn check_weights(params: &CheckedParams, data: &Dataset) -> Result<()> {
-    if params.score == ScoreKind::Probability && params.beta > 0.0 {
+    if matches!(params.score(), params::Score::Probability { .. }) {
         return Ok(());
     }
     let (limit, precision) = match params.precision {
@@ -240,7 +240,7 @@ fn finish<T: Real>(
         _ => None,
     };
     Fitted::new(ModelParts {
-        params: (**params).clone(),
+        params: params.given().clone(),
         views,
         view_pairs: prepared.view_pairs.clone(),
         gamma: problem.parameters.gamma(theta),
@@ -271,7 +271,7 @@ fn finish<T: Real>(
             },
             k: plan.k,
             plan: plan.clone(),
-            notes: notes(params, problem, &solution),
+            notes: notes(params, problem, plan, &solution),
             history: solution.history,
             seconds: clock.elapsed().as_secs_f64(),
         },
@@ -279,14 +279,23 @@ fn finish<T: Real>(
 }
 
 /// What a user should know.
-fn notes<T>(params: &CheckedParams, problem: &Problem<'_>, solution: &Solution<T>) -> Vec<String> {
-    let mut notes = problem.unused_settings(params);
+fn notes<T>(
+    params: &CheckedParams,
+    problem: &Problem<'_>,
+    plan: &Plan,
+    solution: &Solution<T>,
+) -> Vec<Note> {
+    let views = problem.data.views.iter();
+    let encoder = |view: &DataView| params.encoder(&view.name, view.matrix.is_some()).ok();
+    let mut notes = params.unused(&InUse {
+        encoders: views.filter_map(encoder).collect(),
+        solver: plan.solver,
+        optimizer: plan.optimizer,
+        schedule_alpha: plan.schedule_alpha,
+        holds_out: problem.has_held_out(),
+    });
     if solution.held_out.is_some() && solution.best_step == 0 {
-        notes.push(
-            "no step lowered the held-out score, so the model is its random start: \
-             try a smaller beta or ridge, or let 'linkproof select' choose"
-                .to_owned(),
-        );
+        notes.push(Note::RandomStart);
     }
     notes
 }

@@ -26,7 +26,7 @@ use crate::features::{Matrix, Values};
 use crate::graph::{Graph, LinkCounts};
 use crate::ids::Ids;
 use crate::pairs::ViewMatrix;
-use crate::params::Params;
+use crate::params::{Note, Params};
 use crate::runtime::Record;
 use crate::solve::StopReason;
 
@@ -70,7 +70,7 @@ pub struct FitReport {
     pub plan: Plan,
     /// What a user should know, such as settings without effect.
     #[serde(default)]
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// The history.
     pub history: Vec<Record>,
     /// Seconds of the whole fit.

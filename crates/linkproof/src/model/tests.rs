@@ -2,7 +2,7 @@ use std::fs;
 
 use super::*;
 use crate::dataset::{Dataset, NodeViews};
-use crate::error::Error;
+use crate::error::{Error, Subject};
 use crate::features::Features;
 use crate::graph::Link;
 use crate::ids::Names;
@@ -141,7 +141,10 @@ fn unseen_nodes_need_the_right_view_and_width() {
     let four = Features::new(Matrix::dense(1, 4, vec![1.0; 4]).unwrap());
     assert!(matches!(
         model.embed(&four),
-        Err(Error::Param { name: "view", .. })
+        Err(Error::Param {
+            subject: Subject::Argument("view"),
+            ..
+        })
     ));
     assert!(model.embed_view(0, &four, None).is_ok());
     assert!(model.embed_view(0, &three, None).is_err());
@@ -336,7 +339,7 @@ fn weights_that_no_arithmetic_bears_are_named() {
             panic!("{error}");
         };
         assert_eq!((src.as_str(), dst.as_str(), *at), ("1", "2", limit));
-        assert!(error.to_string().contains("--weights log1p"), "{error}");
+        assert!(error.to_string().contains("weights = log1p"), "{error}");
     }
     fit_of(Params::default(), 1e16).unwrap();
     fit_of(double(), 1e18).unwrap();

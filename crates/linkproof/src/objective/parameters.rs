@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::Prepared;
 use crate::dataset::DataView;
 use crate::encoder::{Network, NetworkSpec};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::features::Matrix;
 use crate::pairs::ViewMatrix;
-use crate::params::{EncoderKind, Params};
+use crate::params::{CheckedParams, Encoder};
 use crate::real::{Real, dot_f64};
 
 /// One view's encoder inside the vector of parameters.
@@ -35,11 +35,12 @@ pub struct ParameterLayout {
 
 impl ParameterLayout {
     /// Lays out the parameters of a fit to prepared data.
-    pub fn new(data: &Prepared, params: &Params) -> Result<ParameterLayout> {
+    pub fn new(data: &Prepared, params: &CheckedParams) -> Result<ParameterLayout> {
         let mut encoders = Vec::with_capacity(data.views.len());
         let mut next = 0;
         for view in &data.views {
-            let network = Network::new(view_spec(view, params)?);
+            let encoder = params.encoder(&view.name, view.matrix.is_some())?;
+            let network = Network::new(view_spec(view, &encoder, params.dim));
             let start = next;
             next += network.n_params();
             encoders.push(ViewEncoder {
@@ -96,28 +97,8 @@ impl ParameterLayout {
 }
 
 /// The shape of a view's encoder.
-fn view_spec(view: &DataView, params: &Params) -> Result<NetworkSpec> {
+fn view_spec(view: &DataView, encoder: &Encoder, outputs: usize) -> NetworkSpec {
     let columns = view.matrix.as_ref().map(Matrix::n_columns);
-    let kind = params.encoder_of(&view.name, columns.is_some());
-    let inputs = match (kind, columns) {
-        (EncoderKind::Table, _) => view.rows.len(),
-        (_, Some(columns)) => columns,
-        (_, None) => {
-            return Err(Error::Param {
-                name: "encoder",
-                accepted: "table for nodes without data vectors (name it for the view: VIEW=table)"
-                    .into(),
-                given: kind.to_string(),
-            });
-        }
-    };
-    Ok(NetworkSpec {
-        kind,
-        inputs,
-        hidden: params.hidden.clone(),
-        outputs: params.dim,
-        activation: params.activation,
-        output_activation: params.output_activation,
-        batch_norm: params.batch_norm,
-    })
+    let inputs = columns.filter(|_| *encoder != Encoder::Table);
+    NetworkSpec::of(encoder, inputs.unwrap_or(view.rows.len()), outputs)
 }

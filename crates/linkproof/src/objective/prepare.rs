@@ -2,10 +2,10 @@
 //! and propagation done over the remaining links only.
 
 use crate::dataset::{DataView, Dataset};
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result};
 use crate::graph::{Graph, Link, LinkRules};
 use crate::pairs::{Part, Split};
-use crate::params::{CheckedParams, Params};
+use crate::params::CheckedParams;
 use crate::transform::{average_over_walks, normalize, propagate, transform_weights};
 
 /// Data as a fit sees it.
@@ -48,7 +48,8 @@ impl Prepared {
         let is_aside =
             |link: &Link| aside.is_some_and(|aside| aside.weight(link.src, link.dst).is_some());
         let kept = |link: &Link| !held(link) && !is_aside(link);
-        let named = named_view_pairs(data, params)?;
+        let names: Vec<&str> = data.views().iter().map(|view| view.name.as_str()).collect();
+        let named = params.view_pairs_among(&names)?;
         let view_of = |row: u32| {
             let views = data.views();
             views.partition_point(|view| view.rows.end <= row as usize)
@@ -89,11 +90,8 @@ impl Prepared {
         let others = others.into_iter().flatten().map(Graph::n_links);
         let used = training.n_links() + others.sum::<usize>();
         if training.n_links() == 0 {
-            return Err(Error::data(
-                "links",
-                "no link left to train on",
-                "more links, a smaller --validation or other --view-pairs",
-            ));
+            let error = Error::links("no link left to train on", "at least one");
+            return Err(error.or(Remedy::TrainOnMore));
         }
         let training_links = training.n_links();
         let views = prepare_views(data, params, &training)?;
@@ -193,9 +191,12 @@ impl Prepared {
 }
 
 /// The data vectors of each view after normalisation and propagation.
-fn prepare_views(data: &Dataset, params: &Params, training: &Graph) -> Result<Vec<DataView>> {
-    let n_views = data.views().len();
-    let mut views = Vec::with_capacity(n_views);
+fn prepare_views(
+    data: &Dataset,
+    params: &CheckedParams,
+    training: &Graph,
+) -> Result<Vec<DataView>> {
+    let mut views = Vec::with_capacity(data.views().len());
     for view in data.views() {
         let matrix = match &view.matrix {
             None => None,
@@ -203,13 +204,6 @@ fn prepare_views(data: &Dataset, params: &Params, training: &Graph) -> Result<Ve
                 let matrix = normalize(matrix, params.normalize)?;
                 if params.propagate == 0 {
                     Some(matrix)
-                } else if n_views > 1 {
-                    return Err(Error::Param {
-                        name: "propagate",
-                        accepted: "0 with several views, whose data vectors cannot be averaged"
-                            .into(),
-                        given: params.propagate.to_string(),
-                    });
                 } else {
                     let levels = propagate(matrix, &training.adjacency(), params.propagate)?;
                     levels.into_iter().next_back()
@@ -223,40 +217,4 @@ fn prepare_views(data: &Dataset, params: &Params, training: &Graph) -> Result<Ve
         });
     }
     Ok(views)
-}
-
-fn named_view_pairs(data: &Dataset, params: &Params) -> Result<Option<Vec<(usize, usize)>>> {
-    let place = |name: &String| {
-        let found = data.views().iter().position(|view| view.name == *name);
-        found.ok_or_else(|| {
-            let names: Vec<&str> = data.views().iter().map(|view| view.name.as_str()).collect();
-            Error::Param {
-                name: "view-pairs",
-                accepted: format!("pairs of the views {}", names.join(", ")),
-                given: name.clone(),
-            }
-        })
-    };
-    if let Some(name) = params
-        .view_encoders
-        .keys()
-        .find(|name| place(name).is_err())
-    {
-        return Err(Error::Param {
-            name: "encoder",
-            accepted: "NAME=KIND with the name of a view of --nodes".into(),
-            given: name.clone(),
-        });
-    }
-    let Some(pairs) = &params.view_pairs else {
-        return Ok(None);
-    };
-    let mut places = Vec::new();
-    for (a, b) in pairs {
-        let (d, e) = (place(a)?, place(b)?);
-        places.push((d.min(e), d.max(e)));
-    }
-    places.sort_unstable();
-    places.dedup();
-    Ok(Some(places))
 }

@@ -5,7 +5,7 @@ use crate::encoder::{Dropout, Input};
 use crate::error::Result;
 use crate::math;
 use crate::pairs::ViewMatrix;
-use crate::params::{CheckedParams, EncoderKind, OutputActivation, Params};
+use crate::params::CheckedParams;
 use crate::real::Real;
 use crate::score::Score;
 
@@ -33,14 +33,19 @@ pub struct Problem<'a> {
 impl<'a> Problem<'a> {
     /// Sets the objective up.
     pub fn new(data: &'a Prepared, params: &CheckedParams) -> Result<Problem<'a>> {
-        let drops = params.dropout > 0.0 || params.input_dropout > 0.0;
+        let mut dropout = 0.0;
+        for view in &data.views {
+            let encoder = params.encoder(&view.name, view.matrix.is_some())?;
+            dropout = encoder.dropout().max(dropout);
+        }
+        let drops = dropout > 0.0 || params.input_dropout > 0.0;
         Ok(Problem {
             data,
             parameters: ParameterLayout::new(data, params)?,
             dim: params.dim,
-            score: Score::new(params.score, params.beta),
+            score: Score::of(params.score()),
             ridge: params.ridge,
-            dropout: drops.then_some((params.input_dropout, params.dropout)),
+            dropout: drops.then_some((params.input_dropout, dropout)),
             seed: params.seed,
         })
     }
@@ -130,25 +135,5 @@ impl<'a> Problem<'a> {
             theta.push(T::of(-math::ln(mean)));
         }
         theta
-    }
-
-    /// Settings that were given and that nothing in this problem reads.
-    pub fn unused_settings(&self, params: &Params) -> Vec<String> {
-        let is_mlp = |view: &ViewEncoder| view.network.spec().kind == EncoderKind::Mlp;
-        if self.encoders().iter().any(is_mlp) {
-            return Vec::new();
-        }
-        [
-            ("batch-norm", params.batch_norm),
-            ("dropout", params.dropout > 0.0),
-            (
-                "output-activation",
-                params.output_activation != OutputActivation::None,
-            ),
-        ]
-        .into_iter()
-        .filter(|(_, given)| *given)
-        .map(|(name, _)| format!("--{name} has no effect: no encoder is an mlp"))
-        .collect()
     }
 }

@@ -1,310 +1,197 @@
-//! Every setting of a fit, in one schema for TOML files, the command line and
-//! other languages. [`Params`] is what was asked for; [`CheckedParams`] proves
-//! that each value lies in its accepted range.
+//! The settings of a fit. [`Params`] is what was asked for, flat, by names that TOML
+//! files, the command line and other languages share; [`CheckedParams`] proves that
+//! each value lies in its accepted range and that they go together. In it a score and
+//! an encoder carry their own settings, so that none is read that does not apply.
 
-mod choices;
+mod note;
 
-pub use choices::{
-    Activation, EncoderKind, Normalize, OptimizerKind, OutputActivation, Precision, Sampler,
-    ScoreKind, SolverKind, WeightTransform,
+pub use crate::schema::{
+    Activation, Common, EncoderKind, Group, Kind, Normalize, OptimizerKind, OutputActivation,
+    Param, Params, Precision, Range, Sampler, ScoreKind, Setting, SolverKind, WeightTransform,
 };
+pub use note::{InUse, Note, Unused};
 
-use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use serde::{Deserialize, Serialize};
+use serde::{Serialize, Serializer};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Remedy, Result, quote};
 
-/// The settings of a fit. `None` means: chosen to fit the data and the other
-/// settings; `fit.json` records what was chosen.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Params {
-    /// The dimension `K` of the embedding.
-    pub dim: usize,
-    /// The score.
-    pub score: ScoreKind,
-    /// The exponent of the robust scores; 0 is the likelihood.
-    pub beta: f64,
-    /// The transform of the link weights.
-    pub weights: WeightTransform,
-    /// The encoder of every view that `view_encoders` does not name; unset: linear
-    /// with data vectors, table without.
-    pub encoder: Option<EncoderKind>,
-    /// The encoders of single views.
-    pub view_encoders: BTreeMap<String, EncoderKind>,
-    /// The pairs of views that take part; unset: those with at least one link.
-    pub view_pairs: Option<Vec<(String, String)>>,
-    /// The widths of the hidden layers of an MLP.
-    pub hidden: Vec<usize>,
-    /// The function after each hidden layer.
-    pub activation: Activation,
-    /// The function after the last layer of an MLP.
-    pub output_activation: OutputActivation,
-    /// Batch normalisation before each hidden activation.
-    pub batch_norm: bool,
-    /// The probability with which a hidden unit is dropped in training.
-    pub dropout: f64,
-    /// The probability with which an entry of a data vector is dropped in training.
-    pub input_dropout: f64,
-    /// The normalisation of the data vectors.
-    pub normalize: Normalize,
-    /// How often the data vectors are averaged over the normalised links.
-    pub propagate: usize,
-    /// The solver; unset: exact up to 20,000 nodes.
-    pub solver: Option<SolverKind>,
-    /// The optimizer.
-    pub optimizer: Option<OptimizerKind>,
-    /// The sampler of the stochastic solver.
-    pub sampler: Sampler,
-    /// The largest number of steps.
-    pub steps: Option<usize>,
-    /// The share of the pairs that are held out to decide when to stop; 0: none.
-    /// Unset: 0.05, or none where that would hold out fewer than 100 links,
-    /// too few to judge by.
-    pub validation: Option<f64>,
-    /// How many evaluations without a better held-out score end the fit.
-    pub patience: usize,
-    /// Link weights averaged over walks of up to this length; 0: as they are.
-    pub walks: usize,
-    /// Walks follow the weights rather than the pattern of the links.
-    pub walks_weighted: bool,
-    /// The length of the first step, `delta_0`.
-    pub learning_rate: Option<f64>,
-    /// The exponent of the schedule `delta_0 (1 + t/t_0)^-alpha`; unset: 0 for
-    /// Adam, 0.5 for SGD.
-    pub schedule_alpha: Option<f64>,
-    /// The `t_0` of the schedule.
-    pub schedule_t0: f64,
-    /// The momentum of the SGD optimizer.
-    pub momentum: f64,
-    /// The largest norm of a gradient; longer ones are shortened. Unset: none.
-    pub clip: Option<f64>,
-    /// The links of a step, `m1`; unset: 512, and four a node of the block
-    /// where a block of a large graph holds too few links itself.
-    pub link_batch: Option<usize>,
-    /// The pairs of a step, `m2`.
-    pub pair_batch: usize,
-    /// The nodes of a block, `B`; unset: 1,024, and 4,096 in sweeps over tables.
-    pub block: Option<usize>,
-    /// The weight of the all-pairs part under the pair sampler; unset: the
-    /// value at which the limit solves the exact estimating equation.
-    pub lambda: Option<f64>,
-    /// The radius of the ball around the start that parameters are kept in.
-    pub radius: Option<f64>,
-    /// The weight of the squared encoder weights, against the sum over pairs.
-    pub ridge: f64,
-    /// The scale of the random start; 1 makes the mean squared length of an
-    /// embedding 1.
-    pub init_scale: f64,
-    /// The precision of the arithmetic.
-    pub precision: Precision,
-    /// The seed of all randomness.
-    pub seed: u64,
+/// How a fit judges the difference between links and expected weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Score {
+    /// The moment beta-score (EMBS).
+    Moment {
+        /// The exponent, above 0.
+        beta: f64,
+    },
+    /// The probability beta-score.
+    Probability {
+        /// The exponent, above 0.
+        beta: f64,
+    },
+    /// The Poisson likelihood, the limit of both at beta 0.
+    Likelihood,
 }
 
-impl Default for Params {
-    fn default() -> Self {
-        Params {
-            dim: 64,
-            score: ScoreKind::Moment,
-            beta: 0.1,
-            weights: WeightTransform::AsIs,
-            encoder: None,
-            view_encoders: BTreeMap::new(),
-            view_pairs: None,
-            hidden: vec![3000],
-            activation: Activation::Tanh,
-            output_activation: OutputActivation::None,
-            batch_norm: false,
-            dropout: 0.0,
-            input_dropout: 0.0,
-            normalize: Normalize::L2,
-            propagate: 0,
-            solver: None,
-            optimizer: None,
-            sampler: Sampler::Block,
-            steps: None,
-            validation: None,
-            patience: 10,
-            walks: 0,
-            walks_weighted: false,
-            learning_rate: None,
-            schedule_alpha: None,
-            schedule_t0: 100.0,
-            momentum: 0.9,
-            clip: None,
-            link_batch: None,
-            pair_batch: 512,
-            block: None,
-            lambda: None,
-            radius: None,
-            ridge: 2.0,
-            init_scale: 1.0,
-            precision: Precision::F32,
-            seed: 0,
+impl Score {
+    /// A score with an exponent; at 0 it is the likelihood.
+    pub fn new(kind: ScoreKind, beta: f64) -> Score {
+        match kind {
+            ScoreKind::Likelihood => Score::Likelihood,
+            _ if beta == 0.0 => Score::Likelihood,
+            ScoreKind::Moment => Score::Moment { beta },
+            ScoreKind::Probability => Score::Probability { beta },
+        }
+    }
+
+    /// The exponent; 0 for the likelihood.
+    pub fn beta(self) -> f64 {
+        match self {
+            Score::Moment { beta } | Score::Probability { beta } => beta,
+            Score::Likelihood => 0.0,
         }
     }
 }
 
-/// Settings that passed [`Params::check`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CheckedParams(Params);
+/// A map from data vectors to embeddings.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Encoder {
+    /// A matrix.
+    Linear,
+    /// One free vector a node.
+    Table,
+    /// A multilayer perceptron.
+    Mlp {
+        /// The widths of the hidden layers.
+        hidden: Vec<usize>,
+        /// The function after each hidden layer.
+        activation: Activation,
+        /// The function after the last layer.
+        output_activation: OutputActivation,
+        /// Batch normalisation before each hidden activation.
+        batch_norm: bool,
+        /// The probability with which a hidden unit is dropped in training.
+        dropout: f64,
+    },
+}
+
+impl Encoder {
+    /// The kind of map.
+    pub fn kind(&self) -> EncoderKind {
+        match self {
+            Encoder::Linear => EncoderKind::Linear,
+            Encoder::Table => EncoderKind::Table,
+            Encoder::Mlp { .. } => EncoderKind::Mlp,
+        }
+    }
+
+    /// The probability with which a hidden unit is dropped in training.
+    pub fn dropout(&self) -> f64 {
+        match self {
+            Encoder::Mlp { dropout, .. } => *dropout,
+            Encoder::Linear | Encoder::Table => 0.0,
+        }
+    }
+}
+
+/// Settings that passed [`Params::check`]: those of [`Common`], a score and encoders.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckedParams {
+    given: Params,
+    common: Common,
+}
 
 impl Deref for CheckedParams {
-    type Target = Params;
-    fn deref(&self) -> &Params {
-        &self.0
+    type Target = Common;
+    fn deref(&self) -> &Common {
+        &self.common
     }
 }
 
-impl Params {
-    /// Checks every value against its accepted range.
-    pub fn check(self) -> Result<CheckedParams> {
-        within(
-            "dim",
-            "1 to 65536",
-            self.dim,
-            (1..=65_536).contains(&self.dim),
-        )?;
-        real(
-            "beta",
-            "0 to 10",
-            self.beta,
-            (0.0..=10.0).contains(&self.beta),
-        )?;
-        for &width in &self.hidden {
-            within(
-                "hidden",
-                "widths of 1 to 1048576",
-                width,
-                (1..=1 << 20).contains(&width),
-            )?;
-        }
-        for pair in self.hidden.windows(2) {
-            let weights = pair[0] * pair[1];
-            within(
-                "hidden",
-                "widths of at most 2^32 weights between two layers",
-                weights,
-                weights <= 1 << 32,
-            )?;
-        }
-        for (name, share) in [
-            ("dropout", self.dropout),
-            ("input-dropout", self.input_dropout),
-            ("validation", self.validation.unwrap_or(0.0)),
-        ] {
-            real(
-                name,
-                "0 or more and below 1",
-                share,
-                (0.0..1.0).contains(&share),
-            )?;
-        }
-        within(
-            "propagate",
-            "0 to 100",
-            self.propagate,
-            self.propagate <= 100,
-        )?;
-        within("walks", "0 to 100", self.walks, self.walks <= 100)?;
-        within("patience", "1 or more", self.patience, self.patience >= 1)?;
-        if let Some(steps) = self.steps {
-            within("steps", "1 or more", steps, steps >= 1)?;
-        }
-        for (name, value) in [
-            ("learning-rate", self.learning_rate),
-            ("clip", self.clip),
-            ("lambda", self.lambda),
-            ("radius", self.radius),
-            ("schedule-t0", Some(self.schedule_t0)),
-            ("init-scale", Some(self.init_scale)),
-        ] {
-            let value = value.unwrap_or(1.0);
-            real(
-                name,
-                "a finite number above 0",
-                value,
-                value > 0.0 && value.is_finite(),
-            )?;
-        }
-        if let Some(alpha) = self.schedule_alpha {
-            real(
-                "schedule-alpha",
-                "0 to 1",
-                alpha,
-                (0.0..=1.0).contains(&alpha),
-            )?;
-        }
-        real(
-            "momentum",
-            "0 or more and below 1",
-            self.momentum,
-            (0.0..1.0).contains(&self.momentum),
-        )?;
-        real(
-            "ridge",
-            "a finite number of 0 or more",
-            self.ridge,
-            self.ridge >= 0.0 && self.ridge.is_finite(),
-        )?;
-        for (name, count, least) in [
-            ("link-batch", self.link_batch.unwrap_or(512), 1),
-            ("pair-batch", self.pair_batch, 1),
-            ("block", self.block.unwrap_or(1024), 2),
-        ] {
-            within(name, format!("{least} or more"), count, count >= least)?;
-        }
-        self.check_combinations()?;
-        Ok(CheckedParams(self))
+impl Serialize for CheckedParams {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        self.given.serialize(to)
+    }
+}
+
+impl CheckedParams {
+    /// The settings as they were given.
+    pub fn given(&self) -> &Params {
+        &self.given
     }
 
-    fn check_combinations(&self) -> Result<()> {
-        let refuse = |name, accepted: &str, given: &str| {
-            Err(Error::Param {
-                name,
-                accepted: accepted.into(),
-                given: given.into(),
-            })
+    /// The score.
+    pub fn score(&self) -> Score {
+        Score::new(self.given.score, self.given.beta)
+    }
+
+    /// The encoder of a view: the one named for it, else that of all views, else
+    /// a linear one where there are data vectors and a table where there are
+    /// none.
+    ///
+    /// # Errors
+    /// A map from data vectors for a view that has none.
+    pub fn encoder(&self, view: &str, has_vectors: bool) -> Result<Encoder> {
+        let given = &self.given;
+        let named = given.view_encoders.get(view).copied();
+        let kind = named.or(given.encoder).unwrap_or(match has_vectors {
+            true => EncoderKind::Linear,
+            false => EncoderKind::Table,
+        });
+        if kind != EncoderKind::Table && !has_vectors {
+            let accepted = "table for nodes without data vectors";
+            return Err(Error::param(Param::Encoder, accepted, kind).or(Remedy::TableForView));
+        }
+        Ok(match kind {
+            EncoderKind::Linear => Encoder::Linear,
+            EncoderKind::Table => Encoder::Table,
+            EncoderKind::Mlp => Encoder::Mlp {
+                hidden: given.hidden.clone(),
+                activation: given.activation,
+                output_activation: given.output_activation,
+                batch_norm: given.batch_norm,
+                dropout: given.dropout,
+            },
+        })
+    }
+
+    /// The pairs of views that were asked for, as places among these views.
+    ///
+    /// # Errors
+    /// A setting that names none of the views, or that one view alone can have.
+    pub fn view_pairs_among(&self, views: &[&str]) -> Result<Option<Vec<(usize, usize)>>> {
+        let place = |name: &String| views.iter().position(|view| view == name);
+        let known = match views {
+            [""] => "the data, which have one view and no name for it".to_owned(),
+            views => format!("the views {}", views.join(", ")),
         };
-        if self.optimizer == Some(OptimizerKind::Lbfgs) {
-            if self.solver == Some(SolverKind::Sgd) {
-                return refuse("optimizer", "adam or sgd with the sgd solver", "lbfgs");
-            }
-            if self.dropout > 0.0 || self.input_dropout > 0.0 {
-                return refuse(
-                    "optimizer",
-                    "adam or sgd with dropout, whose objective changes from step to step",
-                    "lbfgs",
-                );
+        for view in self.given.view_encoders.keys() {
+            if place(view).is_none() {
+                let (accepted, given) = (format!("for {known}"), format!("for {}", quote(view)));
+                return Err(Error::param(Param::Encoder, accepted, given));
             }
         }
-        if self.lambda.is_some() && self.uses_probability() {
-            return refuse(
-                "lambda",
-                "auto with the probability score, which fixes the scale of the weights",
-                "a number",
-            );
+        if self.propagate > 0 && views.len() > 1 {
+            let accepted = "0 with several views, whose data vectors cannot be averaged";
+            return Err(Error::param(Param::Propagate, accepted, self.propagate));
         }
-        if self.lambda.is_some()
-            && (self.sampler == Sampler::Block || self.solver == Some(SolverKind::Exact))
-        {
-            return refuse(
-                "lambda",
-                "a number with --solver sgd --sampler pairs only",
-                "a number",
-            );
+        let Some(pairs) = &self.view_pairs else {
+            return Ok(None);
+        };
+        let mut places = Vec::new();
+        for (a, b) in pairs {
+            let (Some(d), Some(e)) = (place(a), place(b)) else {
+                let (accepted, given) = (format!("pairs of {known}"), format!("{a}:{b}"));
+                return Err(Error::param(Param::ViewPairs, accepted, given));
+            };
+            places.push((d.min(e), d.max(e)));
         }
-        if self.radius.is_some() && self.optimizer == Some(OptimizerKind::Lbfgs) {
-            return refuse(
-                "radius",
-                "a radius with the adam or sgd optimizer only",
-                "a radius with lbfgs",
-            );
-        }
-        Ok(())
+        places.sort_unstable();
+        places.dedup();
+        Ok(Some(places))
     }
 
     /// The share of the pairs that a fit to so many links holds out: unless it
@@ -314,93 +201,117 @@ impl Params {
         let fallback = if n_links >= 2000 { 0.05 } else { 0.0 };
         self.validation.unwrap_or(fallback)
     }
+}
 
-    /// The encoder of a view: the one named for it, else that of all views, else
-    /// a linear one where there are data vectors and a table where there are
-    /// none.
-    pub fn encoder_of(&self, view: &str, has_vectors: bool) -> EncoderKind {
-        let named = self.view_encoders.get(view).copied();
-        named.or(self.encoder).unwrap_or(match has_vectors {
-            true => EncoderKind::Linear,
-            false => EncoderKind::Table,
+impl Params {
+    /// Checks every value against its accepted range, and that they go together.
+    pub fn check(self) -> Result<CheckedParams> {
+        for &param in Param::ALL {
+            let setting = param.setting();
+            let mut numbers = self.numbers(param).into_iter();
+            if let Some(wrong) = numbers.find(|&number| !setting.range.holds(number)) {
+                return Err(Error::param(param, setting.accepted(), wrong));
+            }
+        }
+        self.check_combinations()?;
+        let common = Common::of(&self);
+        Ok(CheckedParams {
+            given: self,
+            common,
         })
     }
 
-    /// Whether the probability score is in force (at beta 0 it is the likelihood).
-    pub fn uses_probability(&self) -> bool {
-        self.score == ScoreKind::Probability && self.beta > 0.0
+    fn check_combinations(&self) -> Result<()> {
+        let wide = |pair: &&[usize]| pair[0] * pair[1] > 1 << 32;
+        if let Some(pair) = self.hidden.windows(2).find(wide) {
+            return Err(Error::param(
+                Param::Hidden,
+                "widths of at most 2^32 weights between two layers",
+                format!("{} and {}", pair[0], pair[1]),
+            ));
+        }
+        let refuse = |param, accepted: &str| Err(Error::param(param, accepted, self.get(param)));
+        if self.optimizer == Some(OptimizerKind::Lbfgs) {
+            if self.solver == Some(SolverKind::Sgd) {
+                return refuse(Param::Optimizer, "adam or sgd with the sgd solver");
+            }
+            if self.dropout > 0.0 || self.input_dropout > 0.0 {
+                return refuse(
+                    Param::Optimizer,
+                    "adam or sgd with dropout, whose objective changes from step to step",
+                );
+            }
+            if self.radius.is_some() {
+                return refuse(Param::Optimizer, "adam or sgd with a radius");
+            }
+        }
+        if self.lambda.is_none() {
+            return Ok(());
+        }
+        if matches!(Score::new(self.score, self.beta), Score::Probability { .. }) {
+            return refuse(
+                Param::Lambda,
+                "left open with the probability score, which fixes the scale of the weights",
+            );
+        }
+        if self.sampler == Sampler::Block || self.solver == Some(SolverKind::Exact) {
+            return refuse(
+                Param::Lambda,
+                "left open unless the solver is sgd and the sampler is pairs",
+            );
+        }
+        Ok(())
     }
-}
-
-fn within(name: &'static str, accepted: impl Into<String>, given: usize, ok: bool) -> Result<()> {
-    if ok {
-        return Ok(());
-    }
-    Err(Error::Param {
-        name,
-        accepted: accepted.into(),
-        given: given.to_string(),
-    })
-}
-
-fn real(name: &'static str, accepted: &str, given: f64, ok: bool) -> Result<()> {
-    if ok {
-        return Ok(());
-    }
-    Err(Error::Param {
-        name,
-        accepted: accepted.into(),
-        given: given.to_string(),
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Subject;
 
     #[test]
     fn every_bad_value_is_refused_by_name() {
         type Spoil = fn(&mut Params);
-        let cases: &[(&str, Spoil)] = &[
-            ("dim", |p| p.dim = 0),
-            ("beta", |p| p.beta = -1.0),
-            ("beta", |p| p.beta = f64::NAN),
-            ("beta", |p| p.beta = f64::INFINITY),
-            ("hidden", |p| p.hidden = vec![10, 0]),
-            ("hidden", |p| p.hidden = vec![1 << 20, 1 << 20]),
-            ("dropout", |p| p.dropout = 1.0),
-            ("input-dropout", |p| p.input_dropout = f64::NAN),
-            ("validation", |p| p.validation = Some(-0.1)),
-            ("propagate", |p| p.propagate = 101),
-            ("walks", |p| p.walks = 101),
-            ("patience", |p| p.patience = 0),
-            ("steps", |p| p.steps = Some(0)),
-            ("learning-rate", |p| p.learning_rate = Some(0.0)),
-            ("clip", |p| p.clip = Some(f64::NAN)),
-            ("lambda", |p| p.lambda = Some(-1.0)),
-            ("radius", |p| p.radius = Some(0.0)),
-            ("schedule-t0", |p| p.schedule_t0 = f64::NAN),
-            ("schedule-alpha", |p| p.schedule_alpha = Some(1.5)),
-            ("init-scale", |p| p.init_scale = f64::INFINITY),
-            ("momentum", |p| p.momentum = 1.0),
-            ("ridge", |p| p.ridge = f64::NAN),
-            ("link-batch", |p| p.link_batch = Some(0)),
-            ("pair-batch", |p| p.pair_batch = 0),
-            ("block", |p| p.block = Some(1)),
-            ("optimizer", |p| {
+        let cases: &[(Param, Spoil)] = &[
+            (Param::Dim, |p| p.dim = 0),
+            (Param::Beta, |p| p.beta = -1.0),
+            (Param::Beta, |p| p.beta = f64::NAN),
+            (Param::Beta, |p| p.beta = f64::INFINITY),
+            (Param::Hidden, |p| p.hidden = vec![10, 0]),
+            (Param::Hidden, |p| p.hidden = vec![1 << 20, 1 << 20]),
+            (Param::Dropout, |p| p.dropout = 1.0),
+            (Param::InputDropout, |p| p.input_dropout = f64::NAN),
+            (Param::Validation, |p| p.validation = Some(-0.1)),
+            (Param::Propagate, |p| p.propagate = 101),
+            (Param::Walks, |p| p.walks = 101),
+            (Param::Patience, |p| p.patience = 0),
+            (Param::Steps, |p| p.steps = Some(0)),
+            (Param::LearningRate, |p| p.learning_rate = Some(0.0)),
+            (Param::Clip, |p| p.clip = Some(f64::NAN)),
+            (Param::Lambda, |p| p.lambda = Some(-1.0)),
+            (Param::Radius, |p| p.radius = Some(0.0)),
+            (Param::ScheduleT0, |p| p.schedule_t0 = f64::NAN),
+            (Param::ScheduleAlpha, |p| p.schedule_alpha = Some(1.5)),
+            (Param::InitScale, |p| p.init_scale = f64::INFINITY),
+            (Param::Momentum, |p| p.momentum = 1.0),
+            (Param::Ridge, |p| p.ridge = f64::NAN),
+            (Param::LinkBatch, |p| p.link_batch = Some(0)),
+            (Param::PairBatch, |p| p.pair_batch = 0),
+            (Param::Block, |p| p.block = Some(1)),
+            (Param::Optimizer, |p| {
                 p.optimizer = Some(OptimizerKind::Lbfgs);
                 p.solver = Some(SolverKind::Sgd);
             }),
-            ("optimizer", |p| {
+            (Param::Optimizer, |p| {
                 p.optimizer = Some(OptimizerKind::Lbfgs);
                 p.dropout = 0.5;
             }),
-            ("lambda", |p| {
+            (Param::Lambda, |p| {
                 p.lambda = Some(1.0);
                 p.score = ScoreKind::Probability;
             }),
-            ("lambda", |p| p.lambda = Some(1.0)),
-            ("radius", |p| {
+            (Param::Lambda, |p| p.lambda = Some(1.0)),
+            (Param::Optimizer, |p| {
                 p.radius = Some(1.0);
                 p.optimizer = Some(OptimizerKind::Lbfgs);
             }),
@@ -409,7 +320,9 @@ mod tests {
             let mut params = Params::default();
             spoil(&mut params);
             match params.clone().check() {
-                Err(Error::Param { name, .. }) => assert_eq!(&name, expected),
+                Err(Error::Param { subject, .. }) => {
+                    assert_eq!(subject, Subject::Param(*expected));
+                }
                 other => panic!("{expected}: {other:?} for {params:?}"),
             }
         }
@@ -417,10 +330,86 @@ mod tests {
     }
 
     #[test]
-    fn names_go_both_ways() {
-        for score in ScoreKind::ALL {
-            assert_eq!(score.name().parse(), Ok(*score));
+    fn messages_say_what_must_be_and_what_is() {
+        let said = |params: Params| params.check().err().map(|error| error.to_string());
+        let beta = Params {
+            beta: -1.0,
+            ..Params::default()
+        };
+        let expected = "beta must be between 0 and 10, but is -1";
+        assert_eq!(said(beta).as_deref(), Some(expected));
+        let dim = Params {
+            dim: 0,
+            ..Params::default()
+        };
+        let expected = "dim must be a whole number from 1 to 65536, but is 0";
+        assert_eq!(said(dim).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn scores_and_encoders_carry_their_settings() {
+        let checked = |params: Params| params.check().unwrap();
+        let plain = checked(Params::default());
+        assert_eq!(plain.score(), Score::Moment { beta: 0.1 });
+        assert_eq!(plain.encoder("", true).unwrap(), Encoder::Linear);
+        assert_eq!(plain.encoder("", false).unwrap(), Encoder::Table);
+        for score in [ScoreKind::Moment, ScoreKind::Probability] {
+            let beta = 0.0;
+            let zero = checked(Params {
+                score,
+                beta,
+                ..Params::default()
+            });
+            assert_eq!(zero.score(), Score::Likelihood);
         }
-        assert!("x".parse::<Sampler>().is_err());
+        let named = checked(Params {
+            encoder: Some(EncoderKind::Table),
+            view_encoders: [("a".to_owned(), EncoderKind::Mlp)].into(),
+            hidden: vec![7],
+            ..Params::default()
+        });
+        assert_eq!(named.encoder("b", true).unwrap(), Encoder::Table);
+        let Ok(Encoder::Mlp { hidden, .. }) = named.encoder("a", true) else {
+            panic!("no mlp")
+        };
+        assert_eq!(hidden, [7]);
+    }
+
+    #[test]
+    fn settings_of_views_are_checked_against_the_views() {
+        let named = |error: Error| match error {
+            Error::Param { subject, .. } => subject,
+            other => panic!("{other:?}"),
+        };
+        let refused = |params: Params, views: &[&str]| {
+            let found = params.check().unwrap().view_pairs_among(views);
+            named(found.unwrap_err())
+        };
+        let pairs = Params {
+            view_pairs: Some(vec![("b".into(), "a".into()), ("a".into(), "b".into())]),
+            ..Params::default()
+        };
+        let checked = pairs.clone().check().unwrap();
+        let found = checked.view_pairs_among(&["a", "b"]).unwrap();
+        assert_eq!(found, Some(vec![(0, 1)]));
+        assert_eq!(refused(pairs, &["a"]), Subject::Param(Param::ViewPairs));
+        let encoder = Params {
+            view_encoders: [("c".to_owned(), EncoderKind::Mlp)].into(),
+            ..Params::default()
+        };
+        assert_eq!(refused(encoder, &["a"]), Subject::Param(Param::Encoder));
+        let propagate = Params {
+            propagate: 1,
+            ..Params::default()
+        };
+        let subject = refused(propagate, &["a", "b"]);
+        assert_eq!(subject, Subject::Param(Param::Propagate));
+        let linear = Params {
+            encoder: Some(EncoderKind::Linear),
+            ..Params::default()
+        };
+        let linear = linear.check().unwrap();
+        let error = linear.encoder("a", false).unwrap_err();
+        assert_eq!(named(error), Subject::Param(Param::Encoder));
     }
 }

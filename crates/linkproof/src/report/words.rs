@@ -11,7 +11,8 @@ impl Report<'_> {
     /// What a reader should know.
     pub(super) fn notes(&self) -> Vec<String> {
         let params = self.model.params();
-        let mut notes = self.model.report().notes.clone();
+        let notes = &self.model.report().notes;
+        let mut notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
         if params.weights != WeightTransform::AsIs {
             notes.push(format!(
                 "expected weights, and the histogram of weights, are those after the transform \

@@ -48,11 +48,8 @@ impl Limits {
         let is_given = fdr.is_some() || min_trust.is_some();
         let rate = false_discovery_rate;
         if let Some(given) = rate.filter(|rate| !(0.0..=1.0).contains(rate)) {
-            return Err(Error::Param {
-                name: "false-discovery-rate",
-                accepted: "a number from 0 to 1".into(),
-                given: given.to_string(),
-            });
+            let name = "false-discovery-rate";
+            return Err(Error::argument(name, "between 0 and 1", given));
         }
         Ok(Limits {
             beliefs: rate.or((judge && !is_given).then_some(0.1)),

@@ -7,6 +7,7 @@
 mod audited;
 mod gate;
 mod outcome;
+mod own;
 mod recipe;
 mod unseen;
 mod workflow;
@@ -14,6 +15,7 @@ mod workflow;
 pub use audited::{Audit, AuditSettings, AuditedLink, Beliefs, Limits, audit};
 pub use gate::{LEAST_COLUMNS, Told};
 pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links, weights_spoke};
+pub use own::OWN_SETTINGS;
 pub use recipe::{
     Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, tell, walks_over,
 };

@@ -232,7 +232,7 @@ pub fn fit_robust(
         Averaging::Always => true,
         Averaging::Never => false,
     };
-    let with = belief_params(params, ridge)?;
+    let with = belief_params(params.given(), ridge)?;
     let warm = fits.first().map(|fit| fit.theta.as_slice());
     let fit = Fit::new(&with).to_all_pairs(TOLERANCE).starting_from(warm);
     let mut model = fit.runtime(runtime.of_one_of_many()).run(&walked)?;
@@ -279,11 +279,8 @@ pub(super) fn choose_ridge(
     let mut ridges = recipe.ridges.clone();
     ridges.sort_by(f64::total_cmp);
     if ridges.is_empty() {
-        return Err(Error::Param {
-            name: "ridges",
-            accepted: "at least one".into(),
-            given: "none".into(),
-        });
+        let accepted = "a list of at least one value";
+        return Err(Error::argument("ridges", accepted, "empty"));
     }
     let compared = match ridges.len() {
         1 => judge.n_folds(),
@@ -378,7 +375,7 @@ fn choose_walk_ridge(
         (0..2).all(|k| own[k] >= enough[k] * best[k])
     };
     for ridge in factors.iter().map(|factor| factor * judge_ridge) {
-        let with = belief_params(params, ridge)?;
+        let with = belief_params(params.given(), ridge)?;
         let Some((told, fits)) = tell(&with, walked, links, recipe.rounds, &earlier, runtime)?
         else {
             let closed = Gate {
@@ -395,11 +392,8 @@ fn choose_walk_ridge(
     }
     let chosen = tried.iter().rev().find(|other| good(&tried, &other.told));
     let Some(&WalkRidge { ridge, told }) = chosen else {
-        return Err(Error::Param {
-            name: "factors",
-            accepted: "at least one".into(),
-            given: "none".into(),
-        });
+        let accepted = "a list of at least one value";
+        return Err(Error::argument("factors", accepted, "empty"));
     };
     let gate = Gate {
         told: Some(told),

@@ -31,7 +31,7 @@ use std::sync::Arc;
 use caps::{Caps, LinkCap, caps, continued};
 
 use crate::math;
-use crate::params::ScoreKind;
+use crate::params::{self, ScoreKind};
 use crate::real::Real;
 
 /// Value and derivative in `s`.
@@ -62,15 +62,15 @@ enum Formula {
 impl Score {
     /// The score as it is, everywhere.
     pub fn new(kind: ScoreKind, beta: f64) -> Score {
-        let beta = if kind == ScoreKind::Likelihood {
-            0.0
-        } else {
-            beta
-        };
-        let formula = if kind == ScoreKind::Probability && beta > 0.0 {
-            Formula::Probability(Table::shared(beta))
-        } else {
-            Formula::Moment
+        Score::of(params::Score::new(kind, beta))
+    }
+
+    /// The same of a score with its exponent.
+    pub fn of(score: params::Score) -> Score {
+        let beta = score.beta();
+        let formula = match score {
+            params::Score::Probability { .. } => Formula::Probability(Table::shared(beta)),
+            params::Score::Moment { .. } | params::Score::Likelihood => Formula::Moment,
         };
         Score {
             formula,

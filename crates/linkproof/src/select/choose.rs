@@ -4,6 +4,8 @@ use serde::Serialize;
 
 use super::grid::Candidate;
 use super::{Entry, Search};
+use crate::error::{Dialect, in_words};
+use crate::params::Param;
 
 /// A candidate beside the best one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -90,45 +92,93 @@ fn simpler(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
         .then(a.steps.cmp(&b.steps))
 }
 
+/// What a user should know of a choice.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The choice is the largest, or the smallest, that was tried.
+    Edge {
+        /// The setting.
+        param: Param,
+        /// Its value.
+        value: f64,
+        /// Whether it is the largest.
+        largest: bool,
+    },
+    /// No candidate tells one pair from another.
+    Collapsed,
+    /// Candidates could not be fitted.
+    Failed {
+        /// How many.
+        failed: usize,
+        /// Of how many.
+        all: usize,
+    },
+}
+
+impl Warning {
+    /// In the words of a front end.
+    pub fn told(&self, dialect: &dyn Dialect) -> String {
+        match self {
+            Warning::Edge {
+                param,
+                value,
+                largest,
+            } => {
+                let (side, more) = match largest {
+                    true => ("largest", "larger"),
+                    false => ("smallest", "smaller"),
+                };
+                let list = dialect.name(&format!("{param}s"));
+                format!(
+                    "the chosen {param}, {value}, is the {side} that was tried: try {more} ones \
+                     too ({list})"
+                )
+            }
+            Warning::Collapsed => format!(
+                "the chosen fit tells no pair from another (its embeddings are as good as zero): \
+                 no candidate beats that on held-out pairs. Try {}, another {}, or data vectors",
+                dialect.with("weights", &["log1p", "binary"]),
+                dialect.name("criterion")
+            ),
+            Warning::Failed { failed, all } => {
+                format!("{failed} of {all} candidates could not be fitted and were left out")
+            }
+        }
+    }
+}
+
+in_words!(Warning);
+
 /// Choices on the edge of the grid, and candidates that failed.
-pub fn warnings(compared: &[Comparison], chosen: &Candidate, search: &Search) -> Vec<String> {
+pub fn warnings(compared: &[Comparison], chosen: &Candidate, search: &Search) -> Vec<Warning> {
     let grid = &search.grid;
     let mut warnings = Vec::new();
-    let mut edge = |name: &str, value: f64, all: Vec<f64>, low_is_natural: bool| {
+    let mut edge = |param, value: f64, all: Vec<f64>, low_is_natural: bool| {
         let low = all.iter().copied().fold(f64::INFINITY, f64::min);
         let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if low == high {
-            return;
+        let largest = value == high;
+        if low != high && (largest || (value == low && !low_is_natural)) {
+            warnings.push(Warning::Edge {
+                param,
+                value,
+                largest,
+            });
         }
-        let (side, more) = match value {
-            value if value == high => ("largest", "larger"),
-            value if value == low && !low_is_natural => ("smallest", "smaller"),
-            _ => return,
-        };
-        warnings.push(format!(
-            "the chosen {name}, {value}, is the {side} that was tried: try {more} ones too (--{name}s)"
-        ));
     };
-    edge("ridge", chosen.ridge, grid.ridges.clone(), false);
+    edge(Param::Ridge, chosen.ridge, grid.ridges.clone(), false);
     let betas = compared.iter().map(|one| one.entry.candidate.beta);
-    edge("beta", chosen.beta, betas.collect(), true);
+    edge(Param::Beta, chosen.beta, betas.collect(), true);
     let dims = grid.dims.iter().map(|&dim| dim as f64);
-    edge("dim", chosen.dim as f64, dims.collect(), false);
+    edge(Param::Dim, chosen.dim as f64, dims.collect(), false);
     let of_chosen = compared.iter().find(|one| one.entry.candidate == *chosen);
     if of_chosen.is_some_and(|one| one.entry.has_collapsed()) {
-        warnings.push(
-            "the chosen fit tells no pair from another (its embeddings are as good as zero): no \
-             candidate beats that on held-out pairs. Try --weights log1p or binary, another \
-             --criterion, or data vectors"
-                .to_owned(),
-        );
+        warnings.push(Warning::Collapsed);
     }
     let failed = compared.iter().filter(|one| !one.entry.is_sound()).count();
     if failed > 0 {
-        warnings.push(format!(
-            "{failed} of {} candidates could not be fitted and were left out",
-            compared.len()
-        ));
+        let all = compared.len();
+        warnings.push(Warning::Failed { failed, all });
     }
     warnings
 }

@@ -87,14 +87,14 @@ pub fn candidates(grid: &Grid, base: &Params) -> Result<Vec<(Candidate, CheckedP
         ("scores", grid.scores.is_empty()),
         ("ridges", grid.ridges.is_empty()),
         ("dims", grid.dims.is_empty()),
-        ("walks", grid.walks.is_empty()),
+        ("walk-lengths", grid.walks.is_empty()),
     ] {
         if is_empty {
-            return Err(Error::Param {
+            return Err(Error::argument(
                 name,
-                accepted: "at least one value, or the grid of candidates is empty".into(),
-                given: "none".into(),
-            });
+                "a list of at least one value",
+                "empty",
+            ));
         }
     }
     let steps: Vec<Option<usize>> = match grid.steps.as_slice() {
@@ -138,11 +138,8 @@ fn columns(grid: &Grid) -> Result<Vec<(ScoreKind, f64)>> {
         if score == ScoreKind::Likelihood {
             columns.push((score, 0.0));
         } else if betas.is_empty() {
-            return Err(Error::Param {
-                name: "betas",
-                accepted: format!("at least one value for the {score} score"),
-                given: "none".into(),
-            });
+            let accepted = format!("a list of at least one value for the {score} score");
+            return Err(Error::argument("betas", accepted, "empty"));
         } else {
             columns.extend(betas.iter().map(|&beta| match beta {
                 0.0 => (ScoreKind::Likelihood, 0.0),
@@ -215,7 +212,9 @@ mod tests {
             let mut grid = grid();
             spoil(&mut grid);
             match candidates(&grid, &Params::default()) {
-                Err(Error::Param { name, .. }) => assert_eq!(name, expected),
+                Err(Error::Param { subject, .. }) => {
+                    assert_eq!(subject.told(&crate::error::Fields), expected);
+                }
                 other => panic!("{expected}: {other:?}"),
             }
         }

@@ -11,7 +11,7 @@ mod grid;
 mod plot;
 mod race;
 
-pub use choose::{Comparison, compare};
+pub use choose::{Comparison, Warning, compare};
 pub use grid::{Candidate, Grid, candidates};
 pub use plot::plot;
 
@@ -166,7 +166,7 @@ pub struct Selection {
     /// The number of fits to folds.
     pub fits: usize,
     /// What a user should know.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Seconds of the whole search.
     pub seconds: f64,
 }
@@ -214,7 +214,9 @@ fn search_all(
     let clock = Instant::now();
     let candidates = candidates(&search.grid, base)?;
     let folds = Folds::new(base.seed, search.folds)?.of(search.hold_out);
-    folds.check(data, base)?;
+    if let Some((_, params)) = candidates.first() {
+        folds.check(data, params)?;
+    }
     let race = race::Race {
         data,
         candidates: &candidates,

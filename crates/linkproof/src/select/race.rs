@@ -216,7 +216,9 @@ impl Race<'_> {
                     previous = Some((*candidate, fit.theta));
                     outcome
                 }
-                Err(error @ Error::Diverged { .. }) => Outcome::Failed(error.to_string()),
+                Err(Error::Diverged { step, detail }) => {
+                    Outcome::Failed(format!("diverged at step {step}: {detail}"))
+                }
                 Err(error) => return Err(error),
             });
         }

@@ -95,11 +95,11 @@ pub fn smooth(
     runtime: Runtime<'_>,
 ) -> Result<Smoothed> {
     if times > 100 {
-        return Err(Error::Param {
-            name: "times",
-            accepted: "a whole number, 0 to 100".into(),
-            given: times.to_string(),
-        });
+        return Err(Error::argument(
+            "times",
+            "a whole number from 0 to 100",
+            times,
+        ));
     }
     let (data, ignored) = taking_part(model, data.clone())?;
     if let Some(new) = new.filter(|new| new.links.is_none())

@@ -99,7 +99,7 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
     );
     if found.too_heavy * 10 > n {
         text.push_str(
-            "\n            So many are rather the signal than noise: try a fit with --weights log1p.",
+            "\n            That many are more likely signal than noise: try a fit with --weights log1p.",
         );
     }
     if let Some(contest) = &found.contest {

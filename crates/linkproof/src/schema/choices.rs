@@ -1,11 +1,10 @@
-//! The closed choices among the settings, by their names.
+//! The choices among the settings, by their names.
 
-use serde::{Deserialize, Serialize};
-
+/// A closed set of names.
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),+ }
 
         impl $name {
@@ -29,15 +28,28 @@ macro_rules! choice {
             fn from_str(text: &str) -> std::result::Result<Self, String> {
                 match text {
                     $($text => Ok($name::$variant),)+
-                    _ => Err(format!("{} is none of {}", $crate::error::quote(text), [$($text),+].join(", "))),
+                    _ => Err(format!("expected {}", $crate::schema::any_of(&[$($text),+]))),
                 }
+            }
+        }
+
+        impl $crate::schema::Value for $name {
+            const KIND: $crate::schema::Kind = $crate::schema::Kind::Choice(&[$($text),+]);
+            fn read(text: &str) -> std::result::Result<Self, String> {
+                text.parse()
+            }
+            fn show(&self) -> String {
+                self.name().to_owned()
             }
         }
     };
 }
 
+pub(crate) use choice;
+
 choice!(
     /// How a fit judges the difference between links and expected weights.
+    #[non_exhaustive]
     ScoreKind {
         /// The moment beta-score (EMBS).
         Moment = "moment",
@@ -49,6 +61,7 @@ choice!(
 );
 choice!(
     /// What becomes of the link weights before the fit.
+    #[non_exhaustive]
     WeightTransform {
         /// Nothing.
         AsIs = "asis",
@@ -60,6 +73,7 @@ choice!(
 );
 choice!(
     /// The kind of map from data vectors to embeddings.
+    #[non_exhaustive]
     EncoderKind {
         /// A matrix.
         Linear = "linear",
@@ -71,6 +85,7 @@ choice!(
 );
 choice!(
     /// The function after a hidden layer.
+    #[non_exhaustive]
     Activation {
         /// Hyperbolic tangent.
         Tanh = "tanh",
@@ -80,6 +95,7 @@ choice!(
 );
 choice!(
     /// The function after the last layer.
+    #[non_exhaustive]
     OutputActivation {
         /// Nothing.
         None = "none",
@@ -89,6 +105,7 @@ choice!(
 );
 choice!(
     /// What becomes of each data vector before the fit.
+    #[non_exhaustive]
     Normalize {
         /// Nothing.
         None = "none",
@@ -98,6 +115,7 @@ choice!(
 );
 choice!(
     /// Whether a step looks at all pairs or at a sample.
+    #[non_exhaustive]
     SolverKind {
         /// All pairs, every step.
         Exact = "exact",
@@ -107,6 +125,7 @@ choice!(
 );
 choice!(
     /// How a gradient becomes a step.
+    #[non_exhaustive]
     OptimizerKind {
         /// Limited-memory BFGS with a strong Wolfe line search.
         Lbfgs = "lbfgs",
@@ -118,6 +137,7 @@ choice!(
 );
 choice!(
     /// How the stochastic solver draws pairs.
+    #[non_exhaustive]
     Sampler {
         /// All pairs within a block of nodes.
         Block = "block",

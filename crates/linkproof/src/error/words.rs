@@ -1,0 +1,210 @@
+//! What messages speak of, and how a front end names it. The library writes the
+//! sentences; a command line, a file of settings and Python each spell names their own
+//! way.
+
+use crate::schema::{Param, any_of};
+
+/// What an error is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Subject {
+    /// A setting of a fit.
+    Param(Param),
+    /// Another argument, by its name in kebab case.
+    Argument(&'static str),
+    /// The links.
+    Links,
+    /// Data vectors, of all nodes or of a view.
+    Features {
+        /// The view, where it is known.
+        view: Option<String>,
+    },
+    /// Anything else that was handed over, in words.
+    Data(String),
+}
+
+impl From<Param> for Subject {
+    fn from(param: Param) -> Subject {
+        Subject::Param(param)
+    }
+}
+
+impl From<&str> for Subject {
+    fn from(what: &str) -> Subject {
+        Subject::Data(what.to_owned())
+    }
+}
+
+impl From<String> for Subject {
+    fn from(what: String) -> Subject {
+        Subject::Data(what)
+    }
+}
+
+impl Subject {
+    /// In the words of a front end.
+    pub fn told(&self, dialect: &dyn Dialect) -> String {
+        if let Some(words) = dialect.subject(self) {
+            return words;
+        }
+        match self {
+            Subject::Param(param) => dialect.name(param.name()),
+            Subject::Argument(name) => dialect.name(name),
+            Subject::Links => "links".to_owned(),
+            Subject::Features { view: None } => "features".to_owned(),
+            Subject::Features { view: Some(view) } => format!("features of view '{view}'"),
+            Subject::Data(what) => what.clone(),
+        }
+    }
+}
+
+/// What a user can do about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Drop self-links.
+    DropSelfLinks,
+    /// Say what becomes of repeated pairs.
+    MergeDuplicates,
+    /// Symmetrise a matrix, or say how to.
+    Symmetrise,
+    /// Look for a header line or for other ids.
+    CheckIds,
+    /// Make weights smaller.
+    TameWeights,
+    /// Take shorter steps or hold the weights back.
+    Steady,
+    /// Leave more links to train on.
+    TrainOnMore,
+    /// Take part with other pairs of views.
+    OtherViewPairs,
+    /// Take fewer folds.
+    FewerFolds,
+    /// Name a table as the encoder of a view.
+    TableForView,
+    /// Choose the exact solver.
+    ExactSolver,
+    /// Fit with an encoder of data vectors.
+    FitWithVectors,
+    /// Fit with averages over links.
+    FitWithPropagation,
+    /// Replace what a folder holds.
+    Overwrite,
+    /// Choose another format.
+    OtherFormat,
+}
+
+impl Remedy {
+    /// In the words of a front end.
+    pub fn told(self, dialect: &dyn Dialect) -> String {
+        if let Some(words) = dialect.remedy(self) {
+            return words;
+        }
+        let (name, with) = (
+            |name: &str| dialect.name(name),
+            |name: &str, values: &[&str]| dialect.with(name, values),
+        );
+        match self {
+            Remedy::DropSelfLinks => format!("or set {}", with("self-links", &["drop"])),
+            Remedy::MergeDuplicates => {
+                format!("or set {}", with("duplicates", &["sum", "max", "first"]))
+            }
+            Remedy::Symmetrise => format!("or set {}", with("duplicates", &["sum", "max"])),
+            Remedy::CheckIds => {
+                "is there a header line, or are other ids used in the links?".to_owned()
+            }
+            Remedy::TameWeights => format!(
+                "divide all weights by a constant, set {}, or take {}, which an absurd weight does \
+                 not move",
+                with("weights", &["log1p"]),
+                with("score", &["probability"])
+            ),
+            Remedy::Steady => format!(
+                "try a smaller {}, a larger {} or {}",
+                name("learning-rate"),
+                name("ridge"),
+                with("clip", &["1"])
+            ),
+            Remedy::TrainOnMore => format!(
+                "give more links, a smaller {} or other {}",
+                name("validation"),
+                name("view-pairs")
+            ),
+            Remedy::OtherViewPairs => {
+                format!("or a model fitted with other {}", name("view-pairs"))
+            }
+            Remedy::FewerFolds => format!("or set fewer {}", name("folds")),
+            Remedy::TableForView => "set it for the view alone".to_owned(),
+            Remedy::ExactSolver => format!("or set {}", with("solver", &["exact"])),
+            Remedy::FitWithVectors => {
+                format!("fit with {}", with("encoder", &["linear", "mlp"]))
+            }
+            Remedy::FitWithPropagation => format!("fit with {}", name("propagate")),
+            Remedy::Overwrite => {
+                format!("{} replaces it as a whole", with("force", &["true"]))
+            }
+            Remedy::OtherFormat => format!("or set another {}", name("format")),
+        }
+    }
+}
+
+/// How a front end names what its users give.
+pub trait Dialect {
+    /// An argument, by its name in kebab case.
+    fn name(&self, name: &str) -> String;
+
+    /// An argument with a value, or with one of several; `true` alone for a flag.
+    fn with(&self, name: &str, values: &[&str]) -> String;
+
+    /// What chooses settings without labels.
+    fn selection(&self) -> &str;
+
+    /// Words of its own for what an error is about.
+    fn subject(&self, _: &Subject) -> Option<String> {
+        None
+    }
+
+    /// Words of its own for a remedy.
+    fn remedy(&self, _: Remedy) -> Option<String> {
+        None
+    }
+}
+
+/// The library's own words: the names of fields.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Fields;
+
+impl Dialect for Fields {
+    fn name(&self, name: &str) -> String {
+        name.replace('-', "_")
+    }
+
+    fn with(&self, name: &str, values: &[&str]) -> String {
+        format!("{} = {}", self.name(name), any_of(values))
+    }
+
+    fn selection(&self) -> &str {
+        "select"
+    }
+}
+
+/// Shows and stores what has a method `told` in the library's own words.
+macro_rules! in_words {
+    ($kind:ty) => {
+        impl std::fmt::Display for $kind {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(&self.told(&$crate::error::Fields))
+            }
+        }
+
+        impl serde::Serialize for $kind {
+            fn serialize<S: serde::Serializer>(
+                &self,
+                to: S,
+            ) -> std::result::Result<S::Ok, S::Error> {
+                to.collect_str(self)
+            }
+        }
+    };
+}
+pub(crate) use in_words;

@@ -1,0 +1,287 @@
+//! What a user should know after a fit, such as settings without effect.
+
+use serde::{Deserialize, Deserializer};
+
+use super::{CheckedParams, Encoder, OptimizerKind, Param, Params, Sampler, Score, SolverKind};
+use crate::error::{Dialect, in_words};
+
+/// What a user should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// A setting was given that nothing in the fit reads.
+    Unused {
+        /// The setting.
+        param: Param,
+        /// Why.
+        why: Unused,
+    },
+    /// No step was better than the start.
+    RandomStart,
+    /// A note of a stored model, as it was written.
+    Stored(String),
+}
+
+/// Why a setting has no effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unused {
+    /// The likelihood has no exponent.
+    Likelihood,
+    /// No encoder is an MLP.
+    NoMlp,
+    /// No encoder reads data vectors.
+    NoVectors,
+    /// Link weights are not averaged over walks.
+    NoWalks,
+    /// No pairs are held out.
+    NoHeldOut,
+    /// The exact solver draws no samples.
+    Exact,
+    /// The block sampler draws no single pairs.
+    Blocks,
+    /// The pairs sampler draws no blocks.
+    Pairs,
+    /// L-BFGS finds the length of its steps itself.
+    Lbfgs,
+    /// Only the SGD optimizer has a momentum.
+    NotSgd,
+    /// The steps do not get shorter.
+    Constant,
+}
+
+/// What a fit uses, once its data are known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InUse {
+    /// The encoders of all views.
+    pub encoders: Vec<Encoder>,
+    /// The solver.
+    pub solver: SolverKind,
+    /// The optimizer.
+    pub optimizer: OptimizerKind,
+    /// The exponent of its schedule.
+    pub schedule_alpha: f64,
+    /// Whether pairs are held out.
+    pub holds_out: bool,
+}
+
+impl CheckedParams {
+    /// The settings that were given, and differ from the default, but that a fit does
+    /// not read.
+    pub fn unused(&self, fit: &InUse) -> Vec<Note> {
+        let (given, default) = (self.given(), Params::default());
+        let is_mlp = |encoder: &Encoder| matches!(encoder, Encoder::Mlp { .. });
+        let reads_vectors = |encoder: &Encoder| *encoder != Encoder::Table;
+        let mut found: Vec<(Unused, &[Param])> = Vec::new();
+        if self.score() == Score::Likelihood && given.beta != 0.0 {
+            found.push((Unused::Likelihood, &[Param::Beta]));
+        }
+        if !fit.encoders.iter().any(is_mlp) {
+            let of_mlp: &[Param] = &[
+                Param::Hidden,
+                Param::Activation,
+                Param::OutputActivation,
+                Param::BatchNorm,
+                Param::Dropout,
+            ];
+            found.push((Unused::NoMlp, of_mlp));
+        }
+        if !fit.encoders.iter().any(reads_vectors) {
+            let of_vectors: &[Param] = &[Param::InputDropout, Param::Normalize, Param::Propagate];
+            found.push((Unused::NoVectors, of_vectors));
+        }
+        if self.walks == 0 {
+            found.push((Unused::NoWalks, &[Param::WalksWeighted]));
+        }
+        if !fit.holds_out {
+            found.push((Unused::NoHeldOut, &[Param::Patience]));
+        }
+        match (fit.solver, self.sampler) {
+            (SolverKind::Exact, _) => {
+                let of_samples: &[Param] = &[
+                    Param::Sampler,
+                    Param::LinkBatch,
+                    Param::PairBatch,
+                    Param::Block,
+                ];
+                found.push((Unused::Exact, of_samples));
+            }
+            (SolverKind::Sgd, Sampler::Block) => found.push((Unused::Blocks, &[Param::PairBatch])),
+            (SolverKind::Sgd, Sampler::Pairs) => found.push((Unused::Pairs, &[Param::Block])),
+        }
+        if fit.optimizer == OptimizerKind::Lbfgs {
+            let of_steps: &[Param] = &[
+                Param::LearningRate,
+                Param::ScheduleAlpha,
+                Param::ScheduleT0,
+                Param::Clip,
+                Param::Momentum,
+            ];
+            found.push((Unused::Lbfgs, of_steps));
+        } else {
+            if fit.schedule_alpha == 0.0 {
+                found.push((Unused::Constant, &[Param::ScheduleT0]));
+            }
+            if fit.optimizer != OptimizerKind::Sgd {
+                found.push((Unused::NotSgd, &[Param::Momentum]));
+            }
+        }
+        let is_given = |param: &Param| given.get(*param) != default.get(*param);
+        let notes = found.into_iter().flat_map(|(why, params)| {
+            let given = params.iter().copied().filter(is_given);
+            given.map(move |param| Note::Unused { param, why })
+        });
+        notes.collect()
+    }
+}
+
+impl Note {
+    /// In the words of a front end.
+    pub fn told(&self, dialect: &dyn Dialect) -> String {
+        let name = |param: Param| dialect.name(param.name());
+        match self {
+            Note::Unused { param, why } => {
+                let why = match why {
+                    Unused::Likelihood => "the likelihood has no exponent".to_owned(),
+                    Unused::NoMlp => "no encoder is an mlp".to_owned(),
+                    Unused::NoVectors => "no encoder reads data vectors".to_owned(),
+                    Unused::NoWalks => format!("{} is 0", name(Param::Walks)),
+                    Unused::NoHeldOut => "no pairs are held out".to_owned(),
+                    Unused::Exact => "the exact solver draws no samples".to_owned(),
+                    Unused::Blocks => "the block sampler draws no single pairs".to_owned(),
+                    Unused::Pairs => "the pairs sampler draws no blocks".to_owned(),
+                    Unused::Lbfgs => "lbfgs finds the length of its steps itself".to_owned(),
+                    Unused::NotSgd => "only the sgd optimizer has a momentum".to_owned(),
+                    Unused::Constant => format!("{} is 0", name(Param::ScheduleAlpha)),
+                };
+                format!("{} has no effect: {why}", name(*param))
+            }
+            Note::RandomStart => format!(
+                "no step lowered the held-out score, so the model is its random start: try a \
+                 smaller {} or {}, or let {} choose",
+                name(Param::Beta),
+                name(Param::Ridge),
+                dialect.selection()
+            ),
+            Note::Stored(text) => text.clone(),
+        }
+    }
+}
+
+in_words!(Note);
+
+impl<'de> Deserialize<'de> for Note {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Note, D::Error> {
+        String::deserialize(from).map(Note::Stored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{EncoderKind, OutputActivation, ScoreKind};
+    use super::*;
+
+    fn fit() -> InUse {
+        InUse {
+            encoders: vec![Encoder::Linear],
+            solver: SolverKind::Exact,
+            optimizer: OptimizerKind::Lbfgs,
+            schedule_alpha: 0.0,
+            holds_out: true,
+        }
+    }
+
+    fn unused(params: Params, fit: &InUse) -> Vec<String> {
+        let notes = params.check().unwrap().unused(fit);
+        notes.iter().map(Note::to_string).collect()
+    }
+
+    #[test]
+    fn settings_of_an_mlp_without_one() {
+        let params = Params {
+            hidden: vec![10],
+            batch_norm: true,
+            dropout: 0.5,
+            output_activation: OutputActivation::Tanh,
+            ..Params::default()
+        };
+        let notes = unused(params.clone(), &fit());
+        assert_eq!(notes.len(), 4, "{notes:?}");
+        assert_eq!(notes[0], "hidden has no effect: no encoder is an mlp");
+        let params = Params {
+            encoder: Some(EncoderKind::Mlp),
+            ..params
+        };
+        let checked = params.clone().check().unwrap();
+        let encoders = vec![Encoder::Table, checked.encoder("", true).unwrap()];
+        let fit = InUse { encoders, ..fit() };
+        assert!(unused(params, &fit).is_empty());
+    }
+
+    #[test]
+    fn settings_of_scores_samples_and_steps() {
+        let likely = |beta| Params {
+            score: ScoreKind::Likelihood,
+            beta,
+            ..Params::default()
+        };
+        let expected = "beta has no effect: the likelihood has no exponent";
+        assert_eq!(unused(likely(0.5), &fit()), [expected]);
+        // The likelihood by another name.
+        assert!(unused(likely(0.0), &fit()).is_empty());
+        let sampled = Params {
+            block: Some(64),
+            pair_batch: 64,
+            momentum: 0.5,
+            schedule_t0: 7.0,
+            walks_weighted: true,
+            patience: 3,
+            ..Params::default()
+        };
+        let names = |fit: &InUse| -> Vec<Param> {
+            let notes = sampled.clone().check().unwrap().unused(fit);
+            let name = |note: Note| match note {
+                Note::Unused { param, .. } => Some(param),
+                _ => None,
+            };
+            notes.into_iter().filter_map(name).collect()
+        };
+        assert_eq!(
+            names(&fit()),
+            [
+                Param::WalksWeighted,
+                Param::PairBatch,
+                Param::Block,
+                Param::ScheduleT0,
+                Param::Momentum
+            ]
+        );
+        let stochastic = InUse {
+            solver: SolverKind::Sgd,
+            optimizer: OptimizerKind::Sgd,
+            schedule_alpha: 0.5,
+            holds_out: false,
+            ..fit()
+        };
+        assert_eq!(
+            names(&stochastic),
+            [Param::WalksWeighted, Param::Patience, Param::PairBatch]
+        );
+    }
+
+    #[test]
+    fn settings_of_data_vectors_that_nothing_reads() {
+        let params = Params {
+            propagate: 2,
+            input_dropout: 0.1,
+            ..Params::default()
+        };
+        let tables = InUse {
+            encoders: vec![Encoder::Table],
+            ..fit()
+        };
+        let notes = unused(params, &tables);
+        assert_eq!(notes.len(), 2, "{notes:?}");
+        assert!(notes[0].starts_with("input_dropout has no effect"));
+    }
+}
