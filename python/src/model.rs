@@ -10,7 +10,7 @@ use linkproof::io::{self, Files};
 use linkproof::layout::{self, Method};
 use linkproof::model::fit_without;
 use linkproof::refine::{Refinement, find_suspects};
-use linkproof::report::{Classes, Report};
+use linkproof::report::{Classes, Page};
 use linkproof::{CheckedParams, Dataset, Features, Fitted, Graph};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -279,7 +279,7 @@ impl Model {
                 _ => Map::new(),
             };
             let classes = labels.map(classes);
-            let report = Report {
+            let page = Page {
                 title,
                 model: fitted,
                 links: &self.links,
@@ -289,8 +289,8 @@ impl Model {
                 layout: &layout,
                 goes_on: &|| desk.goes_on(),
             };
-            let page = report.page()?;
-            io::write_file(path, |file| file.write_all(page.as_bytes()))
+            let html = page.html()?;
+            io::write_file(path, |file| file.write_all(html.as_bytes()))
         })
     }
 

@@ -1,13 +1,12 @@
 //! Ways to embed a graph that the experiments compare: a plain fit, settings
-//! chosen without labels, suspects set aside, averages over believed links.
+//! chosen without labels, averages over believed links.
 
 use crate::audit::{cross_fit, random_pairs};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::folds::{Folds, HoldOut, Watcher};
-use crate::model::{Fitted, fit_without};
+use crate::model::Fitted;
 use crate::params::{Params, ScoreKind};
-use crate::refine::{Refinement, find_suspects};
 use crate::select::{Grid, Search, select};
 use crate::smooth::Smoother;
 
@@ -36,15 +35,6 @@ pub fn choose(
         ..Search::around(base)
     };
     Ok(select(base, data, &search, watcher)?.chosen.params(base))
-}
-
-/// A fit without the links that the criterion says it is better off without.
-pub fn fit_refined(params: &Params, data: &Dataset, watcher: Watcher<'_>) -> Result<Fitted> {
-    let params = params.clone().check()?;
-    let found = find_suspects(&params, data, &Refinement::default(), watcher)?;
-    fit_without(&params, data, found.aside.as_ref(), &mut |_, _| {
-        (watcher.goes_on)()
-    })
 }
 
 /// Averages over links, each judged by a fit that did not see it.

@@ -1,7 +1,7 @@
 //! The paper's Table 1 and Figure 1: clusters found in the synthetic graph.
 
 use super::demo;
-use super::job::{Job, Reading, Row, Table};
+use super::job::{Job, Place, Reading, Row, Table};
 use super::method::smoother;
 use super::synthetic::{CLUSTERS, FEATURES, Noise, Synthetic, synthetic};
 use crate::dataset::Dataset;
@@ -125,15 +125,12 @@ pub fn jobs(runs: u64, seed: u64) -> Vec<Job<'static>> {
 fn one(xi: f64, seed: u64, run: u64, watcher: Watcher<'_>) -> Result<Vec<Reading>> {
     let made = synthetic(seed.wrapping_add(run), Noise::false_links(xi))?;
     let mut readings = Vec::new();
-    let mut add = |row: &str, value: f64| {
-        readings.push(Reading {
-            table: NAME.into(),
-            row: row.to_owned(),
-            column: column(xi),
-            run,
-            value,
-        });
+    let place = Place {
+        table: NAME,
+        column: &column(xi),
+        run,
     };
+    let mut add = |row: &str, value: f64| readings.push(place.reading(row, value));
     let base = base();
     for (beta, _) in PAPER {
         let params = Params {
@@ -228,7 +225,7 @@ pub struct FigurePanel {
 
 /// Figure 1: embeddings of one synthetic graph (xi = .03) by the likelihood and
 /// the moment score.
-pub fn figure1(seed: u64) -> Result<(Drawing, Synthetic, Vec<FigurePanel>)> {
+pub fn figure1(seed: u64) -> Result<(Drawing, Vec<FigurePanel>)> {
     let made = synthetic(seed, Noise::false_links(0.03))?;
     let mut found = Vec::new();
     for beta in FIGURE {
@@ -244,27 +241,18 @@ pub fn figure1(seed: u64) -> Result<(Drawing, Synthetic, Vec<FigurePanel>)> {
             model,
         });
     }
-    let drawn: Vec<Panel<'_>> = found
-        .iter()
-        .map(|panel| Panel {
-            title: match panel.beta {
-                0.0 => format!("likelihood: purity {:.2}", panel.purity),
-                beta => format!("beta = {beta}: purity {:.2}", panel.purity),
-            },
-            points: panel.model.embeddings(),
-            clusters: &made.labels,
-            links: made
-                .data
-                .graph()
-                .links()
-                .map(|l| (l.src, l.dst, false))
-                .collect(),
-        })
-        .collect();
-    let drawing = panels(
-        "Embeddings of the synthetic graph, xi = 0.03, ridge 1",
-        3,
-        &drawn,
-    );
-    Ok((drawing, made, found))
+    let links = made.data.graph().links();
+    let links: Vec<(u32, u32, bool)> = links.map(|link| (link.src, link.dst, false)).collect();
+    let panel = found.iter().map(|panel| Panel {
+        title: match panel.beta {
+            0.0 => format!("likelihood: purity {:.2}", panel.purity),
+            beta => format!("beta = {beta}: purity {:.2}", panel.purity),
+        },
+        points: panel.model.embeddings(),
+        clusters: &made.labels,
+        links: links.clone(),
+    });
+    let title = "Embeddings of the synthetic graph, xi = 0.03, ridge 1";
+    let drawing = panels(title, 3, &panel.collect::<Vec<_>>());
+    Ok((drawing, found))
 }

@@ -62,6 +62,12 @@ fn bin_of(bins: &[(u64, u64)], value: f64) -> usize {
     place.min(bins.len() - 1)
 }
 
+fn counts(bins: &[(u64, u64)], values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut counts = vec![0.0; bins.len()];
+    values.for_each(|value| counts[bin_of(bins, value)] += 1.0);
+    counts
+}
+
 /// The chance that a Poisson number of this mean falls into a bin.
 fn chance(&(start, end): &(u64, u64), mean: f64) -> f64 {
     let at_least = |count: u64| math::exp(log_tail(count as f64, mean));
@@ -76,10 +82,7 @@ pub fn degrees(model: &Fitted, links: &Graph) -> Histogram {
     let degrees = links.degrees();
     let largest = degrees.iter().copied().max().unwrap_or(0);
     let bins = bins(0, f64::from(largest).max(8.0));
-    let mut observed = vec![0.0; bins.len()];
-    for &degree in &degrees {
-        observed[bin_of(&bins, f64::from(degree))] += 1.0;
-    }
+    let observed = counts(&bins, degrees.iter().map(|&degree| f64::from(degree)));
     let n = model.n_nodes();
     let some = sample(n, model.params().seed);
     let means: Vec<f64> = some
@@ -139,10 +142,7 @@ pub fn weights(model: &Fitted, links: &Graph) -> Histogram {
         (false, u64::MAX) => format!("above {}", bin.0 - 1),
         (false, end) => format!("{} to {end}", bin.0 - 1),
     };
-    let mut observed = vec![0.0; bins.len()];
-    for &weight in &seen {
-        observed[bin_of(&bins, weight)] += 1.0;
-    }
+    let observed = counts(&bins, seen.into_iter());
     let mut expected = vec![0.0; bins.len()];
     for link in links.links() {
         let mu = model.mu(link.src as usize, link.dst as usize);
