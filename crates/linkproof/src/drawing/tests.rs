@@ -231,12 +231,6 @@ fn ticks_are_round_numbers() {
     assert_eq!(names(-3.0, 30.0), ["0", "5", "10", "15", "20", "25", "30"]);
     assert_eq!(names(0.0, 3e-7)[1], "5.0e-8");
     assert_eq!(names(0.0, 5e6)[1], "1e6");
-    let svg = {
-        let mut chart = chart(1, 3);
-        chart.x = Axis::numbers(vec![0.0, 10.0, 35.0]);
-        chart.draw().to_svg()
-    };
-    assert!(svg.contains(">25<") && svg.contains(">35<"));
 }
 
 #[test]

@@ -3,13 +3,13 @@
 use super::demo;
 use super::job::{Job, Place, Reading, Row, Table};
 use super::method::smoother;
-use super::synthetic::{CLUSTERS, FEATURES, Noise, Synthetic, synthetic};
+use super::synthetic::{CLUSTERS, Noise, Synthetic, synthetic};
 use crate::dataset::Dataset;
 use crate::drawing::{Drawing, Panel, panels};
 use crate::error::{Error, Result};
 use crate::folds::Watcher;
 use crate::measure::{KMeans, purity};
-use crate::model::{Fitted, fit};
+use crate::model::fit;
 use crate::params::{Params, Precision, ScoreKind};
 use crate::select::{Candidate, Grid, Search, candidates, select};
 
@@ -176,9 +176,7 @@ fn vectors(made: &Synthetic) -> Result<Vec<f32>> {
     let matrix = made.data.views()[0].matrix.as_ref();
     let matrix = matrix.ok_or_else(|| Error::data("data", "no data vectors", "some"))?;
     let rows = (0..made.labels.len()).flat_map(|row| matrix.row(row));
-    let x: Vec<f32> = rows.map(|(_, x)| x as f32).collect();
-    debug_assert_eq!(x.len(), made.labels.len() * FEATURES);
-    Ok(x)
+    Ok(rows.map(|(_, x)| x as f32).collect())
 }
 
 /// Adds the row of the candidate that is best on average, column by column.
@@ -212,20 +210,9 @@ const FIGURE: [f64; 3] = [0.0, 0.5, 1.0];
 /// Its ridge: at that of the table, beta = 1 leaves one dimension of two.
 const FIGURE_RIDGE: f64 = 1.0;
 
-/// A panel of Figure 1.
-#[derive(Debug, Clone)]
-pub struct FigurePanel {
-    /// The exponent.
-    pub beta: f64,
-    /// The fit.
-    pub model: Fitted,
-    /// The purity of its clusters.
-    pub purity: f64,
-}
-
 /// Figure 1: embeddings of one synthetic graph (xi = .03) by the likelihood and
-/// the moment score.
-pub fn figure1(seed: u64) -> Result<(Drawing, Vec<FigurePanel>)> {
+/// the moment score; exponents and purities.
+pub fn figure1(seed: u64) -> Result<(Drawing, Vec<(f64, f64)>)> {
     let made = synthetic(seed, Noise::false_links(0.03))?;
     let mut found = Vec::new();
     for beta in FIGURE {
@@ -235,24 +222,21 @@ pub fn figure1(seed: u64) -> Result<(Drawing, Vec<FigurePanel>)> {
             ..base()
         };
         let model = fit(&params.check()?, &made.data)?;
-        found.push(FigurePanel {
-            beta,
-            purity: clusters_purity(&made, model.embeddings())?,
-            model,
-        });
+        found.push((beta, clusters_purity(&made, model.embeddings())?, model));
     }
     let links = made.data.graph().links();
     let links: Vec<(u32, u32, bool)> = links.map(|link| (link.src, link.dst, false)).collect();
-    let panel = found.iter().map(|panel| Panel {
-        title: match panel.beta {
-            0.0 => format!("likelihood: purity {:.2}", panel.purity),
-            beta => format!("beta = {beta}: purity {:.2}", panel.purity),
+    let drawn = found.iter().map(|(beta, purity, model)| Panel {
+        title: match *beta {
+            0.0 => format!("likelihood: purity {purity:.2}"),
+            beta => format!("beta = {beta}: purity {purity:.2}"),
         },
-        points: panel.model.embeddings(),
+        points: model.embeddings(),
         clusters: &made.labels,
         links: links.clone(),
     });
     let title = "Embeddings of the synthetic graph, xi = 0.03, ridge 1";
-    let drawing = panels(title, 3, &panel.collect::<Vec<_>>());
-    Ok((drawing, found))
+    let drawing = panels(title, 3, &drawn.collect::<Vec<_>>());
+    let purities = found.iter().map(|(beta, purity, _)| (*beta, *purity));
+    Ok((drawing, purities.collect()))
 }

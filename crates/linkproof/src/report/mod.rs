@@ -8,8 +8,6 @@ mod arrays;
 mod expected;
 mod words;
 
-pub use expected::{Histogram, degrees, weights};
-
 use serde_json::{Map, Value, json};
 
 use crate::audit::{
@@ -21,6 +19,7 @@ use crate::layout::Layout;
 use crate::measure::KMeans;
 use crate::model::Fitted;
 use arrays::{array, escaped, inside_a_page, reals};
+use expected::{degrees, weights};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -100,7 +99,7 @@ impl Page<'_> {
     }
 
     /// Everything that the page draws.
-    pub fn data(&self) -> Result<Value> {
+    fn data(&self) -> Result<Value> {
         let (links, verdicts, discovery) = self.judge()?;
         self.check_on()?;
         let nodes = self.nodes()?;

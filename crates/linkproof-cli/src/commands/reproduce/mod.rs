@@ -14,7 +14,7 @@ use linkproof::experiment::job::{Job, Table};
 use linkproof::experiment::labelled::Labelled;
 use linkproof::experiment::table1;
 use linkproof::io;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use self::cells::{Cells, Outcome, write_text};
 use self::rivals::{Rivals, Task};
@@ -93,7 +93,7 @@ struct Found {
     tables: Vec<Table>,
     pictures: Vec<(String, Drawing)>,
     outcome: Outcome,
-    more: Map<String, Value>,
+    more: Option<Value>,
     note: Option<&'static str>,
 }
 
@@ -216,17 +216,11 @@ fn table1(run: &Run<'_>) -> anyhow::Result<Found> {
 
 fn figure1(run: &Run<'_>) -> anyhow::Result<Found> {
     let (drawing, panels) = table1::figure1(run.seed)?;
-    let panels = panels
-        .iter()
-        .map(|panel| json!({ "beta": panel.beta, "purity": panel.purity }));
-    let more = [
-        ("xi", json!(0.03)),
-        ("ridge", json!(1.0)),
-        ("panels", panels.collect()),
-    ];
+    let panel = |(beta, purity)| json!({ "beta": beta, "purity": purity });
+    let panels: Vec<Value> = panels.into_iter().map(panel).collect();
     Ok(Found {
         pictures: vec![("figure1".into(), drawing)],
-        more: Map::from_iter(more.map(|(name, value)| (name.to_owned(), value))),
+        more: Some(json!({ "xi": 0.03, "ridge": 1.0, "panels": panels })),
         ..Found::default()
     })
 }
@@ -250,17 +244,17 @@ fn write(args: &ReproduceArgs, run: &Run<'_>, found: &Found, clock: Instant) -> 
     let tables: Vec<String> = found.tables.iter().map(|t| t.markdown(readings)).collect();
     let command = command_line(args, run.seed);
     let mut words = format!("`{command}` (linkproof {}).\n", env!("CARGO_PKG_VERSION"));
-    for table in &tables {
-        words.push_str(&format!("\n{table}"));
-    }
-    for (name, _) in &pictures {
-        words.push_str(&format!("\n![{name}]({name}.svg)\n"));
-    }
-    if let Some(note) = found.note {
-        words.push_str(&format!("\n{note}\n"));
-    }
-    if let Some(missing) = missing(run) {
-        words.push_str(&format!("\n{missing}\n"));
+    let shown = pictures
+        .iter()
+        .map(|(name, _)| format!("![{name}]({name}.svg)\n"));
+    let notes = found
+        .note
+        .map(str::to_owned)
+        .into_iter()
+        .chain(missing(run));
+    let notes = notes.map(|note| format!("{note}\n"));
+    for part in tables.into_iter().chain(shown).chain(notes) {
+        words.push_str(&format!("\n{part}"));
     }
     let failures: Vec<Value> = found
         .outcome
@@ -276,7 +270,7 @@ fn write(args: &ReproduceArgs, run: &Run<'_>, found: &Found, clock: Instant) -> 
         "experiment": name, "command": command, "linkproof": env!("CARGO_PKG_VERSION"),
         "runs": run.runs, "seed": run.seed, "quick": run.quick,
         "tables": found.tables.iter().map(|t| t.json(readings)).collect::<Vec<_>>(),
-        "rivals": rivals_json(run), "failures": failures, "more": found.more,
+        "rivals": rivals_json(run), "failures": failures, "more": found.more.clone().unwrap_or_else(|| json!({})),
         "cell_seconds": found.outcome.seconds, "seconds": clock.elapsed().as_secs_f64(),
         "threads": rayon::current_num_threads(), "files": files,
     });
