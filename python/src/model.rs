@@ -7,7 +7,7 @@ use linkproof::ids::{Ids, Names};
 use linkproof::io::{self, Files};
 use linkproof::layout::{self, Method};
 use linkproof::model::{Classes, End, NewLink, fit_json};
-use linkproof::report::Report;
+use linkproof::report::Page;
 use linkproof::robust::embed_new;
 use linkproof::{Error, Features, Fit, Fitted, Runtime};
 use numpy::ndarray::ArrayView2;
@@ -258,7 +258,7 @@ impl Model {
                 _ => Map::new(),
             };
             let classes = labels.map(classes);
-            let report = Report {
+            let page = Page {
                 title,
                 model: fitted,
                 links: fitted.links(),
@@ -268,8 +268,8 @@ impl Model {
                 layout: &layout,
                 goes_on: &|| desk.goes_on(),
             };
-            let page = report.page()?;
-            io::write_file(path, |file| file.write_all(page.as_bytes()))
+            let html = page.html()?;
+            io::write_file(path, |file| file.write_all(html.as_bytes()))
         })
     }
 

@@ -8,7 +8,7 @@ use linkproof::drawing::{NO_CLUSTER, Panel, picture};
 use linkproof::io;
 use linkproof::layout::{Layout, Method, layout};
 use linkproof::model::Classes;
-use linkproof::report::Report;
+use linkproof::report::Page;
 use linkproof::{Error, Fitted};
 use serde_json::{Map, Value};
 
@@ -78,7 +78,7 @@ impl Pictured<'_> {
         record: &Map<String, Value>,
         layout: &Layout,
     ) -> Result<(), Error> {
-        let report = Report {
+        let page = Page {
             title,
             model: self.model,
             links: self.model.links(),
@@ -88,8 +88,8 @@ impl Pictured<'_> {
             layout,
             goes_on: &|| !Session::is_stopped(),
         };
-        let page = report.page()?;
-        io::write_file(path, |file| file.write_all(page.as_bytes()))
+        let html = page.html()?;
+        io::write_file(path, |file| file.write_all(html.as_bytes()))
     }
 
     /// Writes the nodes as a picture, .svg or .png.

@@ -30,22 +30,14 @@ impl Axis {
         }
     }
 
-    /// Quantities, with round numbers named.
-    pub fn numbers(places: Vec<f64>) -> Axis {
-        let span = span(places.iter().copied());
-        Axis {
-            places,
-            ticks: ticks(span, step(span)),
-            range: with_margins(span),
-            is_categorical: false,
-        }
-    }
-
     /// Quantities with a name each, such as logarithms that are to be read as
     /// the values themselves.
     pub fn labelled(places: Vec<(f64, String)>) -> Axis {
+        let (low, high) = span(places.iter().map(|place| place.0));
+        let margin = (high - low) * 0.05;
         Axis {
-            range: with_margins(span(places.iter().map(|place| place.0))),
+            // Room for the first and the last marker.
+            range: (low - margin, high + margin),
             places: places.iter().map(|place| place.0).collect(),
             ticks: places,
             is_categorical: false,
@@ -67,12 +59,6 @@ pub(super) fn span(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
         false if magnitude == 0.0 => (-1.0, 1.0),
         false => (low - magnitude * 0.1, high + magnitude * 0.1),
     }
-}
-
-/// Room for the first and the last marker.
-fn with_margins((low, high): (f64, f64)) -> (f64, f64) {
-    let margin = (high - low) * 0.05;
-    (low - margin, high + margin)
 }
 
 /// The distance of ticks: 1, 2 or 5 times a power of 10, of which three to eight

@@ -1,7 +1,7 @@
 //! Line charts with bars of one standard error.
 
 use super::axis::{self, Axis};
-use super::{Anchor, BLACK, Colour, Drawing, Form, Point, Style, marker, words};
+use super::{Anchor, BLACK, Drawing, Shape, Style, Text, marker, words};
 
 /// A line chart: a line for each series over the places of one level axis.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,11 +61,9 @@ const LEGEND_LINE: f32 = 30.0;
 /// Longer names are cut.
 const LONGEST_NAME: f32 = 340.0;
 const LONGEST_TICK: f32 = 160.0;
-const GRID: Colour = Colour::new(0xe4e4e4);
-const RING: f32 = 8.5;
 
 /// Where everything stands.
-struct Layout {
+struct Frame {
     left: f32,
     top: f32,
     right: f32,
@@ -80,7 +78,7 @@ struct Layout {
     beside: f32,
 }
 
-impl Layout {
+impl Frame {
     fn x(&self, value: f64) -> f32 {
         let share = (value - self.x.0) / (self.x.1 - self.x.0);
         self.left + share as f32 * (self.right - self.left)
@@ -95,17 +93,17 @@ impl Layout {
 impl Chart {
     /// Draws it. The picture is as wide as the legend asks for.
     pub fn draw(&self) -> Drawing {
-        let layout = self.layout();
-        let mut drawing = Drawing::new(layout.width, layout.height, self.title.clone());
-        self.draw_frame(&mut drawing, &layout);
-        for (index, series) in self.series.iter().enumerate() {
-            self.draw_series(&mut drawing, &layout, (index, series));
+        let frame = self.frame();
+        let mut drawing = Drawing::new(frame.width, frame.height, &self.title);
+        self.draw_frame(&mut drawing, &frame);
+        for index in 0..self.series.len() {
+            self.draw_series(&mut drawing, &frame, index);
         }
-        self.draw_legend(&mut drawing, &layout);
+        self.draw_legend(&mut drawing, &frame);
         drawing
     }
 
-    fn layout(&self) -> Layout {
+    fn frame(&self) -> Frame {
         let values = self.series.iter().flat_map(|series| {
             let points = (0..self.x.places.len()).filter_map(|place| series.at(place));
             points.flat_map(|(mean, error)| [mean - error, mean + error])
@@ -145,7 +143,7 @@ impl Chart {
             true => (0.4 * plot_width / n_places / n_series).min(5.0),
             false => 0.0,
         };
-        Layout {
+        Frame {
             left,
             top,
             right,
@@ -160,110 +158,96 @@ impl Chart {
         }
     }
 
-    fn draw_frame(&self, drawing: &mut Drawing, layout: &Layout) {
-        let ink = Style::filled(BLACK);
-        let (left, right, top, bottom) = (layout.left, layout.right, layout.top, layout.bottom);
-        for (line, words) in (1u8..).zip(&layout.title) {
-            let at = (MARGIN, MARGIN + f32::from(line) * TITLE_SIZE * 1.3 - 6.0);
-            drawing.add(Form::text(words, at, TITLE_SIZE, Anchor::Start), ink);
+    fn draw_frame(&self, drawing: &mut Drawing, frame: &Frame) {
+        let (left, right, top, bottom) = (frame.left, frame.right, frame.top, frame.bottom);
+        let (grid, ink) = (Style::stroked(0xe4e4e4, 1.0), Style::stroked(BLACK, 1.0));
+        for (line, words) in (1u8..).zip(&frame.title) {
+            let y = MARGIN + f32::from(line) * TITLE_SIZE * 1.3 - 6.0;
+            drawing.text(words, (MARGIN, y), TITLE_SIZE, Anchor::Start);
         }
-        for (value, name) in &layout.y_ticks {
-            let y = layout.y(*value);
-            let line = Form::line((left, y), (right, y));
-            drawing.add(line, Style::stroked(GRID, 1.0));
+        for (value, name) in &frame.y_ticks {
+            let y = frame.y(*value);
+            drawing.line((left, y), (right, y), grid);
             let at = (left - 8.0, y + TICK_SIZE * 0.35);
-            drawing.add(Form::text(name, at, TICK_SIZE, Anchor::End), ink);
+            drawing.text(name, at, TICK_SIZE, Anchor::End);
         }
         let mut free_from = f32::NEG_INFINITY;
         for (value, name) in &self.x.ticks {
-            let x = layout.x(*value);
+            let x = frame.x(*value);
             let name = words::cut(name, TICK_SIZE, LONGEST_TICK);
             let half = words::width(&name, TICK_SIZE) / 2.0;
-            drawing.add(
-                Form::line((x, bottom), (x, bottom + 5.0)),
-                Style::stroked(BLACK, 1.0),
-            );
+            drawing.line((x, bottom), (x, bottom + 5.0), ink);
             // Where values crowd, a name that would run into the last is left out.
             if x - half >= free_from {
                 let at = (x, bottom + 8.0 + TICK_SIZE);
-                drawing.add(Form::text(name, at, TICK_SIZE, Anchor::Middle), ink);
+                drawing.text(name, at, TICK_SIZE, Anchor::Middle);
                 free_from = x + half + 4.0;
             }
         }
         let corners = vec![(left, top), (left, bottom), (right, bottom)];
-        drawing.add(Form::Polyline(corners), Style::stroked(BLACK, 1.0));
+        drawing.add(Shape::Path(corners, false, ink));
         let x_label = words::cut(&self.x_label, LABEL_SIZE, right - left);
-        let at = ((left + right) / 2.0, layout.height - MARGIN);
-        drawing.add(Form::text(x_label, at, LABEL_SIZE, Anchor::Middle), ink);
-        let y_label = Form::Text {
+        let at = ((left + right) / 2.0, frame.height - MARGIN);
+        drawing.text(x_label, at, LABEL_SIZE, Anchor::Middle);
+        drawing.add(Shape::Text(Text {
             words: words::cut(&self.y_label, LABEL_SIZE, bottom - top),
             at: (MARGIN + LABEL_SIZE * 0.8, (top + bottom) / 2.0),
             size: LABEL_SIZE,
             anchor: Anchor::Middle,
             upwards: true,
-        };
-        drawing.add(y_label, ink);
+        }));
     }
 
-    fn draw_series(
-        &self,
-        drawing: &mut Drawing,
-        layout: &Layout,
-        (index, series): (usize, &Series),
-    ) {
+    fn draw_series(&self, drawing: &mut Drawing, frame: &Frame, index: usize) {
+        let series = &self.series[index];
         let middle = (self.series.len() as f32 - 1.0) / 2.0;
-        let beside = (index as f32 - middle) * layout.beside;
+        let beside = (index as f32 - middle) * frame.beside;
         let place = |(at, &value): (usize, &f64)| {
             let (mean, error) = series.at(at)?;
-            let x = layout.x(value) + beside;
-            let bar = (layout.y(mean - error), layout.y(mean + error));
-            let is_ringed = series.ringed == Some(at);
-            Some(((x, layout.y(mean)), (error > 0.0).then_some(bar), is_ringed))
+            Some((
+                frame.x(value) + beside,
+                mean,
+                error,
+                series.ringed == Some(at),
+            ))
         };
         let places: Vec<_> = self.x.places.iter().enumerate().map(place).collect();
         let thin = Style::stroked(marker::colour(index), 1.2).faint(0.7);
-        for &((x, _), bar, _) in places.iter().flatten() {
-            let Some((low, high)) = bar else { continue };
-            drawing.add(Form::line((x, low), (x, high)), thin);
+        for &(x, mean, error, _) in places.iter().flatten().filter(|place| place.2 > 0.0) {
+            let (low, high) = (frame.y(mean - error), frame.y(mean + error));
+            drawing.line((x, low), (x, high), thin);
             for y in [low, high] {
-                drawing.add(Form::line((x - 3.0, y), (x + 3.0, y)), thin);
+                drawing.line((x - 3.0, y), (x + 3.0, y), thin);
             }
         }
         for run in places.split(Option::is_none).filter(|run| run.len() > 1) {
-            let points = run.iter().flatten().map(|place| place.0).collect();
-            drawing.add(Form::Polyline(points), marker::line(index));
+            let points = run
+                .iter()
+                .flatten()
+                .map(|place| (place.0, frame.y(place.1)));
+            drawing.add(Shape::Path(points.collect(), false, marker::line(index)));
         }
-        for &(centre, _, is_ringed) in places.iter().flatten() {
-            add_marker(drawing, index, centre);
+        for &(x, mean, _, is_ringed) in places.iter().flatten() {
+            let centre = (x, frame.y(mean));
+            drawing.add(marker::marker(index, centre));
             if is_ringed {
-                let ring = Form::Circle {
-                    centre,
-                    radius: RING,
-                };
-                drawing.add(ring, Style::stroked(BLACK, 1.5));
+                drawing.add(Shape::Circle(centre, 8.5, Style::stroked(BLACK, 1.5)));
             }
         }
     }
 
-    fn draw_legend(&self, drawing: &mut Drawing, layout: &Layout) {
+    fn draw_legend(&self, drawing: &mut Drawing, frame: &Frame) {
         let named = self.series.iter().enumerate();
         let named = named.filter(|(_, series)| !series.name.is_empty());
-        let left = layout.right + MARGIN;
-        let mut y = layout.top + LEGEND_ROW / 2.0;
-        for (index, series) in named {
-            let line = Form::line((left, y), (left + LEGEND_LINE, y));
-            drawing.add(line, marker::line(index));
-            add_marker(drawing, index, (left + LEGEND_LINE / 2.0, y));
+        let left = frame.right + MARGIN;
+        let right = left + LEGEND_LINE;
+        for (row, (index, series)) in named.enumerate() {
+            let y = frame.top + (row as f32 + 0.5) * LEGEND_ROW;
+            drawing.line((left, y), (right, y), marker::line(index));
+            drawing.add(marker::marker(index, ((left + right) / 2.0, y)));
             let name = words::cut(&series.name, LEGEND_SIZE, LONGEST_NAME);
-            let at = (left + LEGEND_LINE + 8.0, y + LEGEND_SIZE * 0.35);
-            let name = Form::text(name, at, LEGEND_SIZE, Anchor::Start);
-            drawing.add(name, Style::filled(BLACK));
-            y += LEGEND_ROW;
+            let at = (right + 8.0, y + LEGEND_SIZE * 0.35);
+            drawing.text(name, at, LEGEND_SIZE, Anchor::Start);
         }
     }
-}
-
-fn add_marker(drawing: &mut Drawing, series: usize, centre: Point) {
-    let (form, style) = marker::marker(series, centre);
-    drawing.add(form, style);
 }

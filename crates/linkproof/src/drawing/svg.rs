@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use super::{Anchor, Colour, Drawing, Form, Point, Shape, Style};
+use super::{Anchor, Drawing, Shape, Style, Text};
 
 impl Drawing {
     /// The picture as an SVG document.
@@ -13,7 +13,7 @@ impl Drawing {
 "##,
             escape(&self.title)
         );
-        for shape in self.drawable() {
+        for shape in &self.shapes {
             // Writing to a string cannot fail.
             let _ = write(&mut out, shape);
         }
@@ -23,100 +23,63 @@ impl Drawing {
 }
 
 fn write(out: &mut String, shape: &Shape) -> fmt::Result {
-    let style = attributes(&shape.style);
-    match &shape.form {
-        Form::Line { from, to } => writeln!(
-            out,
-            r#"<line x1="{}" y1="{}" x2="{}" y2="{}"{style}/>"#,
-            Number(from.0),
-            Number(from.1),
-            Number(to.0),
-            Number(to.1)
-        ),
-        Form::Polyline(points) => {
-            writeln!(out, r#"<polyline points="{}"{style}/>"#, list(points))
+    match shape {
+        Shape::Path(points, closed, style) => {
+            let name = if *closed { "polygon" } else { "polyline" };
+            write!(out, r#"<{name} points=""#)?;
+            for (place, (x, y)) in points.iter().enumerate() {
+                let gap = if place == 0 { "" } else { " " };
+                write!(out, "{gap}{},{}", Number(*x), Number(*y))?;
+            }
+            writeln!(out, r#""{style}/>"#)
         }
-        Form::Polygon(points) => {
-            writeln!(out, r#"<polygon points="{}"{style}/>"#, list(points))
+        Shape::Circle((x, y), radius, style) => {
+            let (x, y, radius) = (Number(*x), Number(*y), Number(*radius));
+            writeln!(out, r#"<circle cx="{x}" cy="{y}" r="{radius}"{style}/>"#)
         }
-        Form::Circle { centre, radius } => writeln!(
-            out,
-            r#"<circle cx="{}" cy="{}" r="{}"{style}/>"#,
-            Number(centre.0),
-            Number(centre.1),
-            Number(*radius)
-        ),
-        Form::Rectangle {
-            corner,
-            width,
-            height,
-        } => writeln!(
-            out,
-            r#"<rect x="{}" y="{}" width="{}" height="{}"{style}/>"#,
-            Number(corner.0),
-            Number(corner.1),
-            Number(*width),
-            Number(*height)
-        ),
-        Form::Text {
+        Shape::Text(Text {
             words,
             at,
             size,
             anchor,
             upwards,
-        } => {
-            let (x, y) = (Number(at.0), Number(at.1));
+        }) => {
+            let (x, y, size) = (Number(at.0), Number(at.1), Number(*size));
             let anchor = match anchor {
                 Anchor::Start => "",
                 Anchor::Middle => r#" text-anchor="middle""#,
                 Anchor::End => r#" text-anchor="end""#,
             };
-            let turn = match upwards {
-                true => format!(r#" transform="rotate(-90 {x} {y})""#),
-                false => String::new(),
-            };
-            let (size, words) = (Number(*size), escape(words));
-            writeln!(
-                out,
-                r#"<text x="{x}" y="{y}" font-size="{size}"{anchor}{turn}{style}>{words}</text>"#
-            )
+            write!(out, r#"<text x="{x}" y="{y}" font-size="{size}"{anchor}"#)?;
+            if *upwards {
+                write!(out, r#" transform="rotate(-90 {x} {y})""#)?;
+            }
+            writeln!(out, ">{}</text>", escape(words))
         }
     }
 }
 
-fn attributes(style: &Style) -> String {
-    let mut out = match style.fill {
-        Some(colour) => format!(r#" fill="{colour}""#),
-        None => r#" fill="none""#.to_owned(),
-    };
-    if let Some(colour) = style.stroke {
-        let width = Number(style.width);
-        let _ = write!(
-            out,
-            r#" stroke="{colour}" stroke-width="{width}" stroke-linejoin="round""#
-        );
-        if !style.dashes.is_empty() {
-            let dashes: Vec<String> = style.dashes.iter().map(f32::to_string).collect();
-            let _ = write!(out, r#" stroke-dasharray="{}""#, dashes.join(" "));
-        }
-    }
-    if style.opacity < 1.0 {
-        let _ = write!(out, r#" opacity="{}""#, Number(style.opacity));
-    }
-    out
-}
-
-fn list(points: &[Point]) -> String {
-    let points: Vec<String> = points
-        .iter()
-        .map(|&(x, y)| format!("{},{}", Number(x), Number(y)))
-        .collect();
-    points.join(" ")
-}
-
-impl fmt::Display for Colour {
+/// The attributes of a shape, each after a blank.
+impl fmt::Display for Style {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "#{:02x}{:02x}{:02x}", self.red, self.green, self.blue)
+        match self.fill {
+            Some(colour) => write!(out, r##" fill="#{colour:06x}""##)?,
+            None => out.write_str(r#" fill="none""#)?,
+        }
+        if let Some(colour) = self.stroke {
+            let width = Number(self.width);
+            write!(
+                out,
+                r##" stroke="#{colour:06x}" stroke-width="{width}" stroke-linejoin="round""##
+            )?;
+            if let [dash, gap] = self.dashes {
+                write!(out, r#" stroke-dasharray="{dash} {gap}""#)?;
+            }
+        }
+        match self.opacity < 1.0 {
+            true => write!(out, r#" opacity="{}""#, Number(self.opacity)),
+            false => Ok(()),
+        }
     }
 }
 
@@ -131,16 +94,7 @@ impl fmt::Display for Number {
 }
 
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            // XML has no way to write most control characters.
-            other if other.is_control() => out.push(' '),
-            other => out.push(other),
-        }
-    }
-    out
+    // XML has no way to write most control characters.
+    let text = text.replace(char::is_control, " ").replace('&', "&amp;");
+    text.replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -4,7 +4,7 @@
 use super::mean::Mean;
 use super::synthetic::{CLUSTERS, Noise, Synthetic, synthetic};
 use crate::audit::{Verdict, judge};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::measure::{KMeans, purity};
 use crate::model::{Fitted, fit};
 use crate::params::{Normalize, OptimizerKind, Params, Precision, ScoreKind};
@@ -62,29 +62,23 @@ pub struct DemoFit {
     pub score: ScoreKind,
     /// The model.
     pub model: Fitted,
-    /// The clusters that k-means finds.
-    pub clusters: Vec<u32>,
-    /// Their purity.
+    /// The purity of the clusters that k-means finds.
     pub purity: f64,
 }
 
 /// Fits one data set with each score.
-pub fn fit_scores(data: &Synthetic, seed: u64) -> Result<Vec<DemoFit>> {
-    SCORES
-        .iter()
-        .map(|&score| {
-            let model = fit(&params(score, seed).check()?, &data.data)?;
-            let clusters = KMeans::new(CLUSTERS, seed)
-                .fit(model.embeddings(), model.n_nodes(), model.dim())?
-                .labels;
-            Ok(DemoFit {
-                score,
-                purity: purity(&data.labels, &clusters)?,
-                model,
-                clusters,
-            })
+fn fit_scores(data: &Synthetic, seed: u64) -> Result<Vec<DemoFit>> {
+    let one = |score: ScoreKind| {
+        let model = fit(&params(score, seed).check()?, &data.data)?;
+        let kmeans = KMeans::new(CLUSTERS, seed);
+        let found = kmeans.fit(model.embeddings(), model.n_nodes(), model.dim())?;
+        Ok(DemoFit {
+            score,
+            purity: purity(&data.labels, &found.labels)?,
+            model,
         })
-        .collect()
+    };
+    SCORES.into_iter().map(one).collect()
 }
 
 /// One kind of noise: purity by score over all data sets, and the first data
@@ -110,20 +104,19 @@ pub fn run_setting(
     seed: u64,
     mut after_each: impl FnMut(),
 ) -> Result<DemoSetting> {
-    let example = synthetic(seed, noise)?;
-    let fits = fit_scores(&example, seed)?;
-    let mut values: Vec<Vec<f64>> = fits.iter().map(|fit| vec![fit.purity]).collect();
-    after_each();
-    for shift in 1..DATA_SETS {
+    let mut values = vec![Vec::new(); SCORES.len()];
+    let mut first = None;
+    for shift in 0..DATA_SETS {
         let seed = seed.wrapping_add(shift);
-        for (values, fit) in values
-            .iter_mut()
-            .zip(fit_scores(&synthetic(seed, noise)?, seed)?)
-        {
+        let made = synthetic(seed, noise)?;
+        let fits = fit_scores(&made, seed)?;
+        for (values, fit) in values.iter_mut().zip(&fits) {
             values.push(fit.purity);
         }
+        first.get_or_insert((made, fits));
         after_each();
     }
+    let (example, fits) = first.ok_or_else(|| Error::data("data sets", "none", "some"))?;
     Ok(DemoSetting {
         name,
         noise,
@@ -140,12 +133,8 @@ pub fn suspects(setting: &DemoSetting, most: usize) -> Vec<(Verdict, bool)> {
         return Vec::new();
     };
     let labels = &setting.example.labels;
-    judge(&robust.model, setting.example.data.graph().links())
-        .into_iter()
-        .take(most)
-        .map(|verdict| {
-            let false_link = labels[verdict.src as usize] != labels[verdict.dst as usize];
-            (verdict, false_link)
-        })
-        .collect()
+    let verdicts = judge(&robust.model, setting.example.data.graph().links());
+    let is_false = |found: &Verdict| labels[found.src as usize] != labels[found.dst as usize];
+    let told = verdicts.into_iter().take(most);
+    told.map(|verdict| (verdict, is_false(&verdict))).collect()
 }

@@ -26,6 +26,30 @@ pub struct Reading {
     pub value: f64,
 }
 
+/// Where the readings of a job go.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'p> {
+    /// The table.
+    pub table: &'p str,
+    /// The column.
+    pub column: &'p str,
+    /// The run.
+    pub run: u64,
+}
+
+impl Place<'_> {
+    /// The reading of a row.
+    pub fn reading(self, row: &str, value: f64) -> Reading {
+        Reading {
+            table: self.table.to_owned(),
+            row: row.to_owned(),
+            column: self.column.to_owned(),
+            run: self.run,
+            value,
+        }
+    }
+}
+
 /// What a job does; the runtime may end it.
 pub type Work<'j> = Box<dyn Fn(Runtime<'_>) -> Result<Vec<Reading>> + Send + Sync + 'j>;
 
@@ -44,24 +68,21 @@ pub struct Job<'j> {
 pub struct Row {
     /// The method.
     pub name: String,
-    /// What the paper has, column by column.
-    pub paper: Vec<Option<f64>>,
+    /// What the paper has in the first columns.
+    pub paper: Vec<f64>,
 }
 
 impl Row {
     /// A row that the paper does not have.
     pub fn new(name: impl Into<String>) -> Row {
-        Row {
-            name: name.into(),
-            paper: Vec::new(),
-        }
+        Row::paper(name, &[])
     }
 
     /// A row beside the paper's figures.
     pub fn paper(name: impl Into<String>, paper: &[f64]) -> Row {
         Row {
             name: name.into(),
-            paper: paper.iter().map(|&value| Some(value)).collect(),
+            paper: paper.to_vec(),
         }
     }
 }
@@ -106,27 +127,22 @@ impl Table {
     /// the paper's figures in brackets, a dash where a method cannot be applied;
     /// cells that lack runs say so. Rows without any reading are left out.
     pub fn markdown(&self, readings: &[Reading]) -> String {
-        let mut text = format!("{}\n\n|  |", self.caption);
-        for column in &self.columns {
-            let _ = write!(text, " {column} |");
-        }
-        text.push_str("\n|---|");
-        text.push_str(&"---|".repeat(self.columns.len()));
-        text.push('\n');
+        let columns = self.columns.join(" | ");
+        let rule = "---|".repeat(self.columns.len());
+        let mut text = format!("{}\n\n|  | {columns} |\n|---|{rule}\n", self.caption);
         for row in &self.rows {
-            let mut cells = String::new();
-            let mut is_empty = true;
-            for (place, column) in self.columns.iter().enumerate() {
-                let values = self.values(readings, &row.name, column);
-                is_empty &= values.is_empty();
-                let cell = self.cell(&values);
-                let paper = row.paper.get(place).copied().flatten();
+            let values = |column: &String| self.values(readings, &row.name, column);
+            let values: Vec<Vec<f64>> = self.columns.iter().map(values).collect();
+            if values.iter().all(Vec::is_empty) {
+                continue;
+            }
+            let _ = write!(text, "| {} |", row.name);
+            for (place, values) in values.iter().enumerate() {
+                let paper = row.paper.get(place);
                 let paper = paper.map_or_else(String::new, |paper| format!(" ({paper})"));
-                let _ = write!(cells, " {cell}{paper} |");
+                let _ = write!(text, " {}{paper} |", self.cell(values));
             }
-            if !is_empty {
-                let _ = writeln!(text, "| {} |{cells}", row.name);
-            }
+            text.push('\n');
         }
         text
     }
@@ -164,29 +180,21 @@ impl Table {
 
     /// The table as JSON, every single value included.
     pub fn json(&self, readings: &[Reading]) -> Value {
-        let rows: Vec<Value> = self
-            .rows
-            .iter()
-            .map(|row| {
-                let mut cells = Map::new();
-                for (place, column) in self.columns.iter().enumerate() {
-                    let values = self.values(readings, &row.name, column);
-                    if values.is_empty() {
-                        continue;
-                    }
-                    let mean = Mean::of(&values);
-                    let paper = row.paper.get(place).copied().flatten();
-                    cells.insert(
-                        column.clone(),
-                        json!({
-                            "mean": mean.mean, "standard_error": mean.standard_error,
-                            "values": values, "paper": paper,
-                        }),
-                    );
-                }
-                json!({ "name": row.name, "cells": cells })
-            })
-            .collect();
+        let cell = |row: &Row, (place, column): (usize, &String)| {
+            let values = self.values(readings, &row.name, column);
+            let mean = self.mean(readings, &row.name, column)?;
+            let cell = json!({
+                "mean": mean.mean, "standard_error": mean.standard_error,
+                "values": values, "paper": row.paper.get(place),
+            });
+            Some((column.clone(), cell))
+        };
+        let row = |row: &Row| {
+            let cells = self.columns.iter().enumerate();
+            let cells: Map<String, Value> = cells.filter_map(|at| cell(row, at)).collect();
+            json!({ "name": row.name, "cells": cells })
+        };
+        let rows: Vec<Value> = self.rows.iter().map(row).collect();
         json!({
             "name": self.name, "caption": self.caption, "columns": self.columns, "rows": rows,
         })
@@ -198,13 +206,8 @@ mod tests {
     use super::*;
 
     fn reading(row: &str, column: &str, run: u64, value: f64) -> Reading {
-        Reading {
-            table: "t".into(),
-            row: row.into(),
-            column: column.into(),
-            run,
-            value,
-        }
+        let table = "t";
+        Place { table, column, run }.reading(row, value)
     }
 
     #[test]

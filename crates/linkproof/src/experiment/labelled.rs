@@ -108,6 +108,13 @@ impl Labelled {
         Ok(100.0 * nmi(&truth, &found.labels)?)
     }
 
+    /// The same for the test nodes, of embeddings of all nodes.
+    pub fn test_nmi(&self, y: &[f32], seed: u64) -> Result<f64> {
+        let test = self.split(seed).test;
+        let dim = y.len() / self.labels.len();
+        self.nmi(&rows_of(y, dim, &test), &test, seed)
+    }
+
     /// The graph without its test nodes.
     pub fn training(&self, split: &NodeSplit) -> Result<Training> {
         let matrix = self.matrix()?;

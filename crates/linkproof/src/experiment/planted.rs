@@ -114,7 +114,7 @@ pub struct TwoViews {
 }
 
 /// The lengths of the data vectors.
-pub const VIEW_FEATURES: [usize; 2] = [200, 30];
+const VIEW_FEATURES: [usize; 2] = [200, 30];
 const VIEW_NAMES: [&str; 2] = ["a", "b"];
 const LATENT: usize = 6;
 const CLASSES: usize = 6;

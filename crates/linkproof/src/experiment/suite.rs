@@ -2,22 +2,15 @@
 //! links do to each method, on Cora and on two planted graphs.
 
 use super::contamination::Damage;
-use super::job::{Job, Reading, Row, Table};
-use super::labelled::{Labelled, rows_of};
+use super::job::{Job, Place, Reading, Row, Table};
+use super::labelled::Labelled;
 use super::method::{choose, smoother};
 use super::planted::{BlockModel, TwoViews};
 use crate::dataset::Dataset;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Fitted, fit};
 use crate::params::{Params, ScoreKind};
 use crate::runtime::Runtime;
-
-/// The tables, one a graph.
-pub const CORA: &str = "cora";
-/// The degree-corrected block model.
-pub const BLOCKS: &str = "blocks";
-/// The two-view graph.
-pub const VIEWS: &str = "views";
 
 const SELECTED: &str = "select";
 const SMOOTHED: &str = "select, smooth";
@@ -52,9 +45,9 @@ impl Subject<'_> {
     /// The name of its table.
     pub fn name(&self) -> &'static str {
         match self {
-            Subject::Classes(_) => CORA,
-            Subject::Blocks(_) => BLOCKS,
-            Subject::Views(_) => VIEWS,
+            Subject::Classes(_) => "cora",
+            Subject::Blocks(_) => "blocks",
+            Subject::Views(_) => "views",
         }
     }
 
@@ -85,6 +78,15 @@ impl Subject<'_> {
         }
     }
 
+    /// The number of classes to be found.
+    pub fn n_classes(&self) -> usize {
+        match self {
+            Subject::Classes(graph) => graph.n_classes(),
+            Subject::Blocks(model) => model.classes,
+            Subject::Views(_) => 2,
+        }
+    }
+
     /// How long a plain fit takes, about, against one of Cora.
     fn cost(&self) -> f64 {
         match self {
@@ -110,20 +112,31 @@ impl Made {
         }
     }
 
+    /// The figure for embeddings that another method found: of the test nodes, or
+    /// of all things in both views.
+    pub fn judge_rows(&self, y: &[f32], rows: usize, seed: u64) -> Result<f64> {
+        let graph = match self {
+            Made::Classes(graph) => graph,
+            Made::Views(views) => return views.judge_all(y),
+        };
+        let test = graph.split(seed).test;
+        if rows != test.len() {
+            return Err(Error::data(
+                "a rival's embeddings",
+                format!("{rows} rows"),
+                format!("one for each of {} test nodes", test.len()),
+            ));
+        }
+        graph.nmi(y, &test, seed)
+    }
+
     /// The figure for a model.
     fn judge(&self, model: &Fitted, seed: u64) -> Result<f64> {
         match self {
-            Made::Classes(graph) => judge_classes(graph, model.embeddings(), seed),
+            Made::Classes(graph) => graph.test_nmi(model.embeddings(), seed),
             Made::Views(views) => views.judge(model),
         }
     }
-}
-
-/// NMI on the test rows of embeddings of all nodes.
-fn judge_classes(graph: &Labelled, y: &[f32], seed: u64) -> Result<f64> {
-    let split = graph.split(seed);
-    let dim = y.len() / graph.labels.len();
-    graph.nmi(&rows_of(y, dim, &split.test), &split.test, seed)
 }
 
 /// The table of a graph, with the rows of rivals after ours.
@@ -151,43 +164,27 @@ pub fn table(subject: &Subject<'_>, runs: u64, rivals: Vec<Row>) -> Table {
 /// Two jobs for each run and kind of damage: the plain fits, and what rests on
 /// a choice of settings.
 pub fn jobs<'g>(subject: &'g Subject<'g>, runs: u64, seed: u64) -> Vec<Job<'g>> {
+    let table = subject.name();
     let mut jobs = Vec::new();
     for run in 0..runs {
         let seed = seed.wrapping_add(run);
-        for (place, (column, damage)) in Damage::ALL.into_iter().enumerate() {
+        for (number, (column, damage)) in Damage::ALL.into_iter().enumerate() {
+            let place = Place { table, column, run };
             jobs.push(Job {
-                key: format!("{}-{place}-plain-run{run}", subject.name()),
+                key: format!("{table}-{number}-plain-run{run}"),
                 cost: 3.0 * subject.cost(),
-                work: Box::new(move |_| {
-                    let made = subject.make(damage, seed)?;
-                    plain(&made, (subject.name(), column, run), seed)
-                }),
+                work: Box::new(move |_| plain(&subject.make(damage, seed)?, place, seed)),
             });
             jobs.push(Job {
-                key: format!("{}-{place}-chosen-run{run}", subject.name()),
+                key: format!("{table}-{number}-chosen-run{run}"),
                 cost: 40.0 * subject.cost(),
                 work: Box::new(move |runtime| {
-                    let made = subject.make(damage, seed)?;
-                    chosen(&made, (subject.name(), column, run), seed, runtime)
+                    chosen(&subject.make(damage, seed)?, place, seed, runtime)
                 }),
             });
         }
     }
     jobs
-}
-
-/// The place of a cell but for its row.
-type Place<'p> = (&'p str, &'p str, u64);
-
-/// The reading of one cell.
-pub fn reading((table, column, run): Place<'_>, row: &str, value: f64) -> Reading {
-    Reading {
-        table: table.to_owned(),
-        row: row.to_owned(),
-        column: column.to_owned(),
-        run,
-        value,
-    }
 }
 
 fn plain(made: &Made, place: Place<'_>, seed: u64) -> Result<Vec<Reading>> {
@@ -199,7 +196,7 @@ fn plain(made: &Made, place: Place<'_>, seed: u64) -> Result<Vec<Reading>> {
             ..Params::default()
         };
         let model = fit(&params.check()?, made.data())?;
-        Ok(reading(place, name, made.judge(&model, seed)?))
+        Ok(place.reading(name, made.judge(&model, seed)?))
     };
     PLAIN.iter().map(row).collect()
 }
@@ -211,12 +208,12 @@ fn chosen(made: &Made, place: Place<'_>, seed: u64, runtime: Runtime<'_>) -> Res
     };
     let params = choose(&base, made.data(), &SCORES, runtime)?;
     let model = fit(&params.check()?, made.data())?;
-    let mut readings = vec![reading(place, SELECTED, made.judge(&model, seed)?)];
+    let mut readings = vec![place.reading(SELECTED, made.judge(&model, seed)?)];
     // Test things of the two views have no links to average over.
     if let Made::Classes(graph) = made {
         let averages = smoother(&model, made.data(), runtime)?;
-        let value = judge_classes(graph, averages.embeddings(), seed)?;
-        readings.push(reading(place, SMOOTHED, value));
+        let value = graph.test_nmi(averages.embeddings(), seed)?;
+        readings.push(place.reading(SMOOTHED, value));
     }
     Ok(readings)
 }

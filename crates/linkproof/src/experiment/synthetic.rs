@@ -55,7 +55,7 @@ pub const CLUSTERS: usize = 4;
 const SIZE: usize = 50;
 const INNER: usize = 5;
 /// The dimension of the data vectors.
-pub const FEATURES: usize = 20;
+const FEATURES: usize = 20;
 
 /// Makes the paper's data set: `n = 200`, `p = 20`; centres in R^5 and a
 /// 20 x 5 map, all N(0, 1); `x ~ N(A c, I)`, rescaled to a mean length of 4.

@@ -1,14 +1,14 @@
 //! The paper's Table 1 and Figure 1: clusters found in the synthetic graph.
 
 use super::demo;
-use super::job::{Job, Reading, Row, Table};
+use super::job::{Job, Place, Reading, Row, Table};
 use super::method::smoother;
-use super::synthetic::{CLUSTERS, FEATURES, Noise, Synthetic, synthetic};
+use super::synthetic::{CLUSTERS, Noise, Synthetic, synthetic};
 use crate::dataset::Dataset;
 use crate::drawing::{Drawing, Panel, panels};
 use crate::error::{Error, Result};
 use crate::measure::{KMeans, purity};
-use crate::model::{Fitted, fit};
+use crate::model::fit;
 use crate::params::{Params, Precision, ScoreKind};
 use crate::runtime::Runtime;
 use crate::select::{Candidate, Grid, Search, candidates, select};
@@ -125,15 +125,12 @@ pub fn jobs(runs: u64, seed: u64) -> Vec<Job<'static>> {
 fn one(xi: f64, seed: u64, run: u64, runtime: Runtime<'_>) -> Result<Vec<Reading>> {
     let made = synthetic(seed.wrapping_add(run), Noise::false_links(xi))?;
     let mut readings = Vec::new();
-    let mut add = |row: &str, value: f64| {
-        readings.push(Reading {
-            table: NAME.into(),
-            row: row.to_owned(),
-            column: column(xi),
-            run,
-            value,
-        });
+    let place = Place {
+        table: NAME,
+        column: &column(xi),
+        run,
     };
+    let mut add = |row: &str, value: f64| readings.push(place.reading(row, value));
     let base = base();
     for (beta, _) in PAPER {
         let params = Params {
@@ -179,9 +176,7 @@ fn vectors(made: &Synthetic) -> Result<Vec<f32>> {
     let matrix = made.data.views()[0].matrix.as_ref();
     let matrix = matrix.ok_or_else(|| Error::data("data", "no data vectors", "some"))?;
     let rows = (0..made.labels.len()).flat_map(|row| matrix.row(row));
-    let x: Vec<f32> = rows.map(|(_, x)| x as f32).collect();
-    debug_assert_eq!(x.len(), made.labels.len() * FEATURES);
-    Ok(x)
+    Ok(rows.map(|(_, x)| x as f32).collect())
 }
 
 /// Adds the row of the candidate that is best on average, column by column.
@@ -215,20 +210,9 @@ const FIGURE: [f64; 3] = [0.0, 0.5, 1.0];
 /// Its ridge: at that of the table, beta = 1 leaves one dimension of two.
 const FIGURE_RIDGE: f64 = 1.0;
 
-/// A panel of Figure 1.
-#[derive(Debug, Clone)]
-pub struct FigurePanel {
-    /// The exponent.
-    pub beta: f64,
-    /// The fit.
-    pub model: Fitted,
-    /// The purity of its clusters.
-    pub purity: f64,
-}
-
 /// Figure 1: embeddings of one synthetic graph (xi = .03) by the likelihood and
-/// the moment score.
-pub fn figure1(seed: u64) -> Result<(Drawing, Synthetic, Vec<FigurePanel>)> {
+/// the moment score; exponents and purities.
+pub fn figure1(seed: u64) -> Result<(Drawing, Vec<(f64, f64)>)> {
     let made = synthetic(seed, Noise::false_links(0.03))?;
     let mut found = Vec::new();
     for beta in FIGURE {
@@ -238,33 +222,21 @@ pub fn figure1(seed: u64) -> Result<(Drawing, Synthetic, Vec<FigurePanel>)> {
             ..base()
         };
         let model = fit(&params.check()?, &made.data)?;
-        found.push(FigurePanel {
-            beta,
-            purity: clusters_purity(&made, model.embeddings())?,
-            model,
-        });
+        found.push((beta, clusters_purity(&made, model.embeddings())?, model));
     }
-    let drawn: Vec<Panel<'_>> = found
-        .iter()
-        .map(|panel| Panel {
-            title: match panel.beta {
-                0.0 => format!("likelihood: purity {:.2}", panel.purity),
-                beta => format!("beta = {beta}: purity {:.2}", panel.purity),
-            },
-            points: panel.model.embeddings(),
-            clusters: &made.labels,
-            links: made
-                .data
-                .graph()
-                .links()
-                .map(|l| (l.src, l.dst, false))
-                .collect(),
-        })
-        .collect();
-    let drawing = panels(
-        "Embeddings of the synthetic graph, xi = 0.03, ridge 1",
-        3,
-        &drawn,
-    );
-    Ok((drawing, made, found))
+    let links = made.data.graph().links();
+    let links: Vec<(u32, u32, bool)> = links.map(|link| (link.src, link.dst, false)).collect();
+    let drawn = found.iter().map(|(beta, purity, model)| Panel {
+        title: match *beta {
+            0.0 => format!("likelihood: purity {purity:.2}"),
+            beta => format!("beta = {beta}: purity {purity:.2}"),
+        },
+        points: model.embeddings(),
+        clusters: &made.labels,
+        links: links.clone(),
+    });
+    let title = "Embeddings of the synthetic graph, xi = 0.03, ridge 1";
+    let drawing = panels(title, 3, &drawn.collect::<Vec<_>>());
+    let purities = found.iter().map(|(beta, purity, _)| (*beta, *purity));
+    Ok((drawing, purities.collect()))
 }

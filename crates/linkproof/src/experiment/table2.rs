@@ -4,15 +4,17 @@
 //! among them and embeds the test nodes from their data vectors alone; in the
 //! third column they bring their links too. k-means sees the test rows only.
 
-use super::job::{Job, Reading, Row, Table};
-use super::labelled::{Labelled, NodeSplit, rows_of};
-use super::method::{Unseen, choose, embed_unseen, embed_unseen_smoothly, smoother};
+use super::job::{Job, Place, Reading, Row, Table};
+use super::labelled::Labelled;
+use super::method::{choose, embed_unseen, embed_unseen_smoothly, smoother};
+use crate::dataset::Dataset;
 use crate::error::Result;
-use crate::model::fit;
+use crate::model::{Fitted, fit};
 use crate::params::{
     Activation, EncoderKind, OptimizerKind, OutputActivation, Params, Sampler, ScoreKind,
     SolverKind,
 };
+use crate::runtime::Runtime;
 
 /// The name of the table.
 pub const NAME: &str = "table2";
@@ -45,39 +47,25 @@ impl Sizes {
     };
 }
 
-/// A fit of given parameters.
-struct Plain {
-    name: &'static str,
+/// A row of the table, or two.
+#[derive(Clone)]
+struct Recipe {
+    name: String,
     paper: &'static [f64],
-    /// How long it takes, about, in fits of the defaults.
-    cost: f64,
+    /// How long (A) and (B) take, about, in fits of the defaults.
+    cost: [f64; 2],
     params: Params,
+    /// The scores among which settings are chosen; a second row has the averages
+    /// over believed links.
+    scores: Option<&'static [ScoreKind]>,
 }
 
-/// Scores among which settings are chosen, and averages over believed links.
-struct Chosen {
-    name: &'static str,
-    smoothed: &'static str,
-    scores: &'static [ScoreKind],
+impl Recipe {
+    fn smoothed(&self) -> Option<String> {
+        let name = || format!("{}, averaged over believed links", self.name);
+        self.scores.map(|_| name())
+    }
 }
-
-const FAMILIES: [Chosen; 3] = [
-    Chosen {
-        name: "likelihood, ridge chosen",
-        smoothed: "likelihood, ridge chosen, averaged over believed links",
-        scores: &[ScoreKind::Likelihood],
-    },
-    Chosen {
-        name: "moment, beta and ridge chosen",
-        smoothed: "moment, beta and ridge chosen, averaged over believed links",
-        scores: &[ScoreKind::Moment],
-    },
-    Chosen {
-        name: "score, beta and ridge chosen",
-        smoothed: "score, beta and ridge chosen, averaged over believed links",
-        scores: &[ScoreKind::Likelihood, ScoreKind::Probability],
-    },
-];
 
 /// The paper's network: 3,000 tanh units, 100 tanh outputs, batch normalisation
 /// and dropout of one half. Steps and learning rates are not the paper's, which
@@ -102,70 +90,65 @@ fn network(sizes: Sizes, score: ScoreKind, beta: f64, sampler: Sampler) -> Param
     }
 }
 
-fn plain(sizes: Sizes) -> Vec<Plain> {
-    let (block, pairs) = (Sampler::Block, Sampler::Pairs);
-    let (likelihood, moment) = (ScoreKind::Likelihood, ScoreKind::Moment);
-    vec![
-        Plain {
-            name: "paper's network, likelihood, blocks",
-            paper: &[35.9, 30.5],
-            cost: 8.0,
-            params: network(sizes, likelihood, 0.0, block),
+/// Fits of given parameters, and of settings that are chosen, with their keys.
+fn recipes(sizes: Sizes) -> Vec<(String, Recipe)> {
+    #[rustfmt::skip]
+    const NETWORKS: [(&str, &[f64], ScoreKind, f64, Sampler); 4] = [
+        ("likelihood, blocks", &[35.9, 30.5], ScoreKind::Likelihood, 0.0, Sampler::Block),
+        ("beta 0.1, blocks", &[36.2, 30.7], ScoreKind::Moment, 0.1, Sampler::Block),
+        ("beta 0.5, blocks", &[36.1, 31.0], ScoreKind::Moment, 0.5, Sampler::Block),
+        ("beta 0.1, paper's sampler", &[36.2, 30.7], ScoreKind::Moment, 0.1, Sampler::Pairs),
+    ];
+    #[rustfmt::skip]
+    const LINEAR: [(&str, f64, usize, usize, f64); 3] = [
+        ("linear, defaults (moment, beta 0.1, ridge 2)", 1.0, 0, 0, 2.0),
+        ("the same, data vectors averaged before the fit (--propagate 2)", 2.0, 2, 0, 2.0),
+        ("linear, --walks 4 --ridge 1 (found while looking at classes)", 3.0, 0, 4, 1.0),
+    ];
+    #[rustfmt::skip]
+    const CHOSEN: [(&str, &[ScoreKind]); 3] = [
+        ("likelihood, ridge chosen", &[ScoreKind::Likelihood]),
+        ("moment, beta and ridge chosen", &[ScoreKind::Moment]),
+        ("score, beta and ridge chosen", &[ScoreKind::Likelihood, ScoreKind::Probability]),
+    ];
+    let networks = NETWORKS.map(|(name, paper, score, beta, sampler)| Recipe {
+        name: format!("paper's network, {name}"),
+        paper,
+        cost: [8.0; 2],
+        params: network(sizes, score, beta, sampler),
+        scores: None,
+    });
+    let linear = LINEAR.map(|(name, cost, propagate, walks, ridge)| Recipe {
+        name: name.into(),
+        paper: &[],
+        cost: [cost; 2],
+        params: Params {
+            propagate,
+            walks,
+            ridge,
+            ..Params::default()
         },
-        Plain {
-            name: "paper's network, beta 0.1, blocks",
-            paper: &[36.2, 30.7],
-            cost: 8.0,
-            params: network(sizes, moment, 0.1, block),
-        },
-        Plain {
-            name: "paper's network, beta 0.5, blocks",
-            paper: &[36.1, 31.0],
-            cost: 8.0,
-            params: network(sizes, moment, 0.5, block),
-        },
-        Plain {
-            name: "paper's network, beta 0.1, paper's sampler",
-            paper: &[36.2, 30.7],
-            cost: 8.0,
-            params: network(sizes, moment, 0.1, pairs),
-        },
-        Plain {
-            name: "linear, defaults (moment, beta 0.1, ridge 2)",
-            paper: &[],
-            cost: 1.0,
-            params: Params::default(),
-        },
-        Plain {
-            name: "the same, data vectors averaged before the fit (--propagate 2)",
-            paper: &[],
-            cost: 2.0,
-            params: Params {
-                propagate: 2,
-                ..Params::default()
-            },
-        },
-        Plain {
-            name: "linear, --walks 4 --ridge 1 (found while looking at classes)",
-            paper: &[],
-            cost: 3.0,
-            params: Params {
-                walks: 4,
-                ridge: 1.0,
-                ..Params::default()
-            },
-        },
-    ]
+        scores: None,
+    });
+    let chosen = CHOSEN.map(|(name, scores)| Recipe {
+        name: name.into(),
+        paper: &[],
+        cost: [(10.0, 8.0), (8.0, 6.0)].map(|(once, each)| once + each * scores.len() as f64),
+        params: Params::default(),
+        scores: Some(scores),
+    });
+    let named = |kind: &'static str| move |(place, recipe)| (format!("{kind}{place}"), recipe);
+    let plain = networks.into_iter().chain(linear).enumerate();
+    let chosen = chosen.into_iter().enumerate().map(named("chosen"));
+    plain.map(named("plain")).chain(chosen).collect()
 }
 
 /// The table, with the rows of rivals after ours.
 pub fn table(graph: &Labelled, sizes: Sizes, runs: u64, rivals: Vec<Row>) -> Table {
-    let mut rows: Vec<Row> = plain(sizes)
-        .iter()
-        .map(|row| Row::paper(row.name, row.paper))
-        .collect();
-    for family in FAMILIES {
-        rows.extend([Row::new(family.name), Row::new(family.smoothed)]);
+    let mut rows = Vec::new();
+    for (_, recipe) in recipes(sizes) {
+        rows.push(Row::paper(&recipe.name, recipe.paper));
+        rows.extend(recipe.smoothed().map(Row::new));
     }
     rows.extend(rivals);
     Table {
@@ -185,109 +168,87 @@ pub fn table(graph: &Labelled, sizes: Sizes, runs: u64, rivals: Vec<Row>) -> Tab
     }
 }
 
-/// The reading of one cell.
-pub fn reading(row: &str, column: &str, run: u64, value: f64) -> Reading {
-    Reading {
-        table: NAME.into(),
-        row: row.to_owned(),
-        column: column.to_owned(),
-        run,
-        value,
-    }
-}
-
-/// One job for each split, setting and row (or family of rows).
+/// Two jobs for each split and recipe: (A) and (B).
 pub fn jobs(graph: &Labelled, sizes: Sizes, runs: u64, seed: u64) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for run in 0..runs {
         let seed = seed.wrapping_add(run);
-        for (place, row) in plain(sizes).into_iter().enumerate() {
-            let params = Params { seed, ..row.params };
-            let name = row.name;
-            let with = params.clone();
+        for (key, mut recipe) in recipes(sizes) {
+            recipe.params.seed = seed;
+            let other = recipe.clone();
             jobs.push(Job {
-                key: format!("plain{place}-A-run{run}"),
-                cost: row.cost,
-                work: Box::new(move |_| {
-                    let split = graph.split(seed);
-                    let model = fit(&with.clone().check()?, &graph.data)?;
-                    let value = of_test(graph, &split, model.embeddings(), seed)?;
-                    Ok(vec![reading(name, COLUMNS[0].1, run, value)])
-                }),
+                key: format!("{key}-A-run{run}"),
+                cost: recipe.cost[0],
+                work: Box::new(move |runtime| known(graph, &recipe, run, runtime)),
             });
             jobs.push(Job {
-                key: format!("plain{place}-B-run{run}"),
-                cost: row.cost,
-                work: Box::new(move |_| {
-                    let split = graph.split(seed);
-                    let training = graph.training(&split)?;
-                    let model = fit(&params.clone().check()?, &training.data)?;
-                    let found = embed_unseen(&model, &training)?;
-                    unseen(graph, &split, (name, run, seed), &found)
-                }),
-            });
-        }
-        for (place, family) in FAMILIES.into_iter().enumerate() {
-            let base = Params {
-                seed,
-                ..Params::default()
-            };
-            let (name, smoothed, scores) = (family.name, family.smoothed, family.scores);
-            let base_b = base.clone();
-            jobs.push(Job {
-                key: format!("chosen{place}-A-run{run}"),
-                cost: 10.0 + 8.0 * scores.len() as f64,
-                work: Box::new(move |runtime| {
-                    let split = graph.split(seed);
-                    let params = choose(&base, &graph.data, scores, runtime)?;
-                    let model = fit(&params.check()?, &graph.data)?;
-                    let plain = of_test(graph, &split, model.embeddings(), seed)?;
-                    let averages = smoother(&model, &graph.data, runtime)?;
-                    let smooth = of_test(graph, &split, averages.embeddings(), seed)?;
-                    let column = COLUMNS[0].1;
-                    Ok(vec![
-                        reading(name, column, run, plain),
-                        reading(smoothed, column, run, smooth),
-                    ])
-                }),
-            });
-            jobs.push(Job {
-                key: format!("chosen{place}-B-run{run}"),
-                cost: 8.0 + 6.0 * scores.len() as f64,
-                work: Box::new(move |runtime| {
-                    let split = graph.split(seed);
-                    let training = graph.training(&split)?;
-                    let params = choose(&base_b, &training.data, scores, runtime)?;
-                    let model = fit(&params.check()?, &training.data)?;
-                    let plain = embed_unseen(&model, &training)?;
-                    let mut readings = unseen(graph, &split, (name, run, seed), &plain)?;
-                    let smooth = embed_unseen_smoothly(&model, &training, runtime)?;
-                    readings.extend(unseen(graph, &split, (smoothed, run, seed), &smooth)?);
-                    Ok(readings)
-                }),
+                key: format!("{key}-B-run{run}"),
+                cost: other.cost[1],
+                work: Box::new(move |runtime| unseen(graph, &other, run, runtime)),
             });
         }
     }
     jobs
 }
 
-/// NMI on the test rows of embeddings of all nodes.
-fn of_test(graph: &Labelled, split: &NodeSplit, y: &[f32], seed: u64) -> Result<f64> {
-    let dim = y.len() / graph.labels.len();
-    graph.nmi(&rows_of(y, dim, &split.test), &split.test, seed)
+fn fit_to(recipe: &Recipe, data: &Dataset, runtime: Runtime<'_>) -> Result<Fitted> {
+    let params = match recipe.scores {
+        Some(scores) => choose(&recipe.params, data, scores, runtime)?,
+        None => recipe.params.clone(),
+    };
+    fit(&params.check()?, data)
 }
 
-fn unseen(
+/// (A), from a fit to all nodes.
+fn known(
     graph: &Labelled,
-    split: &NodeSplit,
-    (row, run, seed): (&str, u64, u64),
-    found: &Unseen,
+    recipe: &Recipe,
+    run: u64,
+    runtime: Runtime<'_>,
 ) -> Result<Vec<Reading>> {
-    let alone = graph.nmi(&found.alone, &split.test, seed)?;
-    let mut readings = vec![reading(row, COLUMNS[1].1, run, alone)];
-    if let Some(y) = &found.with_links {
-        let value = graph.nmi(y, &split.test, seed)?;
-        readings.push(reading(row, COLUMNS[2].1, run, value));
+    let (place, seed) = (place(0, run), recipe.params.seed);
+    let model = fit_to(recipe, &graph.data, runtime)?;
+    let value = graph.test_nmi(model.embeddings(), seed)?;
+    let mut readings = vec![place.reading(&recipe.name, value)];
+    if let Some(smoothed) = recipe.smoothed() {
+        let averages = smoother(&model, &graph.data, runtime)?;
+        let value = graph.test_nmi(averages.embeddings(), seed)?;
+        readings.push(place.reading(&smoothed, value));
     }
     Ok(readings)
+}
+
+/// (B), from a fit to the training nodes.
+fn unseen(
+    graph: &Labelled,
+    recipe: &Recipe,
+    run: u64,
+    runtime: Runtime<'_>,
+) -> Result<Vec<Reading>> {
+    let seed = recipe.params.seed;
+    let split = graph.split(seed);
+    let training = graph.training(&split)?;
+    let model = fit_to(recipe, &training.data, runtime)?;
+    let mut rows = vec![(recipe.name.clone(), embed_unseen(&model, &training)?)];
+    if let Some(smoothed) = recipe.smoothed() {
+        rows.push((smoothed, embed_unseen_smoothly(&model, &training, runtime)?));
+    }
+    let mut readings = Vec::new();
+    for (row, found) in rows {
+        for (column, y) in [(1, Some(found.alone)), (2, found.with_links)] {
+            if let Some(y) = y {
+                let value = graph.nmi(&y, &split.test, seed)?;
+                readings.push(place(column, run).reading(&row, value));
+            }
+        }
+    }
+    Ok(readings)
+}
+
+fn place(column: usize, run: u64) -> Place<'static> {
+    Place {
+        table: NAME,
+        column: COLUMNS[column].1,
+        run,
+    }
 }

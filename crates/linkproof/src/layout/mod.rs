@@ -5,12 +5,11 @@
 //! components. The result depends on the embeddings, the method and the seed
 //! alone, never on the number of threads.
 
-mod eigen;
 mod fuzzy;
 mod nearest;
 mod optimise;
-mod points;
 mod principal;
+mod rows;
 #[cfg(test)]
 mod tests;
 
@@ -19,8 +18,8 @@ use std::fmt;
 use crate::error::{Error, Result};
 
 use self::fuzzy::Edges;
-use self::points::Points;
 use self::principal::Principal;
+use self::rows::Rows;
 
 /// How coordinates were found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +86,7 @@ pub fn layout(
     seed: u64,
     observer: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Layout> {
-    let points = Points::new(y, n, dim)?;
+    let points = Rows::new(y, n, dim)?;
     let method = method.unwrap_or(match (dim, n) {
         (..=2, _) => Method::Dimensions,
         (_, ..=NEIGHBORS_UP_TO) => Method::Neighbors,
@@ -111,7 +110,7 @@ pub fn layout(
     })
 }
 
-fn as_they_are(points: &Points) -> Result<Vec<[f64; 2]>> {
+fn as_they_are(points: &Rows) -> Result<Vec<[f64; 2]>> {
     if !(..=2).contains(&points.dim()) {
         return Err(Error::data(
             "embeddings",
@@ -125,7 +124,7 @@ fn as_they_are(points: &Points) -> Result<Vec<[f64; 2]>> {
 }
 
 fn by_neighbors(
-    points: &Points,
+    points: &Rows,
     seed: u64,
     observer: &mut dyn FnMut(usize, usize) -> bool,
 ) -> Result<Vec<[f64; 2]>> {

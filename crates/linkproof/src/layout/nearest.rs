@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::real::{Packed, View, dot_f64};
 
-use super::points::Points;
+use super::rows::Rows;
 
 /// How many neighbours of each point a layout keeps near.
 pub(super) const NEIGHBORS: usize = 15;
@@ -29,7 +29,7 @@ pub(super) struct Neighbors {
 /// The `count` nearest other points of each point (all others, where there are
 /// fewer). `check` is called from tile to tile and may end the search.
 pub(super) fn neighbors(
-    points: &Points,
+    points: &Rows,
     count: usize,
     check: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Neighbors> {
@@ -103,7 +103,7 @@ fn keep_nearest(
 mod tests {
     use super::*;
 
-    fn brute(points: &Points, i: usize, count: usize) -> Vec<f64> {
+    fn brute(points: &Rows, i: usize, count: usize) -> Vec<f64> {
         let others = (0..points.len()).filter(|&j| j != i);
         let mut distances: Vec<f64> = others.map(|j| points.distance(i, j)).collect();
         distances.sort_unstable_by(f64::total_cmp);
@@ -126,7 +126,7 @@ mod tests {
             if n > 20 {
                 y.copy_within(0..5 * dim, 10 * dim);
             }
-            let points = Points::new(&y, n, dim).unwrap();
+            let points = Rows::new(&y, n, dim).unwrap();
             let found = neighbors(&points, count, &mut || Ok(())).unwrap();
             assert_eq!(found.each, count.min(n - 1));
             for i in (0..n).step_by(1 + n / 200) {

@@ -42,7 +42,7 @@ fn flat(points: &[[f32; 2]]) -> Vec<f32> {
 /// Each point's others, nearest first.
 fn ranked(y: &[f32], dim: usize) -> Vec<Vec<u32>> {
     let n = y.len() / dim;
-    let points = Points::new(y, n, dim).unwrap();
+    let points = Rows::new(y, n, dim).unwrap();
     let found = nearest::neighbors(&points, n - 1, &mut || Ok(())).unwrap();
     let lists = found.list.chunks_exact(n - 1);
     lists.map(|x| x.iter().map(|x| x.0).collect()).collect()
@@ -78,7 +78,7 @@ fn principal_components_of_a_plane_are_its_axes() {
     for (a, b) in [(2.0, 1.0), (2.0, -1.0), (-2.0, 1.0), (-2.0, -1.0)] {
         y.extend((0..3).map(|d| a * along[0][d] + b * along[1][d] + 7.0));
     }
-    let points = Points::new(&y, 4, 3).unwrap();
+    let points = Rows::new(&y, 4, 3).unwrap();
     let principal = Principal::new(&points);
     for (found, expected) in principal
         .directions
@@ -101,7 +101,7 @@ fn principal_components_of_a_plane_are_its_axes() {
 fn explained_variance_is_that_of_the_coordinates() {
     let y = clusters(1003, 7, 20, 0.7, 5);
     let layout = laid_out(&y, 1003, Some(Method::Principal));
-    let points = Points::new(&y, 1003, 20).unwrap();
+    let points = Rows::new(&y, 1003, 20).unwrap();
     let principal = Principal::new(&points);
     let total: f64 = points.centred(0..1003).iter().map(|x| x * x).sum();
     let held: f64 = principal.coordinates.iter().flatten().map(|x| x * x).sum();

@@ -5,72 +5,74 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-/// Single-precision numbers.
-pub fn f32s(values: impl IntoIterator<Item = f32>) -> Value {
-    let bytes: Vec<u8> = values.into_iter().flat_map(f32::to_le_bytes).collect();
-    json!({ "f32": STANDARD.encode(bytes) })
+/// Numbers by the name of their type, in the order of bytes that browsers have.
+pub trait Number {
+    /// What the page knows the type by.
+    const NAME: &'static str;
+    /// Adds the bytes.
+    fn push(self, bytes: &mut Vec<u8>);
+}
+
+macro_rules! numbers {
+    ($($type:ident)*) => {$(
+        impl Number for $type {
+            const NAME: &'static str = stringify!($type);
+
+            fn push(self, bytes: &mut Vec<u8>) {
+                bytes.extend(self.to_le_bytes());
+            }
+        }
+    )*};
+}
+numbers!(f32 f64 u32 i32 u8);
+
+/// An array of numbers.
+pub fn array<T: Number>(values: impl IntoIterator<Item = T>) -> Value {
+    let mut bytes = Vec::new();
+    values.into_iter().for_each(|value| value.push(&mut bytes));
+    json!({ T::NAME: STANDARD.encode(bytes) })
 }
 
 /// Numbers in the smaller precision that holds them all.
 pub fn reals(values: &[f64]) -> Value {
     let fits = |&value: &f64| value == 0.0 || (1e-37..1e38).contains(&value.abs());
-    if values.iter().all(fits) {
-        return f32s(values.iter().map(|&value| value as f32));
+    match values.iter().all(fits) {
+        true => array(values.iter().map(|&value| value as f32)),
+        false => array(values.iter().copied()),
     }
-    let bytes: Vec<u8> = values
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect();
-    json!({ "f64": STANDARD.encode(bytes) })
-}
-
-/// Whole numbers of zero or more.
-pub fn u32s(values: impl IntoIterator<Item = u32>) -> Value {
-    let bytes: Vec<u8> = values.into_iter().flat_map(u32::to_le_bytes).collect();
-    json!({ "u32": STANDARD.encode(bytes) })
-}
-
-/// Whole numbers.
-pub fn i32s(values: impl IntoIterator<Item = i32>) -> Value {
-    let bytes: Vec<u8> = values.into_iter().flat_map(i32::to_le_bytes).collect();
-    json!({ "i32": STANDARD.encode(bytes) })
-}
-
-/// Whole numbers below 256.
-pub fn u8s(values: impl IntoIterator<Item = u8>) -> Value {
-    let bytes: Vec<u8> = values.into_iter().collect();
-    json!({ "u8": STANDARD.encode(bytes) })
 }
 
 /// JSON as it may stand inside a page: nothing in it can end its element.
 pub fn inside_a_page(json: &Value) -> String {
-    let text = json.to_string();
-    let mut safe = String::with_capacity(text.len() + text.len() / 64);
-    for character in text.chars() {
-        match character {
-            // Within JSON these stand in texts alone, where they may be escaped.
-            '<' => safe.push_str("\\u003c"),
-            '>' => safe.push_str("\\u003e"),
-            '&' => safe.push_str("\\u0026"),
-            '\u{2028}' => safe.push_str("\\u2028"),
-            '\u{2029}' => safe.push_str("\\u2029"),
-            other => safe.push(other),
-        }
-    }
-    safe
+    // Within JSON these stand in texts alone, where they may be escaped.
+    replaced(&json.to_string(), |character| match character {
+        '<' => Some("\\u003c"),
+        '>' => Some("\\u003e"),
+        '&' => Some("\\u0026"),
+        '\u{2028}' => Some("\\u2028"),
+        '\u{2029}' => Some("\\u2029"),
+        _ => None,
+    })
 }
 
 /// Text as it may stand in HTML.
 pub fn escaped(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
+    replaced(text, |character| match character {
+        '<' => Some("&lt;"),
+        '>' => Some("&gt;"),
+        '&' => Some("&amp;"),
+        '"' => Some("&quot;"),
+        '\'' => Some("&#39;"),
+        _ => None,
+    })
+}
+
+fn replaced(text: &str, with: impl Fn(char) -> Option<&'static str>) -> String {
+    let mut safe = String::with_capacity(text.len() + text.len() / 64);
     for character in text.chars() {
-        match character {
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '&' => safe.push_str("&amp;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            other => safe.push(other),
+        match with(character) {
+            Some(other) => safe.push_str(other),
+            None => safe.push(character),
         }
     }
     safe
@@ -82,15 +84,15 @@ mod tests {
 
     #[test]
     fn numbers_are_little_endian() {
-        assert_eq!(u32s([1, 258]), json!({ "u32": "AQAAAAIBAAA=" }));
-        assert_eq!(f32s([1.0]), json!({ "f32": "AACAPw==" }));
-        assert_eq!(i32s([-1]), json!({ "i32": "/////w==" }));
-        assert_eq!(reals(&[1.0, 0.0]), f32s([1.0, 0.0]));
+        assert_eq!(array([1u32, 258]), json!({ "u32": "AQAAAAIBAAA=" }));
+        assert_eq!(array([1.0f32]), json!({ "f32": "AACAPw==" }));
+        assert_eq!(array([-1i32]), json!({ "i32": "/////w==" }));
+        assert_eq!(reals(&[1.0, 0.0]), array([1.0f32, 0.0]));
         assert_eq!(
             reals(&[1e300])["f64"],
             STANDARD.encode(1e300f64.to_le_bytes())
         );
-        assert_eq!(u8s([255]), json!({ "u8": "/w==" }));
+        assert_eq!(array([255u8]), json!({ "u8": "/w==" }));
     }
 
     #[test]

@@ -16,15 +16,12 @@ use crate::model::Fitted;
 use crate::score::log_tail;
 use crate::transform::transform_weight;
 
-/// A histogram and what a fit expects of it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Histogram {
-    /// What each bin holds, in words.
-    pub labels: Vec<String>,
-    /// How many there are.
-    pub observed: Vec<f64>,
-    /// How many the fit expects.
-    pub expected: Vec<f64>,
+/// What each bin holds, in words; how many there are, and how many a fit expects.
+#[derive(Serialize)]
+pub(super) struct Histogram {
+    labels: Vec<String>,
+    observed: Vec<f64>,
+    expected: Vec<f64>,
 }
 
 /// The sums over all pairs of so many nodes stand for those of all.
@@ -62,6 +59,12 @@ fn bin_of(bins: &[(u64, u64)], value: f64) -> usize {
     place.min(bins.len() - 1)
 }
 
+fn counts(bins: &[(u64, u64)], values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut counts = vec![0.0; bins.len()];
+    values.for_each(|value| counts[bin_of(bins, value)] += 1.0);
+    counts
+}
+
 /// The chance that a Poisson number of this mean falls into a bin.
 fn chance(&(start, end): &(u64, u64), mean: f64) -> f64 {
     let at_least = |count: u64| math::exp(log_tail(count as f64, mean));
@@ -72,25 +75,18 @@ fn chance(&(start, end): &(u64, u64), mean: f64) -> f64 {
 }
 
 /// The degrees of all nodes.
-pub fn degrees(model: &Fitted, links: &Graph) -> Histogram {
+pub(super) fn degrees(model: &Fitted, links: &Graph) -> Histogram {
     let degrees = links.degrees();
     let largest = degrees.iter().copied().max().unwrap_or(0);
     let bins = bins(0, f64::from(largest).max(8.0));
-    let mut observed = vec![0.0; bins.len()];
-    for &degree in &degrees {
-        observed[bin_of(&bins, f64::from(degree))] += 1.0;
-    }
+    let observed = counts(&bins, degrees.iter().map(|&degree| f64::from(degree)));
     let n = model.n_nodes();
     let some = sample(n, model.params().seed);
-    let means: Vec<f64> = some
-        .par_iter()
-        .map(|&row| expected_degree(model, row))
-        .collect();
+    let means = some.par_iter().map(|&row| expected_degree(model, row));
+    let means: Vec<f64> = means.collect();
     let scale = n as f64 / some.len().max(1) as f64;
-    let expected = bins.iter().map(|bin| {
-        let sum: f64 = means.iter().map(|&mean| chance(bin, mean)).sum();
-        scale * sum
-    });
+    let chances = |bin| means.iter().map(|&mean| chance(bin, mean)).sum::<f64>();
+    let expected = bins.iter().map(|bin| scale * chances(bin));
     Histogram {
         labels: bins.iter().map(label).collect(),
         expected: expected.collect(),
@@ -124,11 +120,10 @@ fn expected_degree(model: &Fitted, row: usize) -> f64 {
 }
 
 /// The weights of the links, as the fit sees them.
-pub fn weights(model: &Fitted, links: &Graph) -> Histogram {
+pub(super) fn weights(model: &Fitted, links: &Graph) -> Histogram {
     let transform = model.params().weights;
-    let seen: Vec<f64> = links
-        .weights()
-        .iter()
+    let seen = links.weights().iter();
+    let seen: Vec<f64> = seen
         .map(|&weight| transform_weight(weight, transform))
         .collect();
     let largest = seen.iter().copied().fold(1.0, f64::max);
@@ -139,10 +134,7 @@ pub fn weights(model: &Fitted, links: &Graph) -> Histogram {
         (false, u64::MAX) => format!("above {}", bin.0 - 1),
         (false, end) => format!("{} to {end}", bin.0 - 1),
     };
-    let mut observed = vec![0.0; bins.len()];
-    for &weight in &seen {
-        observed[bin_of(&bins, weight)] += 1.0;
-    }
+    let observed = counts(&bins, seen.into_iter());
     let mut expected = vec![0.0; bins.len()];
     for link in links.links() {
         let mu = model.mu(link.src as usize, link.dst as usize);

@@ -8,8 +8,6 @@ mod arrays;
 mod expected;
 mod words;
 
-pub use expected::{Histogram, degrees, weights};
-
 use serde_json::{Map, Value, json};
 
 use crate::audit::{
@@ -21,38 +19,28 @@ use crate::layout::Layout;
 use crate::measure::KMeans;
 pub use crate::model::Classes;
 use crate::model::Fitted;
-use arrays::{escaped, f32s, i32s, inside_a_page, reals, u8s, u32s};
+use arrays::{array, escaped, inside_a_page, reals};
+use expected::{degrees, weights};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
 const VENDOR: &str = include_str!("page/vendor/twgl.min.js");
+
+macro_rules! scripts {
+    ($first:literal $($name:literal)*) => {
+        concat!(
+            include_str!(concat!("page/", $first, ".js")),
+            $("\n", include_str!(concat!("page/", $name, ".js"))),*
+        )
+    };
+}
 /// In the order in which `page.html` names them.
-const SCRIPTS: [&str; 24] = [
-    include_str!("page/report-data.js"),
-    include_str!("page/elements.js"),
-    include_str!("page/colours.js"),
-    include_str!("page/link-filter.js"),
-    include_str!("page/viewport.js"),
-    include_str!("page/node-grid.js"),
-    include_str!("page/shaders.js"),
-    include_str!("page/picture-layer.js"),
-    include_str!("page/webgl-renderer.js"),
-    include_str!("page/canvas-renderer.js"),
-    include_str!("page/overlay.js"),
-    include_str!("page/scatter.js"),
-    include_str!("page/gestures.js"),
-    include_str!("page/node-card.js"),
-    include_str!("page/search.js"),
-    include_str!("page/map-controls.js"),
-    include_str!("page/chart-axes.js"),
-    include_str!("page/fit-charts.js"),
-    include_str!("page/histograms.js"),
-    include_str!("page/link-table.js"),
-    include_str!("page/provenance.js"),
-    include_str!("page/theme.js"),
-    include_str!("page/printing.js"),
-    include_str!("page/main.js"),
-];
+const SCRIPTS: &str = scripts!(
+    "report-data" "elements" "colours" "link-filter" "viewport" "node-grid" "shaders"
+    "picture-layer" "webgl-renderer" "canvas-renderer" "overlay" "scatter" "gestures"
+    "node-card" "search" "map-controls" "chart-axes" "fit-charts" "histograms" "link-table"
+    "provenance" "theme" "printing" "main"
+);
 
 /// So many links are drawn at most: the least trusted, and some of the others.
 const MOST_LINKS: usize = 500_000;
@@ -62,7 +50,7 @@ const MOST_STEPS: usize = 2_000;
 const MANY_NODES: usize = 20_000;
 
 /// What a page shows.
-pub struct Report<'a> {
+pub struct Page<'a> {
     /// What it is called.
     pub title: &'a str,
     /// The model.
@@ -82,38 +70,34 @@ pub struct Report<'a> {
     pub goes_on: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl std::fmt::Debug for Report<'_> {
+impl std::fmt::Debug for Page<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let name = &mut f.debug_struct("Report");
+        let name = &mut f.debug_struct("Page");
         name.field("title", &self.title).finish_non_exhaustive()
     }
 }
 
-impl Report<'_> {
-    /// The page.
-    pub fn page(&self) -> Result<String> {
-        let data = inside_a_page(&self.data()?);
-        let scripts = SCRIPTS.join("\n");
-        let title = escaped(self.title);
+impl Page<'_> {
+    /// The page as one HTML file.
+    pub fn html(&self) -> Result<String> {
         let parts = [
-            ("{{title}}", title.as_str()),
+            ("{{title}}", &*escaped(self.title)),
             ("{{style}}", STYLE),
             ("{{vendor}}", VENDOR),
-            ("{{scripts}}", &scripts),
-            ("{{data}}", &data),
+            ("{{scripts}}", SCRIPTS),
+            ("{{data}}", &inside_a_page(&self.data()?)),
         ];
         Ok(fill(PAGE, &parts))
     }
 
     /// Everything that the page draws.
-    pub fn data(&self) -> Result<Value> {
+    fn data(&self) -> Result<Value> {
         let (links, verdicts, discovery) = self.judge()?;
         self.check_on()?;
         let nodes = self.nodes()?;
         self.check_on()?;
         let (degrees, weights) = (degrees(self.model, &links), weights(self.model, &links));
         self.check_on()?;
-        let history = self.history();
         Ok(json!({
             "version": 1,
             "title": self.title,
@@ -121,7 +105,7 @@ impl Report<'_> {
             "nodes": nodes,
             "layout": self.layout_in_words(),
             "links": self.drawn(&verdicts, &discovery)?,
-            "history": history,
+            "history": self.history(),
             "selection": self.selection(),
             "degrees": degrees,
             "weights": weights,
@@ -160,32 +144,26 @@ impl Report<'_> {
         let ids: Option<Vec<_>> =
             (!rows_are_ids).then(|| (0..n).map(|row| model.ids().name(row)).collect());
         let several = model.views().len() > 1;
-        let views: Vec<&str> = match several {
-            true => model
-                .views()
-                .iter()
-                .map(|view| view.name.as_str())
-                .collect(),
-            false => Vec::new(),
-        };
-        let view = several.then(|| u32s(model.node_views().iter().copied()));
+        let views = model.views().iter().filter(|_| several);
+        let views: Vec<&str> = views.map(|view| view.name.as_str()).collect();
+        let view = several.then(|| array(model.node_views().iter().copied()));
         let (k, clusters) = self.clusters()?;
         let label = self.classes.map(|classes| {
             let code = |code: &Option<u32>| code.map_or(-1, |code| code as i32);
-            i32s(classes.codes.iter().map(code))
+            array(classes.codes.iter().map(code))
         });
         Ok(json!({
             "n": n,
-            "x": f32s(points.iter().map(|point| point[0])),
-            "y": f32s(points.iter().map(|point| point[1])),
+            "x": array(points.iter().map(|point| point[0])),
+            "y": array(points.iter().map(|point| point[1])),
             "ids": ids,
             "views": views,
             "view": view,
-            "degree": u32s(self.links.degrees()),
+            "degree": array(self.links.degrees()),
             "labels": self.classes.map_or(&[][..], |classes| classes.names.as_slice()),
             "label": label,
             "clusters": k,
-            "cluster": i32s(clusters.into_iter().map(|cluster| cluster as i32)),
+            "cluster": array(clusters.into_iter().map(|cluster| cluster as i32)),
         }))
     }
 
@@ -229,13 +207,13 @@ impl Report<'_> {
             "n": n,
             "shown": places.len(),
             "suspects": suspects.iter().filter(|suspect| **suspect).count(),
-            "src": u32s(each().map(|verdict| verdict.src)),
-            "dst": u32s(each().map(|verdict| verdict.dst)),
+            "src": array(each().map(|verdict| verdict.src)),
+            "dst": array(each().map(|verdict| verdict.dst)),
             "weight": numbers(|verdict| verdict.weight),
             "mu": numbers(|verdict| verdict.mu),
-            "trust": f32s(each().map(|verdict| single(verdict.trust))),
-            "chance": f32s(places.iter().map(|place| single(rate(place)))),
-            "suspect": u8s(places.iter().map(suspect)),
+            "trust": array(each().map(|verdict| single(verdict.trust))),
+            "chance": array(places.iter().map(|place| single(rate(place)))),
+            "suspect": array(places.iter().map(suspect)),
         }))
     }
 
@@ -249,14 +227,14 @@ impl Report<'_> {
                 || place == last
                 || report.history[place].held_out.is_some() && step < 50
         };
-        let records: Vec<_> = (0..report.history.len())
-            .filter(|&place| kept(place))
-            .map(|place| &report.history[place])
-            .collect();
+        let records = report.history.iter().enumerate();
+        let records = records
+            .filter(|(place, _)| kept(*place))
+            .map(|(_, record)| record);
         json!({
-            "step": records.iter().map(|record| record.step).collect::<Vec<_>>(),
-            "value": records.iter().map(|record| record.value).collect::<Vec<_>>(),
-            "held_out": records.iter().map(|record| record.held_out).collect::<Vec<_>>(),
+            "step": Value::from_iter(records.clone().map(|record| record.step)),
+            "value": Value::from_iter(records.clone().map(|record| record.value)),
+            "held_out": Value::from_iter(records.map(|record| json!(record.held_out))),
             "best_step": report.best_step,
             "stop_reason": report.stop_reason,
         })

@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Report, expected, percent};
+use super::{Page, expected, percent};
 use crate::audit::Discovery;
 use crate::params::{ScoreKind, WeightTransform};
 
-impl Report<'_> {
+impl Page<'_> {
     /// What a reader should know.
     pub(super) fn notes(&self) -> Vec<String> {
         let params = self.model.params();

@@ -59,9 +59,9 @@ fn corrupted_weights_choose_the_score_that_withstands_them() {
         assert_eq!(entry.settled, entry.folds.len() == 5, "{entry:?}");
     }
     let picture = plot(&found).to_svg();
-    // The axes and three scores; round markers of the first score, in the plot
-    // and in the legend, and the ring.
-    assert_eq!(picture.matches("<polyline").count(), 1 + 3);
+    // Three scores, in the plot and in the legend; round markers of the first
+    // score, there too, and the ring.
+    assert_eq!(picture.matches("stroke-width=\"1.8\"").count(), 2 * 3);
     assert_eq!(picture.matches("<circle").count(), 3 + 1 + 1);
     assert!(picture.contains("probability 0.5") && !picture.contains("NaN"));
 }

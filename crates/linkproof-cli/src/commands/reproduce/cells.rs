@@ -1,7 +1,6 @@
 //! Finished jobs, kept as files, so that an interrupted run goes on where it
 //! was.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,9 +52,6 @@ impl Cells {
             folder: out.join("cells"),
         };
         let path = out.join(HEADER);
-        let create = |folder: &Path| {
-            std::fs::create_dir_all(folder).map_err(|source| Error::write(folder, source))
-        };
         match std::fs::read_to_string(&path) {
             Ok(text) => {
                 let other: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -90,9 +86,9 @@ impl Cells {
             }
             Err(_) => {}
         }
-        create(out)?;
+        create_folder(out)?;
         write_text(&path, &format!("{header:#}\n"))?;
-        create(&cells.folder)?;
+        create_folder(&cells.folder)?;
         Ok(cells)
     }
 
@@ -134,9 +130,9 @@ impl Cells {
     /// in their order.
     pub fn work(&self, jobs: &[Job<'_>], session: &Session) -> anyhow::Result<Outcome> {
         let open: Vec<&Job<'_>> = jobs.iter().filter(|job| !self.has(&job.key)).collect();
-        let tally = Tally::new(jobs, &open, session);
+        let tally = Tally::new(session, jobs.len(), open.iter().map(|job| job.cost));
         let next = AtomicUsize::new(0);
-        let failures: Mutex<HashMap<String, String>> = Mutex::default();
+        let failures: Mutex<Vec<(String, String)>> = Mutex::default();
         let monitor = |_: Event<'_>| !Session::is_stopped();
         let runtime = Runtime::watched_by(&monitor);
         let take_turns = || {
@@ -150,7 +146,7 @@ impl Cells {
                 if let Err(error) = done
                     && let Ok(mut failures) = failures.lock()
                 {
-                    failures.insert(job.key.clone(), error.to_string());
+                    failures.push((job.key.clone(), error.to_string()));
                 }
                 tally.after(job.cost);
             }
@@ -172,11 +168,7 @@ impl Cells {
         }
         let mut outcome = Outcome::default();
         self.gather(jobs.iter().map(|job| job.key.clone()), &mut outcome);
-        outcome.failures = failures
-            .into_inner()
-            .unwrap_or_default()
-            .into_iter()
-            .collect();
+        outcome.failures = failures.into_inner().unwrap_or_default();
         outcome.failures.sort();
         Ok(outcome)
     }
@@ -199,6 +191,11 @@ fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
+/// Makes a folder where there is none.
+pub fn create_folder(folder: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(folder).map_err(|source| Error::write(folder, source))
+}
+
 /// Writes a small text file.
 pub fn write_text(path: &Path, text: &str) -> Result<(), Error> {
     io::write_file(path, |file| {
@@ -206,8 +203,8 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), Error> {
     })
 }
 
-/// How far the jobs are, and how long the others will take.
-struct Tally {
+/// How far a list of tasks is, and how long the others will take.
+pub struct Tally {
     progress: Progress,
     clock: Instant,
     kept: usize,
@@ -217,18 +214,20 @@ struct Tally {
 }
 
 impl Tally {
-    fn new(jobs: &[Job<'_>], open: &[&Job<'_>], session: &Session) -> Tally {
+    /// Of so many tasks, of which those at these costs are to be done.
+    pub fn new(session: &Session, all: usize, open: impl ExactSizeIterator<Item = f64>) -> Tally {
         Tally {
             progress: Progress::start(session, "working"),
             clock: Instant::now(),
-            kept: jobs.len() - open.len(),
-            all: jobs.len(),
-            open_cost: open.iter().map(|job| job.cost).sum(),
+            kept: all - open.len(),
+            all,
+            open_cost: open.sum(),
             done: Mutex::new((0, 0.0)),
         }
     }
 
-    fn after(&self, cost: f64) {
+    /// Counts a finished task.
+    pub fn after(&self, cost: f64) {
         let Ok(mut done) = self.done.lock() else {
             return;
         };
@@ -238,7 +237,8 @@ impl Tally {
         self.progress.cells(self.kept + done.0, self.all, left);
     }
 
-    fn end(self) {
+    /// Takes the progress off the screen.
+    pub fn end(self) {
         self.progress.end();
     }
 }

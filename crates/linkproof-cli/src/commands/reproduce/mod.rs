@@ -1,9 +1,8 @@
 //! `linkproof reproduce`: the experiments, each by one command.
 
 mod cells;
-mod contamination;
 mod rivals;
-mod table2;
+mod tables;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -11,14 +10,14 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use linkproof::Error;
 use linkproof::drawing::Drawing;
-use linkproof::experiment::job::{Job, Row, Table};
+use linkproof::experiment::job::{Job, Table};
 use linkproof::experiment::labelled::Labelled;
 use linkproof::experiment::table1;
 use linkproof::io;
 use serde_json::{Value, json};
 
 use self::cells::{Cells, Outcome, write_text};
-use self::rivals::Rivals;
+use self::rivals::{Rivals, Task};
 use crate::args::{quoted, whole};
 use crate::exit::Usage;
 use crate::session::Session;
@@ -82,22 +81,19 @@ enum Experiment {
 }
 
 impl Experiment {
-    fn name(self) -> &'static str {
-        match self {
-            Experiment::Table1 => "table1",
-            Experiment::Figure1 => "figure1",
-            Experiment::Table2 => "table2",
-            Experiment::Contamination => "contamination",
-        }
+    /// As it is typed.
+    fn name(self) -> String {
+        format!("{self:?}").to_lowercase()
     }
 }
 
 /// What an experiment found.
+#[derive(Default)]
 struct Found {
     tables: Vec<Table>,
     pictures: Vec<(String, Drawing)>,
     outcome: Outcome,
-    more: Value,
+    more: Option<Value>,
     note: Option<&'static str>,
 }
 
@@ -124,6 +120,14 @@ impl Run<'_> {
         let keys = jobs.iter().map(|job| job.key.clone());
         self.cells.gather(keys, &mut outcome);
         Ok(outcome)
+    }
+
+    fn work_on_rivals(&self, tasks: &[Task<'_>], outcome: &mut Outcome) -> anyhow::Result<()> {
+        let Some(rivals) = &self.rivals else {
+            return Ok(());
+        };
+        let place = (self.out, self.processes);
+        rivals.work(tasks, &self.cells, place, self.session, outcome)
     }
 }
 
@@ -162,8 +166,8 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
     let found = match (args.experiment, &graph) {
         (Experiment::Table1, _) => table1(&run)?,
         (Experiment::Figure1, _) => figure1(&run)?,
-        (Experiment::Table2, Some(graph)) => table2::run(&run, graph)?,
-        (_, graph) => contamination::run(&run, graph.as_ref())?,
+        (Experiment::Table2, Some(graph)) => tables::table2(&run, graph)?,
+        (_, graph) => tables::contamination(&run, graph.as_ref())?,
     };
     write(args, &run, &found, clock)
 }
@@ -205,31 +209,20 @@ fn table1(run: &Run<'_>) -> anyhow::Result<Found> {
     outcome.readings = table1::with_best(outcome.readings)?;
     Ok(Found {
         tables: vec![table1::table(run.runs)],
-        pictures: Vec::new(),
         outcome,
-        more: json!({}),
-        note: None,
+        ..Found::default()
     })
 }
 
 fn figure1(run: &Run<'_>) -> anyhow::Result<Found> {
-    let (drawing, _, panels) = table1::figure1(run.seed)?;
-    let panels: Vec<Value> = panels
-        .iter()
-        .map(|panel| json!({ "beta": panel.beta, "purity": panel.purity }))
-        .collect();
+    let (drawing, panels) = table1::figure1(run.seed)?;
+    let panel = |(beta, purity)| json!({ "beta": beta, "purity": purity });
+    let panels: Vec<Value> = panels.into_iter().map(panel).collect();
     Ok(Found {
-        tables: Vec::new(),
         pictures: vec![("figure1".into(), drawing)],
-        outcome: Outcome::default(),
-        more: json!({ "xi": 0.03, "ridge": 1.0, "panels": panels }),
-        note: None,
+        more: Some(json!({ "xi": 0.03, "ridge": 1.0, "panels": panels })),
+        ..Found::default()
     })
-}
-
-/// The rows of rivals, each with the package that it comes from.
-fn rival_rows<'r>(rivals: impl Iterator<Item = &'r rivals::Rival>) -> Vec<Row> {
-    rivals.map(|rival| Row::new(rival.title.clone())).collect()
 }
 
 fn write(args: &ReproduceArgs, run: &Run<'_>, found: &Found, clock: Instant) -> anyhow::Result<()> {
@@ -251,17 +244,17 @@ fn write(args: &ReproduceArgs, run: &Run<'_>, found: &Found, clock: Instant) -> 
     let tables: Vec<String> = found.tables.iter().map(|t| t.markdown(readings)).collect();
     let command = command_line(args, run.seed);
     let mut words = format!("`{command}` (linkproof {}).\n", env!("CARGO_PKG_VERSION"));
-    for table in &tables {
-        words.push_str(&format!("\n{table}"));
-    }
-    for (name, _) in &pictures {
-        words.push_str(&format!("\n![{name}]({name}.svg)\n"));
-    }
-    if let Some(note) = found.note {
-        words.push_str(&format!("\n{note}\n"));
-    }
-    if let Some(missing) = missing(run) {
-        words.push_str(&format!("\n{missing}\n"));
+    let shown = pictures
+        .iter()
+        .map(|(name, _)| format!("![{name}]({name}.svg)\n"));
+    let notes = found
+        .note
+        .map(str::to_owned)
+        .into_iter()
+        .chain(missing(run));
+    let notes = notes.map(|note| format!("{note}\n"));
+    for part in tables.into_iter().chain(shown).chain(notes) {
+        words.push_str(&format!("\n{part}"));
     }
     let failures: Vec<Value> = found
         .outcome
@@ -277,7 +270,7 @@ fn write(args: &ReproduceArgs, run: &Run<'_>, found: &Found, clock: Instant) -> 
         "experiment": name, "command": command, "linkproof": env!("CARGO_PKG_VERSION"),
         "runs": run.runs, "seed": run.seed, "quick": run.quick,
         "tables": found.tables.iter().map(|t| t.json(readings)).collect::<Vec<_>>(),
-        "rivals": rivals_json(run), "failures": failures, "more": found.more,
+        "rivals": rivals_json(run), "failures": failures, "more": found.more.clone().unwrap_or_else(|| json!({})),
         "cell_seconds": found.outcome.seconds, "seconds": clock.elapsed().as_secs_f64(),
         "threads": rayon::current_num_threads(), "files": files,
     });
@@ -326,17 +319,10 @@ fn missing(run: &Run<'_>) -> Option<String> {
 
 fn command_line(args: &ReproduceArgs, seed: u64) -> String {
     let mut words = vec![format!("linkproof reproduce {}", args.experiment.name())];
-    let folder = |path: &PathBuf| quoted(&path.display().to_string());
-    words.extend(
-        args.data
-            .as_ref()
-            .map(|path| format!("--data {}", folder(path))),
-    );
-    words.extend(
-        args.rivals
-            .as_ref()
-            .map(|path| format!("--rivals {}", folder(path))),
-    );
+    let folder = |path: &Path| quoted(&path.display().to_string());
+    for (name, path) in [("data", &args.data), ("rivals", &args.rivals)] {
+        words.extend(path.iter().map(|path| format!("--{name} {}", folder(path))));
+    }
     words.push(format!("--runs {} --seed {seed}", args.runs));
     words.extend(args.quick.then(|| "--quick".to_owned()));
     words.push(format!("--out {}", folder(&args.out)));

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context;
 use linkproof::error::quote;
@@ -18,9 +18,8 @@ use linkproof::{Dataset, Error, Matrix};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::cells::{Cells, Outcome, write_text};
+use super::cells::{Cells, Outcome, Tally, create_folder, write_text};
 use crate::exit::Usage;
-use crate::progress::Progress;
 use crate::session::Session;
 
 /// Where the rivals' data and results are, inside the experiment's folder.
@@ -182,9 +181,7 @@ impl Rivals {
                 }
             }
         });
-        let progress = Progress::start(session, "rivals");
-        let clock = Instant::now();
-        let mut done = 0;
+        let tally = Tally::new(session, open.len(), open.iter().map(|_| 1.0));
         loop {
             anyhow::ensure!(
                 !Session::is_stopped(),
@@ -203,12 +200,9 @@ impl Rivals {
             if let Err(error) = judge(task, &answer, &work, cells) {
                 outcome.failures.push((task.key.clone(), error.to_string()));
             }
-            done += 1;
-            let left = open.len().saturating_sub(done) as f64;
-            let left = clock.elapsed().as_secs_f64() / done as f64 * left;
-            progress.cells(done, open.len(), left);
+            tally.after(1.0);
         }
-        progress.end();
+        tally.end();
         let status = running.0.wait().context("the rivals' program")?;
         let failed = |key: &str, failures: &[(String, String)]| {
             failures.iter().any(|(other, _)| other == key)
@@ -243,11 +237,8 @@ fn result(work: &Path, task: &Task<'_>) -> PathBuf {
 
 /// Writes the data of the tasks and the list of jobs.
 fn prepare(work: &Path, open: &[&Task<'_>]) -> anyhow::Result<PathBuf> {
-    let create = |folder: &Path| {
-        std::fs::create_dir_all(folder).map_err(|source| Error::write(folder, source))
-    };
-    create(&work.join("data"))?;
-    create(&work.join("embeddings"))?;
+    create_folder(&work.join("data"))?;
+    create_folder(&work.join("embeddings"))?;
     let mut lines = String::new();
     for task in open {
         anyhow::ensure!(!Session::is_stopped(), "stopped by the user");
@@ -255,7 +246,7 @@ fn prepare(work: &Path, open: &[&Task<'_>]) -> anyhow::Result<PathBuf> {
         if !data.is_dir() {
             // To the side first, so that a folder that is there is whole.
             let side = work.join("data").join(format!(".{}.part", task.data));
-            create(&side)?;
+            create_folder(&side)?;
             (task.export)(&side)?;
             std::fs::rename(&side, &data).map_err(|source| Error::write(&data, source))?;
         }
@@ -284,27 +275,17 @@ fn judge(task: &Task<'_>, answer: &Answer, work: &Path, cells: &Cells) -> Result
         let reason = answer.error.clone();
         return Err(Error::data(task.key.clone(), reason, "an embedding"));
     }
-    let (y, rows) = read(&result(work, task))?;
-    cells.keep(&task.key, (task.judge)(&y, rows)?, answer.seconds)
+    let found = io::read_embeddings(result(work, task))?;
+    cells.keep(
+        &task.key,
+        (task.judge)(&found.values, found.n)?,
+        answer.seconds,
+    )
 }
 
 fn absolute(path: &Path) -> anyhow::Result<String> {
     let path = std::path::absolute(path).with_context(|| path.display().to_string())?;
     Ok(path.display().to_string())
-}
-
-/// Embeddings and their number of rows.
-fn read(path: &Path) -> Result<(Vec<f32>, usize), Error> {
-    let matrix = io::read_npy(path)?;
-    let rows = matrix.n_rows();
-    let Matrix::Dense(dense) = matrix else {
-        return Err(Error::input(path, None, "a sparse matrix", "a dense one"));
-    };
-    let y = match dense.into_values() {
-        Values::F32(values) => values.into_vec(),
-        Values::F64(values) => values.iter().map(|&y| y as f32).collect(),
-    };
-    Ok((y, rows))
 }
 
 /// Writes links, data vectors and test rows as rivals read them.

@@ -16,17 +16,17 @@ const MIN_CHUNK_ROWS: usize = 256;
 /// Finite points of one or more dimensions. What is computed from them starts
 /// from centred rows in double precision: distances by way of inner products
 /// then lose nothing that the embeddings' own precision holds.
-pub(super) struct Points<'y> {
+pub(super) struct Rows<'y> {
     y: &'y [f32],
     n: usize,
     dim: usize,
     mean: Vec<f64>,
 }
 
-impl<'y> Points<'y> {
-    pub(super) fn new(y: &'y [f32], n: usize, dim: usize) -> Result<Points<'y>> {
+impl<'y> Rows<'y> {
+    pub(super) fn new(y: &'y [f32], n: usize, dim: usize) -> Result<Rows<'y>> {
         check(y, n, dim)?;
-        let mut points = Points {
+        let mut points = Rows {
             y,
             n,
             dim,
@@ -97,32 +97,26 @@ pub(super) fn add_up(parts: Vec<Vec<f64>>, len: usize) -> Vec<f64> {
 }
 
 fn check(y: &[f32], n: usize, dim: usize) -> Result<()> {
+    let refused = |found: String, expected: String| Err(Error::data("embeddings", found, expected));
     if dim == 0 || n.checked_mul(dim) != Some(y.len()) {
-        return Err(Error::data(
-            "embeddings",
+        return refused(
             format!("{} numbers", y.len()),
             format!("those of {n} nodes in {dim} dimensions, 1 or more"),
-        ));
+        );
     }
     // Rows are counted in 32 bits by the layout of neighbours.
     if !(..=u32::MAX as usize).contains(&n) {
-        return Err(Error::data(
-            "embeddings",
-            format!("{n} nodes"),
-            format!("at most {}", u32::MAX),
-        ));
+        return refused(format!("{n} nodes"), format!("at most {}", u32::MAX));
     }
     match y.iter().position(|x| !x.is_finite()) {
         None => Ok(()),
-        Some(place) => Err(Error::data(
-            "embeddings",
-            format!(
-                "{} in row {}, column {} (counted from 0)",
-                y[place],
-                place / dim,
-                place % dim
-            ),
-            "finite numbers",
-        )),
+        Some(place) => {
+            let (row, column) = (place / dim, place % dim);
+            let at = format!(
+                "{} in row {row}, column {column} (counted from 0)",
+                y[place]
+            );
+            refused(at, "finite numbers".into())
+        }
     }
 }
