@@ -91,9 +91,7 @@ def test_the_command_line_reads_what_python_wrote(
     assert np.array_equal(np.load(tmp_path / "s.npy"), model.smooth(X))
 
 
-def test_the_same_workflows_by_the_command_line(
-    planted: Any, command: Any, tmp_path: Path
-) -> None:
+def test_the_same_workflows_by_the_command_line(planted: Any, command: Any, tmp_path: Path) -> None:
     links, features = write_inputs(planted, tmp_path)
     X, listed = pd.read_csv(features, index_col="node"), pd.read_csv(links)
     model = GraphEmbedding(dim=4, ridge=0.3, verbose=False).fit(X, listed)
@@ -112,8 +110,16 @@ def test_the_same_workflows_by_the_command_line(
     # Fewer links than folds.
     listed[:3].to_csv(tmp_path / "few.csv", index=False)
     theirs = json.loads(
-        command("audit", "--model", tmp_path / "m", "--links", tmp_path / "few.csv",
-                "--out", tmp_path / "a.csv", "--json")  # fmt: skip
+        command(
+            "audit",
+            "--model",
+            tmp_path / "m",
+            "--links",
+            tmp_path / "few.csv",
+            "--out",
+            tmp_path / "a.csv",
+            "--json",
+        )  # fmt: skip
     )
     few = model.audit(listed[:3])
     assert few.attrs["abstained"] is theirs["abstained"] is True
