@@ -213,7 +213,8 @@ class Judging(FittedModel):
         ((12, 2), (1, 2))
         """
         check_is_fitted(self)
-        times = read_count("times", times, 0, 100)
+        times, folds = read_count("times", times, 0, 100), read_count("folds", folds, 2, 100)
+        is_crossed = read_flag("cross_fit", cross_fit)
         ids: Any = self.nodes_
         new, known = None, None
         if X_new is not None:
@@ -229,7 +230,7 @@ class Judging(FittedModel):
                 self._model,
                 self._links_between(links),
                 self._vectors_of_nodes(X),
-                folds=read_count("folds", folds, 2, 100) if read_flag("cross_fit", cross_fit) else None,
+                folds=folds if is_crossed else None,
                 times=times,
                 new=new,
                 links_of_new=known,

@@ -51,6 +51,8 @@ def test_judges_that_did_not_see_the_link(spoilt: Any) -> None:
     planted, links, false, model = spoilt
     table = model.audit(X=planted.X, cross_fit=True, folds=3)
     assert "cosine" in table and len(table) == len(links)
+    contest = table.attrs["auc_against_random_pairs"]
+    assert contest["fit"] > 0.5 and contest["cosine"] > 0.5 and contest["links"] == len(links)
     assert measures.auc(-table["trust"], is_false(table, false)) > 0.9
     with pytest.raises(ValueError, match="X: found no data vectors.*cross_fit=False"):
         model.audit(cross_fit=True)
@@ -96,8 +98,17 @@ def test_averages(spoilt: Any) -> None:
     assert unseen.shape == (6, 4)
     linked = model.smooth(planted.X, planted.X[:6], new_links=planted.matrix[:6], cross_fit=False)
     assert not np.allclose(unseen, linked)
-    with pytest.raises(ValueError, match="times"):
-        model.smooth(times=0)
+    # Without data vectors to learn averages from, nodes without links stay as they are.
+    links = sp.csr_array(planted.matrix[:2] * [[1.0], [0.0]])
+    with pytest.warns(UserWarning, match="1 unseen nodes have no believed links"):
+        part = model.smooth(X_new=planted.X[:2], new_links=links, cross_fit=False)
+    assert np.array_equal(part[1], model.transform(planted.X[1:2])[0])
+    with pytest.raises(ValueError, match="no data vectors of the training nodes"):
+        model.smooth(X_new=planted.X[:2], cross_fit=False)
+    assert np.array_equal(model.smooth(times=0, cross_fit=False), model.embedding_)
+    for times in (-1, 101, 1.5):
+        with pytest.raises(ValueError, match="times"):
+            model.smooth(times=times, cross_fit=False)
     with pytest.raises(ValueError, match="new_links"):
         model.smooth(new_links=planted.matrix)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from scipy.io import mmread
 
 import linkproof
@@ -88,6 +89,65 @@ def test_the_command_line_reads_what_python_wrote(
     command("smooth", "--model", tmp_path / "m", "--links", links, "--features", features,
             "--out", tmp_path / "s.npy")  # fmt: skip
     assert np.array_equal(np.load(tmp_path / "s.npy"), model.smooth(X))
+
+
+def test_the_same_workflows_by_the_command_line(planted: Any, command: Any, tmp_path: Path) -> None:
+    links, features = write_inputs(planted, tmp_path)
+    X, listed = pd.read_csv(features, index_col="node"), pd.read_csv(links)
+    model = GraphEmbedding(dim=4, ridge=0.3, verbose=False).fit(X, listed)
+    model.save(tmp_path / "m")
+    judged = ("--model", tmp_path / "m", "--links", links, "--features", features)
+    # An audit with all that it tells.
+    theirs = json.loads(command("audit", *judged, "--out", tmp_path / "a.csv", "--json"))
+    ours, written = model.audit(X=X), pd.read_csv(tmp_path / "a.csv")
+    assert list(ours.columns) == list(written.columns)
+    for column in ours.columns[2:]:
+        assert np.allclose(ours[column].astype(float), written[column], equal_nan=True), column
+    for name in ("random_share", "too_heavy", "auc_against_random_pairs", "abstained",
+                 "share_false", "auc_decoys", "implanted", "judged_by_links_alone",
+                 "not_judged"):  # fmt: skip
+        assert ours.attrs[name] == theirs[name], name
+    # Fewer links than folds.
+    listed[:3].to_csv(tmp_path / "few.csv", index=False)
+    theirs = json.loads(
+        command(
+            "audit",
+            "--model",
+            tmp_path / "m",
+            "--links",
+            tmp_path / "few.csv",
+            "--out",
+            tmp_path / "a.csv",
+            "--json",
+        )  # fmt: skip
+    )
+    few = model.audit(listed[:3])
+    assert few.attrs["abstained"] is theirs["abstained"] is True
+    assert few.attrs["not_judged"] and theirs["not_judged"]
+    assert np.array_equal(few["belief"], pd.read_csv(tmp_path / "a.csv")["belief"])
+    # Averages of no round, and of unseen nodes with links and without.
+    command("smooth", *judged, "--times", 0, "--out", tmp_path / "s.npy")
+    assert np.array_equal(np.load(tmp_path / "s.npy"), model.smooth(X, times=0))
+    new = X[:3].set_axis(pd.Index(["u", "v", "w"], name="node"))
+    new.to_csv(tmp_path / "new.csv")
+    ties = sp.csr_array(sp.csr_array(planted.matrix)[:3].multiply([[1.0], [1.0], [0.0]]))
+    rows, columns = ties.nonzero()
+    table = {"src": new.index[rows], "dst": X.index[columns], "weight": ties.data}
+    pd.DataFrame(table).to_csv(tmp_path / "ties.csv", index=False)
+    tied = ("--new-features", tmp_path / "new.csv", "--new-links", tmp_path / "ties.csv",
+            "--out", tmp_path / "s.npy")  # fmt: skip
+    command("smooth", *judged, *tied)
+    assert np.array_equal(np.load(tmp_path / "s.npy"), model.smooth(X, new, new_links=ties))
+    command("smooth", *judged[:4], "--as-fitted", *tied)
+    with pytest.warns(UserWarning, match="no believed links"):
+        ours = model.smooth(X_new=new, new_links=ties, cross_fit=False)
+    assert np.array_equal(np.load(tmp_path / "s.npy"), ours)
+    # Neighbours of unseen nodes.
+    command("neighbors", "--model", tmp_path / "m", "--features", tmp_path / "new.csv",
+            "--top", 3, "--out", tmp_path / "n.csv")  # fmt: skip
+    theirs, ours = pd.read_csv(tmp_path / "n.csv"), model.neighbors(X=new, top=3)
+    assert list(theirs["neighbor"]) == list(ours["node"])
+    assert list(theirs["node"]) == list(ours["row"]) and np.allclose(theirs["mu"], ours["mu"])
 
 
 def test_selections_agree(planted: Any, command: Any, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ use linkproof::Error;
 use linkproof::error::quote;
 use linkproof::ids::Ids;
 use linkproof::io;
-use linkproof::model::Classes;
+use linkproof::model::{Classes, classes};
 
 /// Classes of nodes, by labels.
 pub struct KnownLabels {
@@ -23,7 +23,7 @@ impl KnownLabels {
         let names = labels.nodes();
         let is_known = |row: &usize| ids.row(names.name(*row)).is_some();
         let n_known = (0..names.len()).filter(is_known).count();
-        let classes = Classes::new(&labels, ids);
+        let classes = classes(&labels, ids);
         if n_known == 0 {
             let found = format!("labels of nodes such as {} only", quote(names.name(0)));
             let expected = format!("ids of nodes of the {whose}");

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
 use linkproof::error::shown_line;
+use linkproof::graph::LinkCounts;
 use serde_json::Value;
 
 use crate::cli::SharedArgs;
@@ -90,6 +91,22 @@ pub fn counted(n: usize, one: &str) -> String {
         Some((word, rest)) => format!("{n} {word}s {rest}"),
         None => format!("{n} {one}s"),
     }
+}
+
+/// How many things there are of each kind that there is any of, in words.
+pub fn counted_kinds(kinds: &[(usize, &str)]) -> String {
+    let kinds = kinds.iter().filter(|(count, _)| *count > 0);
+    let kinds: Vec<String> = kinds.map(|(count, what)| counted(*count, what)).collect();
+    kinds.join(", ")
+}
+
+/// The kinds of links that were read and not used.
+pub fn left_out(read: LinkCounts) -> [(usize, &'static str); 3] {
+    [
+        (read.zero, "link of weight zero"),
+        (read.self_links, "self-link"),
+        (read.merged, "repeat that was merged"),
+    ]
 }
 
 /// The largest amount of memory that the program has held so far, in bytes,

@@ -21,7 +21,7 @@ use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
 use crate::robust;
 use crate::search::{self, SearchArgs};
-use crate::session::{Session, counted, peak_memory_bytes};
+use crate::session::{Session, counted, counted_kinds, left_out, peak_memory_bytes};
 use crate::settings::SettingArgs;
 use crate::words::Flags;
 
@@ -346,7 +346,14 @@ fn summary(
             report.k
         );
     }
-    text.push_str(&left_out(fitted, n_unknown));
+    let counts = report.counts;
+    let mut kinds = left_out(counts.read).to_vec();
+    kinds.push((counts.ignored_links, "link between views that take no part"));
+    kinds.push((n_unknown, "label of nodes that are not in the graph"));
+    let kinds = counted_kinds(&kinds);
+    if !kinds.is_empty() {
+        let _ = write!(text, "\n  left out  {kinds}");
+    }
     let look = match args.report {
         true => format!("open {out}/report.html"),
         false => format!("linkproof report {out}"),
@@ -360,25 +367,4 @@ fn summary(
         args.data.typed(),
     );
     text
-}
-
-/// What was read and not used.
-fn left_out(fitted: &Fitted, n_unknown: usize) -> String {
-    let counts = fitted.report().counts;
-    let kinds = [
-        (counts.read.zero, "link of weight zero"),
-        (counts.read.self_links, "self-link"),
-        (counts.read.merged, "repeat that was merged"),
-        (counts.ignored_links, "link between views that take no part"),
-        (n_unknown, "label of nodes that are not in the graph"),
-    ];
-    let kinds: Vec<String> = kinds
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| counted(*count, what))
-        .collect();
-    match kinds.as_slice() {
-        [] => String::new(),
-        kinds => format!("\n  left out  {}", kinds.join(", ")),
-    }
 }

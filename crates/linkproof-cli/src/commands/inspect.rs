@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::args::whole;
 use crate::data::DataArgs;
 use crate::progress::Progress;
-use crate::session::{Session, counted};
+use crate::session::{Session, counted, counted_kinds, left_out};
 use crate::words::Flags;
 
 /// Look at links and data vectors before a fit
@@ -181,7 +181,7 @@ fn shape(text: &mut String, report: &Report) {
         };
         line(text, &name, &vectors(view.vectors.as_ref()));
     }
-    let left_out = left_out(report);
+    let left_out = counted_kinds(&left_out(report.read));
     if !left_out.is_empty() {
         line(text, "left out", &left_out);
     }
@@ -219,17 +219,6 @@ fn vectors(vectors: Option<&Vectors>) -> String {
         );
     }
     text
-}
-
-/// What was read and not used.
-fn left_out(report: &Report) -> String {
-    let kinds = [
-        (report.read.zero, "link of weight zero"),
-        (report.read.self_links, "self-link"),
-        (report.read.merged, "repeat that was merged"),
-    ];
-    let kinds = kinds.iter().filter(|(count, _)| *count > 0);
-    joined(kinds.map(|(count, what)| counted(*count, what)))
 }
 
 fn weights(text: &mut String, weights: &Weights) {

@@ -212,7 +212,7 @@ fn averages_serve_unseen_nodes_and_expected_weights_stay_those_of_the_encoder() 
     lab.write("ties.csv", "u,node 1\n");
     lab.refused(
         "embed --model m --features x.csv --links ties.csv --out e.npy",
-        &["--propagate"],
+        &["ties.csv, line 1", "'u'"],
     );
 
     // k e^(<y, z> - gamma), by the plain embeddings.
@@ -243,6 +243,42 @@ fn averages_serve_unseen_nodes_and_expected_weights_stay_those_of_the_encoder() 
     lab.ok("score --model m --pairs pairs.csv --features new.csv --out again.csv");
     let again = &rows(&lab.read("again.csv"))[0];
     assert!((number(&again[2]) / number(&mu[0][2]) - 1.0).abs() < 1e-4);
+    // Expected weights are the encoder's, which reads no links.
+    lab.write("ties.csv", "new,node 9\n");
+    lab.refused(
+        "score --model m --pairs pairs.csv --features new.csv --links ties.csv --out no.csv",
+        &["--propagate"],
+    );
+    // By its links it comes to where its neighbours are; a link that nobody believes
+    // leaves it where its data vector says.
+    let place = |file: &str| lab.read_npy(file).2;
+    let embed = "embed --model m --features new.csv";
+    assert!(lab.json(&format!("{embed} --out alone.npy"))["links"].is_null());
+    lab.write(
+        "ties.csv",
+        "node 9,new\nnew,node 18\nnew,node 27\nnode 1,node 2\n",
+    );
+    let found = lab.json(&format!("{embed} --links ties.csv --out tied.npy"));
+    assert_eq!(
+        (&found["links"], &found["by_links"]),
+        (&3.into(), &1.into()),
+        "{found}"
+    );
+    assert!(found["believed"].as_f64().unwrap() > 2.0, "{found}");
+    assert_ne!(place("alone.npy"), place("tied.npy"));
+    lab.write("ties.csv", "new,node 1\n");
+    let found = lab.json(&format!("{embed} --links ties.csv --out false.npy"));
+    assert_eq!(
+        (&found["links"], &found["by_links"]),
+        (&1.into(), &0.into()),
+        "{found}"
+    );
+    assert_eq!(place("alone.npy"), place("false.npy"));
+    let words = lab.ok(&format!("{embed} --links ties.csv --out false.npy"));
+    assert!(words.contains("0 nodes embedded by them"), "{words}");
+    lab.write("ties.csv", "new,node 1\nnew,nobody\n");
+    let what = ["ties.csv, line 2", "'nobody'"];
+    lab.refused(&format!("{embed} --links ties.csv --out no.npy"), &what);
     // Damaged folders are refused, not used by halves.
     let whole = lab.bytes("m/embeddings-plain.npy");
     lab.write("m/embeddings-plain.npy", &whole[..whole.len() - 8]);

@@ -108,6 +108,9 @@ fn a_plain_model_and_one_without_its_data_vectors_are_judged_too() {
         (&"trust".into(), &0.into())
     );
     assert!(found["share_false"].is_null() && found["not_judged"].is_string());
+    // Nothing is known of them: all are believed alike.
+    assert_eq!(found["abstained"], true);
+    assert!(rows(&lab.read("f.csv")).iter().all(|row| row[9] == "0.9"));
 }
 
 #[test]

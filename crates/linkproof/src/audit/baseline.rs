@@ -40,19 +40,24 @@ impl<'d> Baseline<'d> {
         if lengths == 0.0 {
             return Some(0.0);
         }
-        let (mut p, mut q, mut product) = (0, 0, 0.0);
-        while p < x.len() && q < y.len() {
-            match x[p].0.cmp(&y[q].0) {
-                std::cmp::Ordering::Less => p += 1,
-                std::cmp::Ordering::Greater => q += 1,
-                std::cmp::Ordering::Equal => {
-                    product += x[p].1 * y[q].1;
-                    (p, q) = (p + 1, q + 1);
-                }
+        Some(product(&x, &y) / lengths)
+    }
+}
+
+/// The product of two data vectors, by their entries.
+pub(crate) fn product(x: &[(u32, f64)], y: &[(u32, f64)]) -> f64 {
+    let (mut p, mut q, mut product) = (0, 0, 0.0);
+    while p < x.len() && q < y.len() {
+        match x[p].0.cmp(&y[q].0) {
+            std::cmp::Ordering::Less => p += 1,
+            std::cmp::Ordering::Greater => q += 1,
+            std::cmp::Ordering::Equal => {
+                product += x[p].1 * y[q].1;
+                (p, q) = (p + 1, q + 1);
             }
         }
-        Some(product / lengths)
     }
+    product
 }
 
 /// How well fit and baseline tell links from random pairs.

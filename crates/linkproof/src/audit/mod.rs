@@ -9,6 +9,7 @@ mod judged;
 mod missing;
 mod seen;
 
+pub(crate) use baseline::product;
 pub use baseline::{Baseline, Contest, contest};
 use cross::judge_inside;
 pub use cross::{CrossFit, cross_fit};

@@ -7,6 +7,7 @@ mod believed;
 mod files;
 mod fit;
 mod load;
+mod reader;
 mod save;
 
 pub use apply::{BadLink, End, Neighbor, NewLink, NewLinks};
@@ -14,7 +15,7 @@ pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
 pub use files::{LINKS, VERSION};
 pub use fit::{Fit, check_weights, fit, held_out_pairs};
-pub use load::{Stored, from_bytes, load};
+pub use load::{Stored, classes, from_bytes, load};
 pub use save::{fit_json, gamma_json, save, to_bytes, write_model};
 
 use serde::{Deserialize, Serialize};

@@ -10,6 +10,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::recipe::weight;
+use crate::audit::product;
 use crate::error::{Error, Result};
 use crate::features::{Features, Matrix};
 use crate::graph::{Adjacency, Link};
@@ -90,7 +91,7 @@ pub fn embed_new(
     let levels = averages(&trusted, model.embeddings(), model.dim(), rounds);
     let known = Known {
         levels: &levels,
-        degrees: &degrees(&trusted),
+        degrees: Some(&degrees(&trusted)),
         dim: model.dim(),
     };
     let (mut embeddings, enough) = average_new(&known, &encoded, links, &weights);
@@ -190,7 +191,7 @@ impl<'a> NewJudge<'a> {
                 )
             }
         };
-        let by_vectors = x.map_or(0.0, |x| sparse_product(&fresh(row), &x));
+        let by_vectors = x.map_or(0.0, |x| product(&fresh(row), &x));
         [cosine(self.encoded(row), y), by_vectors]
     }
 
@@ -220,8 +221,8 @@ impl<'a> NewJudge<'a> {
             // kinds agree more often than that, so it is no overstatement that
             // the worse of both counts as well.
             let ranks = above.map(|above| above / (DECOYS as f64 + 1.0));
-            let product = ranks[0] * ranks[1];
-            let rank = product * (1.0 - math::ln(product));
+            let both = ranks[0] * ranks[1];
+            let rank = both * (1.0 - math::ln(both));
             let place = self.curve.partition_point(|&(other, _)| other < rank);
             let by_rank = self.curve.get(place).or(self.curve.last());
             let base = by_rank.map_or(1.0, |&(_, b)| b).clamp(0.001, 0.999);
@@ -239,20 +240,4 @@ impl<'a> NewJudge<'a> {
         let closest = links.min_by(|a, b| apart(a.0).total_cmp(&apart(b.0)));
         closest.map_or(1.0, |(_, &odds)| odds)
     }
-}
-
-fn sparse_product(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
-    let (mut i, mut j, mut sum) = (0, 0, 0.0);
-    while i < a.len() && j < b.len() {
-        match a[i].0.cmp(&b[j].0) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => {
-                sum += a[i].1 * b[j].1;
-                i += 1;
-                j += 1;
-            }
-        }
-    }
-    sum
 }

@@ -27,12 +27,13 @@ mod unseen;
 pub(crate) use new::{Known, average_new, without_links};
 pub use unseen::Regression;
 
+use rayon::prelude::*;
+
 use crate::audit::{CrossFit, Judges, Verdict, discover, has_vectors, judge_by, taking_part};
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::graph::{Adjacency, Link};
-use crate::judge::average::{averages, degrees};
+use crate::graph::Link;
 use crate::model::Fitted;
 pub use crate::model::{End, NewLink};
 use crate::runtime::Runtime;
@@ -50,6 +51,9 @@ pub struct Smoother<'m> {
     /// The row sums of `B + I`.
     degrees: Vec<f64>,
 }
+
+/// The neighbours of a row, each with the chance that the link is sound.
+type Neighbors = Vec<Vec<(u32, f64)>>;
 
 /// Unseen nodes of a view.
 #[derive(Debug, Clone, Copy)]
@@ -139,19 +143,25 @@ impl<'m> Smoother<'m> {
         times: usize,
     ) -> Smoother<'m> {
         let rates = discover(&verdicts, model.params().weights, &random).rates;
-        let link = |(verdict, &weight): (&Verdict, &f64)| Link {
-            src: verdict.src,
-            dst: verdict.dst,
-            weight,
-        };
-        let links = Adjacency::new(model.n_nodes(), verdicts.iter().zip(&rates).map(link));
+        let mut neighbors: Neighbors = vec![Vec::new(); model.n_nodes()];
+        for (verdict, &sound) in verdicts.iter().zip(&rates) {
+            neighbors[verdict.src as usize].push((verdict.dst, sound));
+            neighbors[verdict.dst as usize].push((verdict.src, sound));
+        }
+        let degree = |row: &Vec<(u32, f64)>| 1.0 + row.iter().map(|(_, sound)| sound).sum::<f64>();
+        let degrees: Vec<f64> = neighbors.iter().map(degree).collect();
+        let mut levels = vec![model.embeddings().to_vec()];
+        for round in 0..times {
+            let next = average(&neighbors, &degrees, &levels[round], model.dim());
+            levels.push(next);
+        }
         Smoother {
             model,
+            verdicts,
             rates,
             random,
-            levels: averages(&links, model.embeddings(), model.dim(), times),
-            degrees: degrees(&links),
-            verdicts,
+            levels,
+            degrees,
         }
     }
 
@@ -183,7 +193,7 @@ impl<'m> Smoother<'m> {
         let rates = self.judge_new(view, encoded, links);
         let known = Known {
             levels: &self.levels[..self.levels.len() - 1],
-            degrees: &self.degrees,
+            degrees: Some(&self.degrees),
             dim,
         };
         Ok(average_new(&known, encoded, links, &rates))
@@ -269,6 +279,26 @@ impl<'m> Smoother<'m> {
 
 fn row_of(rows: &[f32], row: u32, dim: usize) -> &[f32] {
     &rows[row as usize * dim..][..dim]
+}
+
+/// One round: each row from itself and its neighbours.
+fn average(neighbors: &Neighbors, degrees: &[f64], before: &[f32], dim: usize) -> Vec<f32> {
+    let mut averaged = vec![0.0f32; before.len()];
+    let rows = averaged.par_chunks_mut(dim).enumerate();
+    rows.for_each(|(row, out)| {
+        let own = row_of(before, row as u32, dim).iter();
+        let mut sum: Vec<f64> = own.map(|&y| f64::from(y) / degrees[row]).collect();
+        for &(target, sound) in &neighbors[row] {
+            let factor = sound / (degrees[row] * degrees[target as usize]).sqrt();
+            for (sum, &y) in sum.iter_mut().zip(row_of(before, target, dim)) {
+                *sum += factor * f64::from(y);
+            }
+        }
+        for (out, sum) in out.iter_mut().zip(sum) {
+            *out = sum as f32;
+        }
+    });
+    averaged
 }
 
 #[cfg(test)]
