@@ -2,8 +2,8 @@
 network learns how much each pair of nodes counts.
 
 Written after the paper and the authors' program, on PyTorch alone: that program
-holds matrices of nodes by nodes, of which a step reads 128 rows. Only these are
-computed here; the numbers are the same (tested).
+computes the weights of all pairs of nodes and reads 128 rows of them. Only these
+are computed here; the numbers are the same (tested).
 """
 
 from __future__ import annotations
@@ -141,21 +141,25 @@ class Rows:
 
 
 class Pairs:
+    """Matrices of nodes by nodes. Two are kept whole, so that their rows are at hand
+    on a graphics card: 8 bytes a pair of nodes."""
+
     def __init__(self, graph: Graph, device: torch.device) -> None:
-        self.device = device
         self.links = graph.pattern
-        self.degrees = np.diff(self.links.indptr).astype(np.float64)
         self.count = self.links.nnz / 2.0
-        shared = (self.links @ sp.diags(1.0 / np.maximum(self.degrees, 1.0)) @ self.links).tolil()
-        shared.setdiag(0.0)
-        self.shared = shared.tocsr()
+        degrees = np.diff(self.links.indptr).astype(np.float64)
+        shared = (self.links @ sp.diags(1.0 / np.maximum(degrees, 1.0)) @ self.links).toarray()
+        np.fill_diagonal(shared, 0.0)
+        parts = (degrees, self.links.toarray(), shared)
+        self.degrees, self.whole, self.shared = (
+            torch.tensor(part, dtype=torch.float32, device=device) for part in parts
+        )
 
     def rows(self, nodes: np.ndarray) -> Rows:
-        links = self.links[nodes].toarray()
-        surplus = links - np.outer(self.degrees[nodes], self.degrees) / (2.0 * self.count)
-        parts = (links, surplus, self.shared[nodes].toarray())
-        tensors = [torch.tensor(part, dtype=torch.float32, device=self.device) for part in parts]
-        return Rows(torch.tensor(nodes, device=self.device), *tensors)
+        at = torch.tensor(nodes, device=self.whole.device)
+        links = self.whole[at]
+        by_chance = torch.outer(self.degrees[at], self.degrees) / (2.0 * self.count)
+        return Rows(at, links, links - by_chance, self.shared[at])
 
 
 class Cluster(nn.Module):
