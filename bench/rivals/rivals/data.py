@@ -28,9 +28,7 @@ class Graph:
     @property
     def pattern(self) -> sp.csr_matrix:
         """1 where there is a link: for methods that know no weights."""
-        pattern = self.weights.copy()
-        pattern.data[:] = 1.0
-        return pattern
+        return pattern(self.weights)
 
     def part(self, rows: np.ndarray) -> Graph:
         """These nodes and the links among them."""
@@ -46,6 +44,10 @@ class OneView:
 
     graph: Graph
     test: np.ndarray
+
+    def binary(self) -> OneView:
+        """The same with every weight 1."""
+        return OneView(Graph(self.graph.features, self.graph.pattern), self.test)
 
     @property
     def training(self) -> np.ndarray:
@@ -76,6 +78,16 @@ class TwoViews:
     features_a: np.ndarray
     features_b: np.ndarray
     weights: sp.csr_matrix
+
+    def binary(self) -> TwoViews:
+        """The same with every weight 1."""
+        return TwoViews(self.features_a, self.features_b, pattern(self.weights))
+
+
+def pattern(weights: sp.csr_matrix) -> sp.csr_matrix:
+    ones = weights.copy()
+    ones.data[:] = 1.0
+    return ones
 
 
 def load(folder: Path) -> OneView | TwoViews:

@@ -7,6 +7,7 @@ which is not done here. Nothing is stopped or chosen by labels.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,16 +23,18 @@ from .vectors import RowSums, dense
 
 
 class _SparseProduct(torch.autograd.Function):
-    """Sparse rows times a dense matrix, the gradient for the latter only."""
+    """Sparse rows times a dense matrix, the gradient for the latter only. That
+    gradient is such a product itself, so it has a gradient too."""
 
     @staticmethod
     def forward(context, rows: Tensor, columns: Tensor, right: Tensor) -> Tensor:
-        context.columns = columns
+        context.rows, context.columns = rows, columns
         return rows @ right
 
     @staticmethod
     def backward(context, gradient: Tensor) -> tuple[None, None, Tensor]:
-        return None, None, context.columns @ gradient.contiguous()
+        back = _SparseProduct.apply(context.columns, context.rows, gradient.contiguous())
+        return None, None, back
 
 
 class Vectors:
@@ -55,8 +58,29 @@ class Vectors:
         """What `linear` gives for these vectors."""
         if not self.sparse:
             return linear(self.rows)
-        product = _SparseProduct.apply(self.rows, self.columns, linear.weight.t())
+        product = self.times(linear.weight.t())
         return product if linear.bias is None else product + linear.bias
+
+    def times(self, matrix: Tensor) -> Tensor:
+        if not self.sparse:
+            return self.rows @ matrix
+        return _SparseProduct.apply(self.rows, self.columns, matrix)
+
+
+@dataclass
+class Spread:
+    """What a convolution multiplies by: a sparse matrix, and its transpose for
+    the way back."""
+
+    matrix: Tensor
+    transposed: Tensor
+
+    def __call__(self, mapped: Tensor) -> Tensor:
+        return _SparseProduct.apply(self.matrix, self.transposed, mapped)
+
+    @staticmethod
+    def of(matrix: sp.spmatrix, device: torch.device) -> Spread:
+        return Spread(_compressed(matrix).to(device), _compressed(matrix.T).to(device))
 
 
 def _compressed(matrix: Matrix) -> Tensor:
@@ -79,9 +103,10 @@ class Tensors:
     averages: Vectors
     links: Tensor
     weights: Tensor
-    # GCNConv's normalised matrix, self-loops included; on a processor only, where
-    # multiplying by it is many times faster than going link by link.
-    spread: Tensor | None
+    # What stands for GCNConv's normalised matrix, self-loops included: on a
+    # processor always, as multiplying by it is many times faster than going link
+    # by link; elsewhere only where that matrix is not made of links.
+    spread: Callable[[Tensor], Tensor] | None
 
 
 class _FirstConvolution(nn.Module):
@@ -107,8 +132,7 @@ class _FirstConvolution(nn.Module):
             mapped = mapped.index_select(0, order)
         if graph.spread is None:
             return self.convolution(mapped, graph.links, graph.weights)
-        # The matrix is symmetric: it is its own transpose.
-        return _SparseProduct.apply(graph.spread, graph.spread, mapped) + self.convolution.bias
+        return graph.spread(mapped) + self.convolution.bias
 
 
 def gae(data: OneView, setting: str, *, clusters: int, seed: int) -> np.ndarray:
@@ -122,7 +146,7 @@ def vgae(data: OneView, setting: str, *, clusters: int, seed: int) -> np.ndarray
 
 
 def _autoencoder(data: OneView, setting: str, seed: int, variational: bool) -> np.ndarray:
-    fit, apply, rows = _prepare(data, setting, seed)
+    fit, apply, rows = prepare(data, setting, seed)
     encoder = _Convolutions(fit.features.width, variational)
     model = (VGAE if variational else GAE)(encoder).to(fit.links.device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -158,25 +182,35 @@ class _Convolutions(nn.Module):
 
 
 def dgi(data: OneView, setting: str, *, clusters: int, seed: int) -> np.ndarray:
-    """Velickovic et al. (2019); examples/infomax_transductive.py.
+    """Velickovic et al. (2019), see `infomax`."""
+    return infomax(*prepare(data, setting, seed))
 
-    Rows that sum to 1 and stopping after 20 epochs without a lower training
-    loss, the best kept, are the authors' program's; 300 epochs the example's.
-    """
-    fit, apply, rows = _prepare(data, setting, seed)
+
+def infomax(fit: Tensors, apply: Tensors, rows: np.ndarray) -> np.ndarray:
+    """DGI: the model of examples/infomax_transductive.py, trained as the authors'
+    execute.py does: until 20 epochs have brought no lower training loss, the best
+    kept. A graph that never stops is left after their 10,000 epochs."""
     device = fit.links.device
     model = DeepGraphInfomax(
         hidden_channels=512,
-        encoder=_Infomax(fit.features.width, 512),
+        encoder=Encoder(fit.features.width, 512),
         summary=lambda encoded, *_, **__: encoded.mean(dim=0).sigmoid(),
         corruption=lambda graph, _: (graph, torch.randperm(graph.features.count, device=device)),
     ).to(device)
+    train_to_patience(model, lambda: model.loss(*model(fit, None)))
+    with torch.no_grad():
+        return _rows(model.encoder(apply), rows)
+
+
+def train_to_patience(model: nn.Module, loss_of: Callable[[], Tensor]) -> None:
+    """The loop of DGI's program: Adam 0.001, patience 20 on the training loss; the
+    model is left as it was at the least."""
     optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
     least, since, best = float("inf"), 0, None
-    for _ in range(300):
-        model.train()
+    model.train()
+    for _ in range(10_000):
         optimizer.zero_grad()
-        loss = model.loss(*model(fit, None))
+        loss = loss_of()
         if loss.item() < least:
             least, since = loss.item(), 0
             best = {name: value.detach().clone() for name, value in model.state_dict().items()}
@@ -186,13 +220,13 @@ def dgi(data: OneView, setting: str, *, clusters: int, seed: int) -> np.ndarray:
                 break
         loss.backward()
         optimizer.step()
+    if best is None:
+        raise ValueError("the training loss is not a number")
     model.load_state_dict(best)
     model.eval()
-    with torch.no_grad():
-        return _rows(model.encoder(apply), rows)
 
 
-class _Infomax(nn.Module):
+class Encoder(nn.Module):
     def __init__(self, width: int, outputs: int) -> None:
         super().__init__()
         self.convolution = _FirstConvolution(width, outputs)
@@ -209,7 +243,7 @@ def graphsage(data: OneView, setting: str, *, clusters: int, seed: int) -> np.nd
     layers of 64. Whole neighbourhoods stand in for 10 sampled neighbours, which
     need compiled companions of the package and save nothing at this size.
     """
-    fit, apply, rows = _prepare(data, setting, seed)
+    fit, apply, rows = prepare(data, setting, seed)
     device = fit.links.device
     model = GraphSAGE(fit.features.width, hidden_channels=64, num_layers=2).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -239,34 +273,48 @@ def _sage(model: GraphSAGE, graph: Tensors) -> Tensor:
     return second(model.act(hidden), graph.links)
 
 
-def _prepare(data: OneView, setting: str, seed: int) -> tuple[Tensors, Tensors, np.ndarray]:
-    """The graph to fit on, the one to embed, and the rows of it that count."""
-    seed_everything(seed)
-    if threads := os.environ.get("LINKPROOF_RIVALS_THREADS"):
-        torch.set_num_threads(int(threads))
-    on_gpu = torch.cuda.is_available() and os.environ.get("LINKPROOF_RIVALS_CPU") != "1"
-    device = torch.device("cuda" if on_gpu else "cpu")
-    # Several threads, too, would add in an order of their own. With warn_only,
-    # what has no deterministic form on a GPU still runs.
-    torch.use_deterministic_algorithms(True, warn_only=True)
+def prepare(
+    data: OneView, setting: str, seed: int, change: Callable[[Graph], Graph] | None = None
+) -> tuple[Tensors, Tensors, np.ndarray]:
+    """The graph to fit on, the one to embed, and the rows of it that count.
+
+    `change` makes another graph of each first; it may give one direction of a
+    link another weight than the other, and nodes a link to themselves.
+    """
+    device = start(seed)
     fit = data.to_fit(setting)
     if fit.weights.nnz == 0:
         raise ValueError("there is no link to fit on")
     scale = RowSums(fit.features)
     apply, rows = data.to_embed(setting)
-    return _tensors(fit, scale, device), _tensors(apply, scale, device), rows
+    if change is not None:
+        fit, apply = change(fit), change(apply)
+    return tensors(fit, scale, device), tensors(apply, scale, device), rows
 
 
-def _tensors(graph: Graph, scale: RowSums, device: torch.device) -> Tensors:
-    links: sp.coo_matrix = graph.weights.tocoo()
+def start(seed: int) -> torch.device:
+    """Seeds everything, and says what to run on."""
+    seed_everything(seed)
+    if threads := os.environ.get("LINKPROOF_RIVALS_THREADS"):
+        torch.set_num_threads(int(threads))
+    on_gpu = torch.cuda.is_available() and os.environ.get("LINKPROOF_RIVALS_CPU") != "1"
+    # Several threads, too, would add in an order of their own. With warn_only,
+    # what has no deterministic form on a GPU still runs.
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    return torch.device("cuda" if on_gpu else "cpu")
+
+
+def tensors(graph: Graph, scale: RowSums, device: torch.device) -> Tensors:
+    # The weight in row i and column j is that of what i hears from j.
+    links: sp.coo_matrix = graph.weights.T.tocsr().tocoo()
     features = scale(graph.features)
     neighbours = np.maximum(np.diff(graph.weights.indptr), 1)
     ends = torch.tensor(np.stack([links.row, links.col]), dtype=torch.int64, device=device)
     weights = torch.tensor(links.data, dtype=torch.float32, device=device)
     spread = None
     if device.type == "cpu":
-        (rows, columns), values = gcn_norm(ends, weights, num_nodes=graph.nodes)
-        spread = _compressed(sp.csr_matrix((values, (rows, columns)), shape=links.shape))
+        (sources, targets), values = gcn_norm(ends, weights, num_nodes=graph.nodes)
+        spread = Spread.of(sp.csr_matrix((values, (targets, sources)), shape=links.shape), device)
     return Tensors(
         Vectors(features, device),
         Vectors(sp.diags(1.0 / neighbours) @ (graph.pattern @ features), device),

@@ -6,7 +6,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,8 @@ Embed = Callable[..., np.ndarray]
 @dataclass(frozen=True)
 class Rival:
     """One method. `settings` are those with one view; `views` says whether two
-    views (setting `all`) are taken."""
+    views (setting `all`) are taken; `variant_of` names the rival that this one is
+    but for the weights, which are 1."""
 
     name: str
     title: str
@@ -29,6 +30,18 @@ class Rival:
     reads_weights: bool
     notes: str
     views: bool = False
+    variant_of: str | None = None
+
+    def binary(self) -> Rival:
+        """The same on links that are there or not."""
+        return replace(
+            self,
+            name=f"{self.name}-binary",
+            title=f"{self.title} (binary)",
+            reads_weights=False,
+            notes=f"As {self.name}, with every weight set to 1 before it sees the links.",
+            variant_of=self.name,
+        )
 
     def missing(self) -> str | None:
         """The first package of this rival that is not installed."""
@@ -43,9 +56,14 @@ class Rival:
         """Imports the family, and with it the packages of that family only."""
         missing = self.missing()
         if missing:
-            raise ImportError(f"{self.name} needs the package {missing}: run bench/rivals/setup")
+            raise ImportError(
+                f"{self.name} needs the package {missing}: run bench/rivals/setup, or install it for LINKPROOF_PYTHON"
+            )
         module = importlib.import_module(f".{self.family}", __package__)
-        return getattr(module, self.name)
+        embed = getattr(module, (self.variant_of or self.name).replace("-", "_"))
+        if self.variant_of is None:
+            return embed
+        return lambda data, *place, **settings: embed(data.binary(), *place, **settings)
 
     def check(self, data: OneView | TwoViews, setting: str) -> None:
         if isinstance(data, TwoViews):
@@ -65,6 +83,8 @@ class Rival:
             "views": self.views,
             "notes": self.notes,
         }
+        if self.variant_of:
+            described["variant_of"] = self.variant_of
         if missing := self.missing():
             described["missing"] = missing
         return described
@@ -79,8 +99,9 @@ def _version(package: str) -> str | None:
 
 EVERY = ("all", "unseen", "unseen-links")
 GEOMETRIC = ("torch_geometric", "torch", "scikit-learn")
+PYAGC = ("pyagc", *GEOMETRIC, "pyyaml", "tqdm")
 
-RIVALS: tuple[Rival, ...] = (
+METHODS: tuple[Rival, ...] = (
     Rival(
         "kmeans", "data vectors", "scikit-learn {version} normalize", "linear",
         ("scikit-learn",), ("all", "unseen"), False,
@@ -157,9 +178,52 @@ RIVALS: tuple[Rival, ...] = (
     Rival(
         "dgi", "DGI", "torch_geometric {version} DeepGraphInfomax", "networks",
         GEOMETRIC, EVERY, True,
-        "The package's transductive example: GCN 512, PReLU, Adam 0.001, at most 300 epochs; the "
-        "paper's rows that sum to 1 and patience of 20 epochs on the training loss, best kept; "
-        "weights in the convolution.",
+        "The package's transductive example: GCN 512, PReLU, Adam 0.001; of the authors' program "
+        "rows that sum to 1 and patience of 20 epochs on the training loss, best kept, at most "
+        "10,000; weights in the convolution.",
+    ),
+    Rival(
+        "dgi-jaccard", "DGI (Jaccard)", "torch_geometric {version} DeepGraphInfomax, pruned links", "robust",
+        GEOMETRIC, EVERY, False,
+        "GCN-Jaccard's pruning before DGI: links go whose ends' data vectors have a Jaccard "
+        "similarity below 0.01 (a cosine where they are not all 0 or 1); link pattern.",
+    ),
+    Rival(
+        "dgi-guard", "DGI (GNNGuard)", "torch_geometric {version} DeepGraphInfomax, own weights", "robust",
+        GEOMETRIC, EVERY, False,
+        "GNNGuard's message passing in DGI's one layer: cosine of the data vectors, 0 below 0.1, as "
+        "a share of the node's sum, the exponential of it; link pattern.",
+    ),
+    Rival(
+        "dgi-svd", "DGI (SVD)", "torch_geometric {version} DeepGraphInfomax, scipy svds", "robust",
+        GEOMETRIC, ("all",), False,
+        "GCN-SVD's adjacency of rank 50 before DGI; link pattern.",
+    ),
+    Rival(
+        "stable", "STABLE", "own, on torch_geometric {version} DeepGraphInfomax", "robust",
+        GEOMETRIC, ("all",), False,
+        "STABLE less its classifier: contrast on links pruned at Jaccard 0.03, a fifth of them back "
+        "in each view; links below cosine 0.1 of that go, 3 neighbours come; two rounds over the "
+        "refined graph (alpha 0.3): the program's defaults; link pattern.",
+    ),
+    Rival(
+        "metagc", "MetaGC", "own, torch {version}", "metagc",
+        ("torch", "torch_geometric", "scikit-learn"), ("all",), False,
+        "Modularity with learned weights of pairs, after the authors' program and with its settings: "
+        "64 hidden units, batches of 128, Adam 0.001 and 0.005, 200 to 1500 epochs, patience 50 on "
+        "modularity, of the given graph; clusters = clusters; membership probabilities; link pattern.",
+    ),
+    Rival(
+        "ns4gc", "NS4GC", "pyagc {version} NS4GC", "contrast",
+        PYAGC, ("all",), False,
+        "The package's benchmark's settings for Cora, on every graph: GCN 64-64, Adam 0.001, decay "
+        "1e-5, 200 epochs, patience 50; unit length; link pattern.",
+    ),
+    Rival(
+        "magi", "MAGI", "pyagc {version} MAGI, walks of our own", "contrast",
+        PYAGC, ("all",), False,
+        "The package's benchmark's settings for Cora, on every graph: GCN 512, 100 walks of 2 steps, "
+        "temperature 0.3, Adam 0.0005, decay 1e-3, 400 epochs, patience 50; unit length; link pattern.",
     ),
     Rival(
         "lpp", "LPP", "scipy {version} eigh, own", "linear",
@@ -185,11 +249,13 @@ RIVALS: tuple[Rival, ...] = (
     ),
 )
 
+RIVALS: tuple[Rival, ...] = METHODS + tuple(rival.binary() for rival in METHODS if rival.reads_weights)
+
 BY_NAME: dict[str, Rival] = {rival.name: rival for rival in RIVALS}
 
 
 def listing() -> dict[str, object]:
-    packages = sorted({package for rival in RIVALS for package in rival.packages} | {"numpy", "scipy"})
+    packages = sorted({package for rival in METHODS for package in rival.packages} | {"numpy", "scipy"})
     versions = {package: _version(package) for package in packages}
     return {
         "rivals": [rival.described() for rival in RIVALS],
