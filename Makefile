@@ -57,7 +57,7 @@ test-browser: build $(VENV)/bin/maturin
 SEED ?= random
 TIMES ?= 10
 test-random:
-	LINKPROOF_TEST_SEED=$(SEED) LINKPROOF_TEST_TIMES=$(TIMES) $(CARGO) test --release -p linkproof --lib --test theory --test measure -- $(PROPERTIES)
+	LINKPROOF_TEST_SEED=$(SEED) LINKPROOF_TEST_TIMES=$(TIMES) $(CARGO) test --release -p linkproof-method -p linkproof-files --lib --test theory --test measure -- $(PROPERTIES)
 
 # The names of the property tests; crates/linkproof/tests/architecture.rs compares.
 PROPERTIES := \

@@ -16,7 +16,7 @@ import re
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "crates/linkproof/src/report/page"
+PAGE = Path(__file__).resolve().parent.parent / "crates/pictures/src/report/page"
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

@@ -1,7 +1,7 @@
 //! NumPy's memory, read where it stands.
 
-use linkproof::buffer::Buffer;
-use linkproof::features::{Offsets, Values};
+use linkproof::data::buffer::Buffer;
+use linkproof::data::features::{Offsets, Values};
 use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,10 +1,10 @@
 //! Links and data vectors as Python hands them over.
 
-use linkproof::dataset::NodeViews;
+use linkproof::data::dataset::NodeViews;
+use linkproof::data::features::{Matrix, Values};
+use linkproof::data::graph::{Compressed, Duplicates, Link, LinkRules, SelfLinks};
+use linkproof::data::ids::{Ids, Names};
 use linkproof::error::quote;
-use linkproof::features::{Matrix, Values};
-use linkproof::graph::{Compressed, Duplicates, Link, LinkRules, SelfLinks};
-use linkproof::ids::{Ids, Names};
 use linkproof::{Dataset, Features, Graph};
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};

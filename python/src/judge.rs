@@ -1,9 +1,9 @@
 //! How far links are to be believed, and averages over those that are.
 
-use linkproof::audit::{Judges, can_fit, judged_data};
-use linkproof::features::Matrix;
-use linkproof::robust::{Audit, AuditSettings, Limits, audit};
-use linkproof::smooth::{NewNodes, smooth};
+use linkproof::data::features::Matrix;
+use linkproof::trust::audit::{Judges, can_fit, judged_data};
+use linkproof::trust::robust::{Audit, AuditSettings, Limits, audit};
+use linkproof::trust::smooth::{NewNodes, smooth};
 use linkproof::{Dataset, Error, Features, Graph, Runtime};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -99,7 +99,7 @@ pub fn audit_links<'py>(
         audit(&model.fitted, &data, &settings, Runtime::watched_by(desk))
     })?;
     let table = PyDict::new(py);
-    let ends = |end: fn(&linkproof::audit::Verdict) -> u32| {
+    let ends = |end: fn(&linkproof::trust::audit::Verdict) -> u32| {
         let ends = found.links.iter().map(|link| end(&link.verdict));
         PyArray1::from_vec(py, ends.collect())
     };

@@ -26,7 +26,7 @@ fn default_settings() -> String {
 /// The settings that a robust fit makes itself, and why.
 #[pyfunction]
 fn robust_settings() -> Vec<(String, &'static str)> {
-    let own = linkproof::robust::OWN_SETTINGS.into_iter();
+    let own = linkproof::trust::robust::OWN_SETTINGS.into_iter();
     own.map(|(param, why)| (Keywords.name(param.name()), why))
         .collect()
 }

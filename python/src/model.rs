@@ -3,13 +3,14 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use linkproof::ids::{Ids, Names};
+use linkproof::data::ids::{Ids, Names};
+use linkproof::io::fit_json;
 use linkproof::io::{self, Files};
-use linkproof::layout::{self, Method};
-use linkproof::model::{Classes, End, NewLink, fit_json};
-use linkproof::report::Page;
-use linkproof::robust::embed_new;
+use linkproof::model::{Classes, End, NewLink};
+use linkproof::trust::robust::embed_new;
 use linkproof::{Error, Features, Fit, Fitted, Runtime};
+use linkproof_pictures::layout::{self, Method};
+use linkproof_pictures::report::Page;
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -125,7 +126,7 @@ impl Model {
         let found = PyDict::new(py);
         let steps = history.iter().map(|record| record.step).collect();
         found.set_item("step", PyArray1::from_vec(py, steps))?;
-        type Column = (&'static str, fn(&linkproof::runtime::Record) -> f64);
+        type Column = (&'static str, fn(&linkproof::engine::runtime::Record) -> f64);
         let columns: [Column; 4] = [
             ("value", |record| record.value),
             ("gradient_norm", |record| record.gradient_norm),

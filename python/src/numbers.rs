@@ -1,10 +1,10 @@
 //! The objective of given embeddings, and measures of how good embeddings are.
 
-use linkproof::features::Values;
+use linkproof::data::features::Values;
+use linkproof::engine::Real;
+use linkproof::engine::objective::{Evaluation, evaluate};
 use linkproof::measure::{self, Contingency, KMeans};
-use linkproof::objective::{Evaluation, evaluate};
 use linkproof::params::ScoreKind;
-use linkproof::real::Real;
 use linkproof::score::Score;
 use linkproof::{Error, Graph, Params};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray, PyUntypedArrayMethods};

@@ -1,7 +1,7 @@
 //! Fits that believe each link as far as it deserves.
 
 use linkproof::Runtime;
-use linkproof::robust::{Recipe, fit_model};
+use linkproof::trust::robust::{Recipe, fit_model};
 use pyo3::prelude::*;
 use serde_json::{Map, json};
 

@@ -1,8 +1,8 @@
 //! The choice of settings without labels.
 
-use linkproof::folds::HoldOut;
+use linkproof::engine::runtime::Runtime;
+use linkproof::model::folds::HoldOut;
 use linkproof::params::ScoreKind;
-use linkproof::runtime::Runtime;
 use linkproof::select::{Grid, Search, select};
 use linkproof::{Error, Params};
 use pyo3::exceptions::PyValueError;

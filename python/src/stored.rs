@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use linkproof::io::{FolderKind, OutputFolder};
-use linkproof::model::{Stored, from_bytes, load, to_bytes, write_model};
+use linkproof::io::{Stored, from_bytes, load, to_bytes, write_model};
 use serde_json::{Map, Value};
 
 use crate::model::Model;

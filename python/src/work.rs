@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use linkproof::runtime::{Event, Monitor, Record};
+use linkproof::engine::runtime::{Event, Monitor, Record};
 use linkproof::{Error, Result};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;

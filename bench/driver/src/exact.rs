@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use linkproof::Graph;
-use linkproof::features::{Matrix, Values};
-use linkproof::graph::{Link, LinkRules};
-use linkproof::ids::Ids;
+use linkproof::data::features::{Matrix, Values};
+use linkproof::data::graph::{Link, LinkRules};
+use linkproof::data::ids::Ids;
+use linkproof::engine::objective::evaluate;
 use linkproof::io::{NpyNumber, read_npy, write_npy};
-use linkproof::objective::evaluate;
 use linkproof::params::ScoreKind;
-use linkproof::real::Real;
 use linkproof::score::Score;
+use linkproof_numeric::real::Real;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 
+use linkproof::data::graph::Link;
+use linkproof::engine::objective::{Prepared, Problem};
+use linkproof::engine::pairs::{ListedPairs, PairTerm, ViewMatrix};
 use linkproof::engine::{Evaluator, Gradient, Sample, Workspace};
-use linkproof::graph::Link;
 use linkproof::io::{read_features, read_links, write_npy};
-use linkproof::objective::{Prepared, Problem};
-use linkproof::pairs::{ListedPairs, PairTerm, ViewMatrix};
 use linkproof::{CheckedParams, Dataset, Event, Fit, Params, Runtime};
 use serde::Deserialize;
 use serde_json::{Value, json};

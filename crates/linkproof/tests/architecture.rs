@@ -1,68 +1,58 @@
-//! Keeps the house rules true: imports run in one direction, files stay short,
-//! and the library neither panics nor prints.
+//! Keeps the house rules true: crates and modules import what the picture in
+//! ARCHITECTURE.md shows and nothing else, files stay short, and no library panics,
+//! prints or speaks of command-line options.
 
 // The helpers of a test may fail the test.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each top-level module and its layer. A module may import from modules of
-/// lower layers and from itself.
-const LAYERS: [(&str, u32); 32] = [
-    ("error", 0),
-    ("buffer", 0),
-    ("math", 0),
-    ("processor", 1),
-    ("real", 2),
-    ("ids", 1),
-    ("measure", 1),
-    ("drawing", 1),
-    ("graph", 3),
-    ("features", 3),
-    ("layout", 3),
-    ("params", 4),
-    ("dataset", 5),
-    ("score", 5),
-    ("io", 6),
-    ("pairs", 6),
-    ("encoder", 6),
-    ("transform", 6),
-    ("objective", 7),
-    ("engine", 8),
-    ("runtime", 9),
-    ("solve", 10),
-    ("model", 11),
-    ("inspect", 12),
-    ("folds", 12),
-    ("audit", 13),
-    ("select", 13),
-    ("judge", 13),
-    ("smooth", 14),
-    ("report", 14),
-    ("robust", 15),
-    ("experiment", 16),
+/// The crates of the house, and which of them each is built from.
+const CRATES: [(&str, &[&str]); 7] = [
+    ("numeric", &[]),
+    ("method", &["numeric"]),
+    ("files", &["method", "numeric"]),
+    ("pictures", &["method", "numeric"]),
+    ("lab", &["files", "method", "numeric", "pictures"]),
+    ("linkproof", &["files", "method"]),
+    ("cli", &["lab", "linkproof", "pictures"]),
 ];
+
+/// The modules of the method, and which of them each imports: no more, no fewer.
+const IMPORTS: [(&str, &[&str]); 0] = [];
 
 const MAX_LINES: usize = 500;
 
-/// The experiments, whose rows are named after commands.
-const OF_COMMANDS: &str = "experiment";
-
 /// What library code must not contain; tests may.
-const FORBIDDEN: [&str; 4] = ["unwrap()", "expect(", "panic!(", "println!("];
+const FORBIDDEN: [&str; 5] = ["unwrap()", "expect(", "panic!(", "println!(", "\"--"];
 
 struct Source {
+    crate_name: &'static str,
     path: PathBuf,
     text: String,
 }
 
 impl Source {
-    /// The top-level module that the file belongs to; none for `lib.rs`.
+    /// The module that the file belongs to: its room and its name there. None for
+    /// the roots of crates and of rooms, which only list what is inside.
     fn module(&self) -> Option<String> {
-        let first = self.path.components().next()?;
-        let name = Path::new(first.as_os_str()).file_stem()?.to_str()?;
-        (name != "lib").then(|| name.to_owned())
+        let parts: Vec<&str> = self
+            .path
+            .iter()
+            .map(|part| part.to_str().unwrap())
+            .collect();
+        let stem = |part: &str| part.trim_end_matches(".rs").to_owned();
+        let rooms = ["data", "engine", "trust"];
+        match parts.as_slice() {
+            ["lib.rs"] => None,
+            [room, "mod.rs"] if rooms.contains(room) => None,
+            [room, module, ..] if rooms.contains(room) => Some(format!("{room}::{}", stem(module))),
+            ["model", "folds.rs"] => Some("model::folds".into()),
+            [module, ..] => Some(stem(module)),
+            [] => None,
+        }
     }
 
     /// Whether the file holds nothing but tests.
@@ -76,117 +66,172 @@ impl Source {
         if self.is_test() {
             return Vec::new();
         }
-        self.text
-            .lines()
-            .take_while(|line| !line.trim_start().starts_with("mod tests"))
-            .map(|line| match line.trim_start().starts_with("//") {
-                true => "",
-                false => line,
-            })
+        let before_tests = |line: &&str| {
+            let line = line.trim_start();
+            !(line.starts_with("mod tests") || line.starts_with("pub(crate) mod tests"))
+        };
+        let lines = self.text.lines().take_while(before_tests);
+        let comment = |line: &str| line.trim_start().starts_with("//");
+        lines
+            .map(|line| if comment(line) { "" } else { line })
             .collect()
     }
 }
 
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
 fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut folders = vec![root.clone()];
     let mut found = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = fs::read_to_string(&path).unwrap();
-                let path = path.strip_prefix(&root).unwrap().to_owned();
-                found.push(Source { path, text });
+    for (crate_name, _) in CRATES {
+        let root = crates().join(crate_name).join("src");
+        let mut folders = vec![root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|extension| extension == "rs") {
+                    let text = fs::read_to_string(&path).unwrap();
+                    let path = path.strip_prefix(&root).unwrap().to_owned();
+                    found.push(Source {
+                        crate_name,
+                        path,
+                        text,
+                    });
+                }
             }
         }
     }
-    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.sort_by(|a, b| (a.crate_name, &a.path).cmp(&(b.crate_name, &b.path)));
     assert!(!found.is_empty());
     found
 }
 
-fn layer(module: &str) -> Option<u32> {
-    let entry = LAYERS.iter().find(|(name, _)| *name == module);
-    entry.map(|(_, layer)| *layer)
-}
-
-/// The top-level modules that some code names by `crate::`, alone or as a list
-/// in braces.
+/// The paths that some code names by `crate::`, alone or as a list in braces, as
+/// far as they are modules.
 fn imports(code: &str) -> Vec<String> {
-    let mut modules = Vec::new();
-    for (place, path) in code.match_indices("crate::") {
+    let mut paths = Vec::new();
+    for (place, start) in code.match_indices("crate::") {
         let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-        if code[..place].ends_with(is_word) {
-            continue;
-        }
-        let rest = &code[place + path.len()..];
-        match rest.strip_prefix('{') {
-            Some(list) => modules.extend(list_heads(list)),
-            None => modules.push(head(rest)),
+        if !code[..place].ends_with(is_word) {
+            branches("", &code[place + start.len()..], &mut paths);
         }
     }
-    // Upper-case names are re-exports at the crate's root; macros end in `!`.
-    modules.retain(|name| name.starts_with(|c: char| c.is_lowercase()));
-    modules
+    paths
 }
 
-fn head(text: &str) -> String {
-    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_');
-    text[..end.unwrap_or(text.len())].to_owned()
-}
-
-/// The first name of each item of `a::x, b::{y, z}, c}`.
-fn list_heads(list: &str) -> Vec<String> {
-    let mut heads = Vec::new();
-    let (mut depth, mut start) = (0, 0);
-    for (place, c) in list.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' | ',' if depth == 0 => {
-                heads.push(head(list[start..place].trim_start()));
-                start = place + 1;
-                if c == '}' {
-                    break;
-                }
+/// Adds the paths of `a::{b::C, d}` behind a prefix; returns what follows them.
+fn branches<'c>(prefix: &str, code: &'c str, paths: &mut Vec<String>) -> &'c str {
+    if let Some(mut list) = code.strip_prefix('{') {
+        loop {
+            list = branches(prefix, list.trim_start(), paths).trim_start();
+            match list.strip_prefix(',') {
+                Some(rest) => list = rest.trim_start(),
+                None => return list.strip_prefix('}').unwrap_or(list),
             }
-            '}' => depth -= 1,
-            _ => {}
+            if let Some(rest) = list.strip_prefix('}') {
+                return rest;
+            }
         }
     }
-    heads
+    let end = code.find(|c: char| !c.is_alphanumeric() && c != '_');
+    let (name, rest) = code.split_at(end.unwrap_or(code.len()));
+    match rest.strip_prefix("::") {
+        Some(rest) if name.starts_with(|c: char| c.is_lowercase()) => {
+            branches(&format!("{prefix}{name}::"), rest, paths)
+        }
+        _ => {
+            paths.push(format!("{prefix}{name}"));
+            rest
+        }
+    }
 }
 
 #[test]
-fn imports_run_in_one_direction() {
-    let mut faults = Vec::new();
+fn crates_are_built_from_what_the_picture_shows() {
+    for (name, allowed) in CRATES {
+        let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
+        let dependencies = manifest.split("\n[dependencies]").nth(1).unwrap_or("");
+        let dependencies = dependencies.split("\n[").next().unwrap();
+        let found: BTreeSet<&str> = dependencies
+            .lines()
+            .filter_map(|line| line.strip_prefix("linkproof"))
+            .map(|line| line.split(['.', ' ']).next().unwrap())
+            .map(|name| name.strip_prefix('-').unwrap_or("linkproof"))
+            .collect();
+        assert_eq!(found, allowed.iter().copied().collect(), "crates/{name}");
+    }
+}
+
+#[test]
+fn modules_import_what_the_picture_shows() {
+    let modules: BTreeSet<String> = sources()
+        .iter()
+        .filter(|source| source.crate_name == "method")
+        .filter_map(Source::module)
+        .collect();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for source in sources() {
-        let Some(module) = source.module() else {
+        let (Some(module), "method") = (source.module(), source.crate_name) else {
             continue;
         };
-        let Some(own) = layer(&module) else {
-            faults.push(format!(
-                "module `{module}` ({}) has no layer: add it to LAYERS in tests/architecture.rs",
-                source.path.display()
-            ));
-            continue;
-        };
-        for import in imports(&source.code().join("\n")) {
-            let fault = match layer(&import) {
-                _ if import == module => continue,
-                Some(other) if other < own => continue,
-                Some(other) => format!("of layer {other}, which is not below {own}"),
-                None => "which has no layer: add it to LAYERS".to_owned(),
-            };
-            faults.push(format!(
-                "{}: `{module}` imports `{import}`, {fault}",
-                source.path.display()
-            ));
+        let entry = found.entry(module.clone()).or_default();
+        for path in imports(&source.code().join("\n")) {
+            if path.starts_with("support") {
+                continue;
+            }
+            let inside = |name: &&String| path == **name || path.starts_with(&format!("{name}::"));
+            let target = modules.iter().filter(inside).max_by_key(|name| name.len());
+            let target = target.unwrap_or_else(|| {
+                let file = source.path.display();
+                panic!("{file} imports crate::{path}: say which module it is from")
+            });
+            if *target != module {
+                entry.insert(target.clone());
+            }
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let known: BTreeMap<String, BTreeSet<String>> = IMPORTS
+        .iter()
+        .map(|(module, imports)| {
+            let imports = imports.iter().map(|&name| name.to_owned());
+            ((*module).to_owned(), imports.collect())
+        })
+        .collect();
+    let list: Vec<String> = found
+        .iter()
+        .map(|(module, imports)| {
+            format!("    ({module:?}, &{imports:?}),")
+                .replace(['{'], "[")
+                .replace('}', "]")
+        })
+        .collect();
+    assert_eq!(
+        found,
+        known,
+        "the list that is true now:\n{}",
+        list.join("\n")
+    );
+}
+
+/// No module imports, by others or itself, what imports it.
+#[test]
+fn imports_run_in_one_direction() {
+    let mut left: BTreeMap<&str, BTreeSet<&str>> = IMPORTS
+        .iter()
+        .map(|(module, imports)| (*module, imports.iter().copied().collect()))
+        .collect();
+    while !left.is_empty() {
+        let free: Vec<&str> = left
+            .iter()
+            .filter(|(_, imports)| imports.iter().all(|import| !left.contains_key(import)))
+            .map(|(module, _)| *module)
+            .collect();
+        assert!(!free.is_empty(), "a circle among {:?}", left.keys());
+        left.retain(|module, _| !free.contains(module));
+    }
 }
 
 #[test]
@@ -195,20 +240,21 @@ fn files_stay_short() {
         let n_lines = source.text.lines().count();
         assert!(
             n_lines <= MAX_LINES,
-            "{}: {n_lines} lines; past {MAX_LINES}, split it by concept",
+            "crates/{}/src/{}: {n_lines} lines; past {MAX_LINES}, split it by concept",
+            source.crate_name,
             source.path.display()
         );
     }
 }
 
 #[test]
-fn the_library_neither_panics_nor_prints() {
+fn libraries_neither_panic_nor_print_nor_speak_of_options() {
     let mut faults = Vec::new();
-    for source in sources() {
+    for source in sources().iter().filter(|source| source.crate_name != "cli") {
         for (number, line) in (1..).zip(source.code()) {
             for word in FORBIDDEN.iter().filter(|word| line.contains(**word)) {
-                let path = source.path.display();
-                faults.push(format!("{path}, line {number}: `{word}` in library code"));
+                let (name, path) = (source.crate_name, source.path.display());
+                faults.push(format!("crates/{name}/src/{path}, line {number}: {word}"));
             }
         }
     }
@@ -218,10 +264,19 @@ fn the_library_neither_panics_nor_prints() {
 #[test]
 fn imports_are_recognised() {
     let code = "use crate::error::{Error, Result};\n\
-                use crate::{graph::Graph, io::{self, npy}, ids};\n\
+                use crate::{data::{graph::Graph, ids}, model::fit};\n\
                 let x = crate::score::value(1); $crate::skipped::x; mycrate::skipped::y;\n\
                 use crate::Error;";
-    assert_eq!(imports(code), ["error", "graph", "io", "ids", "score"]);
+    let expected = [
+        "error::Error",
+        "error::Result",
+        "data::graph::Graph",
+        "data::ids",
+        "model::fit",
+        "score::value",
+        "Error",
+    ];
+    assert_eq!(imports(code), expected);
 }
 
 /// The bodies of the `proptest!` blocks of a text.
@@ -242,12 +297,10 @@ fn property_blocks(text: &str) -> Vec<&str> {
 
 #[test]
 fn property_tests_have_a_fixed_seed_and_run_on_fresh_cases_too() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let makefile = fs::read_to_string(root.join("../../Makefile")).unwrap();
+    let makefile = fs::read_to_string(crates().join("../Makefile")).unwrap();
     let mut texts: Vec<String> = sources().into_iter().map(|source| source.text).collect();
-    for name in ["theory", "measure"] {
-        let path = root.join("tests").join(name).with_extension("rs");
-        texts.push(fs::read_to_string(path).unwrap());
+    for name in ["theory.rs", "measure.rs"] {
+        texts.push(fs::read_to_string(crates().join("method/tests").join(name)).unwrap());
     }
     let mut found = 0;
     for text in &texts {
@@ -256,40 +309,14 @@ fn property_tests_have_a_fixed_seed_and_run_on_fresh_cases_too() {
                 block.contains("cases("),
                 "no config of tests/support: {block}"
             );
-            let tests = block
-                .lines()
-                .filter_map(|line| line.trim_start().strip_prefix("fn "));
-            for test in tests {
-                let name = head(test);
-                assert!(makefile.contains(&name), "{name} is not in the Makefile");
+            let tests = block.lines();
+            for test in tests.filter_map(|line| line.trim_start().strip_prefix("fn ")) {
+                let end = test.find(|c: char| !c.is_alphanumeric() && c != '_');
+                let name = &test[..end.unwrap()];
+                assert!(makefile.contains(name), "{name} is not in the Makefile");
                 found += 1;
             }
         }
     }
     assert!(found >= 10, "{found}");
-}
-
-/// The library names settings by their fields; options are the words of the command
-/// line.
-#[test]
-fn no_text_speaks_of_options() {
-    let mut found = Vec::new();
-    for source in sources() {
-        if source.module().as_deref() == Some(OF_COMMANDS) {
-            continue;
-        }
-        for (number, line) in source.code().iter().enumerate() {
-            let mut places = line.match_indices("--");
-            let is_option = |(place, _): (usize, &str)| {
-                let before = line[..place].chars().next_back();
-                let after = line[place + 2..].chars().next();
-                before.is_none_or(|c| " \"(`'".contains(c))
-                    && after.is_some_and(|c| c.is_ascii_lowercase())
-            };
-            if places.any(is_option) {
-                found.push(format!("{}:{}", source.path.display(), number + 1));
-            }
-        }
-    }
-    assert!(found.is_empty(), "{found:?}");
 }

@@ -1,0 +1,126 @@
+//! Options that several commands share, as typed.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::Args;
+use linkproof::data::graph::{Duplicates, LinkRules, SelfLinks};
+use linkproof::io::LinkOptions;
+
+/// A parser of one of the library's closed sets of names.
+macro_rules! choice {
+    ($kind:ty) => {{
+        use clap::builder::TypedValueParser;
+        clap::builder::PossibleValuesParser::new(<$kind>::ALL.iter().map(|kind| kind.name()))
+            .try_map(|name| name.parse::<$kind>())
+    }};
+}
+pub(crate) use choice;
+
+/// A whole number, as typed.
+pub fn whole(text: &str) -> Result<usize, String> {
+    let number = text.parse();
+    number.map_err(|_| "expected a whole number of 0 or more".to_owned())
+}
+
+/// A number, as typed; whether it is in range is for others to say.
+pub fn real(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "expected a number".to_owned())
+}
+
+/// A word as a shell takes it.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_-.:/@=".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// How listed links become a graph.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Inputs")]
+pub struct LinkRuleArgs {
+    /// What to do with a pair that is listed more than once
+    #[arg(long, value_name = "RULE", default_value = "error", value_parser = choice!(Duplicates))]
+    duplicates: Duplicates,
+    /// What to do with a link from a node to itself
+    #[arg(long, value_name = "RULE", default_value = "error", value_parser = choice!(SelfLinks))]
+    self_links: SelfLinks,
+}
+
+impl LinkRuleArgs {
+    /// The rules that are not the usual ones, as options.
+    pub fn typed(&self) -> String {
+        let mut text = String::new();
+        if self.duplicates != Duplicates::default() {
+            text.push_str(&format!(" --duplicates {}", self.duplicates));
+        }
+        if self.self_links != SelfLinks::default() {
+            text.push_str(&format!(" --self-links {}", self.self_links));
+        }
+        text
+    }
+
+    /// As the reader of links wants it.
+    pub fn options(&self) -> LinkOptions {
+        LinkOptions {
+            rules: LinkRules {
+                duplicates: self.duplicates,
+                self_links: self.self_links,
+            },
+        }
+    }
+}
+
+/// A file of data vectors, perhaps with the name of their view.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureFile {
+    /// The view; unset where there is only one, or where `--view` says.
+    pub view: Option<String>,
+    /// The file.
+    pub path: PathBuf,
+}
+
+impl FromStr for FeatureFile {
+    type Err = String;
+
+    /// `FILE` or `NAME=FILE`. A file whose whole name has a `=` in it is taken
+    /// for that file where it exists.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            Some((_, "")) => Err("expected FILE or NAME=FILE".to_owned()),
+            Some((name, path)) if !name.is_empty() && !Path::new(text).exists() => {
+                Ok(FeatureFile {
+                    view: Some(name.to_owned()),
+                    path: path.into(),
+                })
+            }
+            _ => Ok(FeatureFile {
+                view: None,
+                path: text.into(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn feature_files_with_and_without_a_view() {
+        let parse = |text: &str| text.parse::<FeatureFile>().unwrap();
+        let named = parse("text=dir/x.npy");
+        assert_eq!(named.view.as_deref(), Some("text"));
+        assert_eq!(named.path, Path::new("dir/x.npy"));
+        assert_eq!(parse("x.npy").view, None);
+        assert_eq!(parse("=x").path, Path::new("=x"));
+        assert!("text=".parse::<FeatureFile>().is_err());
+        let folder = tempfile::tempdir().unwrap();
+        let odd = folder.path().join("a=b.npy");
+        std::fs::write(&odd, "").unwrap();
+        let found = parse(odd.to_str().unwrap());
+        assert_eq!((found.view, found.path), (None, odd));
+    }
+}

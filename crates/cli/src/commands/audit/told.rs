@@ -1,0 +1,187 @@
+//! What an audit tells: its tables, its JSON and its words.
+
+use std::path::Path;
+
+use linkproof::io::{self, Field};
+use linkproof::trust::audit::Missing;
+use linkproof::trust::robust::{Audit, Beliefs, Limits};
+use linkproof::{Error, Fitted};
+use serde_json::{Value, json};
+
+use super::{AuditArgs, missing_path};
+use crate::robust::trust_in_words;
+use crate::session::counted;
+
+pub(super) fn write_links(path: &Path, model: &Fitted, found: &Audit) -> Result<(), Error> {
+    let columns = found.columns();
+    let names = columns.iter().map(|(name, _)| name.as_str());
+    let names: Vec<&str> = ["src", "dst"].into_iter().chain(names).collect();
+    io::write_table(path, &names, |rows| {
+        for (place, link) in found.links.iter().enumerate() {
+            let ends = [link.verdict.src, link.verdict.dst];
+            let [src, dst] = ends.map(|row| model.ids().name(row as usize));
+            let numbers = columns.iter().map(|(_, numbers)| match numbers[place] {
+                none if none.is_nan() => Field::Text(""),
+                number => Field::Real(number),
+            });
+            let ends = [Field::Text(&src), Field::Text(&dst)];
+            rows.row(&ends.into_iter().chain(numbers).collect::<Vec<_>>())?;
+        }
+        Ok(())
+    })
+}
+
+pub(super) fn write_missing(path: &Path, model: &Fitted, missing: &[Missing]) -> Result<(), Error> {
+    io::write_table(path, &["src", "dst", "mu"], |rows| {
+        for pair in missing {
+            let [src, dst] = [pair.src, pair.dst].map(|row| model.ids().name(row as usize));
+            rows.row(&[Field::Text(&src), Field::Text(&dst), Field::Real(pair.mu)])?;
+        }
+        Ok(())
+    })
+}
+
+pub(super) fn as_json(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Limits) -> Value {
+    let name = |row: u32| model.ids().name(row as usize).into_owned();
+    let missing: Vec<Value> = found
+        .missing
+        .iter()
+        .map(|pair| json!({ "src": name(pair.src), "dst": name(pair.dst), "mu": pair.mu }))
+        .collect();
+    let contest = found.contest.map(|contest| {
+        json!({ "fit": contest.fit, "cosine": contest.baseline, "links": contest.links,
+                "cosine_is_better": contest.baseline_is_better() })
+    });
+    let beliefs = found.beliefs.as_ref();
+    let mut json = json!({
+        "out": args.out.display().to_string(),
+        "clean": args.clean.as_ref().map(|path| path.display().to_string()),
+        "links": found.links.len(),
+        "suspects": found.n_suspects(),
+        "false_discovery_rate": limits.beliefs,
+        "fdr": limits.own.as_ref().and_then(|own| own.fdr), "min_trust": args.min_trust,
+        "cross_fit": args.cross_fit,
+        "random_share": found.random_share,
+        "too_heavy": found.too_heavy,
+        "auc_against_random_pairs": contest,
+        "missing": missing,
+        "ordered_by": if found.is_by_belief() { "belief" } else { "trust" },
+        "judged_by_links_alone": beliefs.map(|beliefs| beliefs.by_links_alone),
+        "not_judged": beliefs.and_then(|beliefs| beliefs.why_not.as_ref()),
+        "abstained": beliefs.map(|beliefs| beliefs.abstained),
+        "share_false": null, "auc_decoys": null, "implanted": null,
+    });
+    let trust = json!(beliefs.and_then(|beliefs| beliefs.trust.as_ref()));
+    if let (Value::Object(all), Value::Object(trust)) = (&mut json, trust) {
+        all.extend(trust);
+    }
+    json
+}
+
+pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Limits) -> String {
+    use std::fmt::Write;
+    const SHOWN: usize = 5;
+    let (n, called) = (found.links.len(), found.n_suspects());
+    let share = 100.0 * found.random_share;
+    let mut text = format!(
+        "{called} of {} are suspects ({})",
+        counted(n, "link"),
+        limits_in_words(limits)
+    );
+    if let Some(beliefs) = &found.beliefs {
+        text.push_str(&beliefs_in_words(beliefs));
+    }
+    let _ = write!(
+        text,
+        "\n  existence about {share:.0}% of the links look no better than random pairs\n  \
+         weights   {} too large for the pair (at an error rate of 5%)",
+        found.too_heavy,
+    );
+    if found.too_heavy * 10 > n {
+        text.push_str(
+            "\n            That many are more likely signal than noise: try a fit with --weights log1p.",
+        );
+    }
+    if let Some(contest) = &found.contest {
+        let _ = write!(
+            text,
+            "\n  baseline  links that no fit saw against random pairs, AUC: model {:.3}, cosine of the \
+             data vectors {:.3}",
+            contest.fit, contest.baseline
+        );
+        if contest.baseline_is_better() {
+            text.push_str(
+                "\n            The data vectors alone do better here: rank by the column cosine instead.",
+            );
+        }
+    }
+    let name = |row: u32| model.ids().name(row as usize);
+    text.push_str(match found.is_by_belief() {
+        true => "\n  least believed first",
+        false => "\n  least trusted first",
+    });
+    for link in found.links.iter().take(SHOWN) {
+        let verdict = &link.verdict;
+        let _ = write!(
+            text,
+            "\n    {} - {}  weight {}, expected {:.3e}, trust {:.2e}",
+            name(verdict.src),
+            name(verdict.dst),
+            verdict.weight,
+            verdict.mu,
+            verdict.trust
+        );
+        if let Some(judged) = link.judged.filter(|_| found.is_by_belief()) {
+            let _ = write!(text, ", belief {:.3}", judged.belief);
+        }
+    }
+    if !found.missing.is_empty() {
+        text.push_str("\n  strongest pairs without a link");
+        for pair in found.missing.iter().take(SHOWN) {
+            let (src, dst) = (name(pair.src), name(pair.dst));
+            let _ = write!(text, "\n    {src} - {dst}  expected {:.3}", pair.mu);
+        }
+    }
+    let _ = write!(text, "\nWritten to {}", args.out.display());
+    if let Some(clean) = &args.clean {
+        let _ = write!(
+            text,
+            ", {} kept in {}",
+            counted(n - called, "link"),
+            clean.display()
+        );
+    }
+    if args.missing > 0 {
+        let _ = write!(text, ", missing pairs in {}", missing_path(args).display());
+    }
+    text.push('.');
+    text
+}
+
+fn limits_in_words(limits: &Limits) -> String {
+    let beliefs = limits.beliefs.map(|rate| {
+        let percent = 100.0 * rate;
+        format!("the least believed, at most {percent}% of them sound")
+    });
+    let own = limits.own;
+    let fdr = own.and_then(|own| own.fdr);
+    let fdr = fdr.map(|fdr| format!("sound with a chance of {fdr} or less"));
+    let trust = own.and_then(|own| own.trust);
+    let trust = trust.map(|trust| format!("of a trust below {trust}"));
+    let all: Vec<String> = beliefs.into_iter().chain(fdr).chain(trust).collect();
+    all.join(", or ")
+}
+
+fn beliefs_in_words(beliefs: &Beliefs) -> String {
+    let trust = beliefs.trust.as_ref();
+    let mut text = trust.map_or_else(String::new, trust_in_words);
+    if let Some(why_not) = &beliefs.why_not {
+        text.push_str(&format!("\n  judged    no: {why_not}"));
+    } else if beliefs.by_links_alone {
+        text.push_str(
+            "\n  note      judged by links alone: give the model's data vectors, --features FILE, \
+             for more",
+        );
+    }
+    text
+}

@@ -1,0 +1,370 @@
+//! `linkproof fit`: from links and data vectors to a model folder.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
+use linkproof::io::{gamma_json, write_model};
+use linkproof::select::{Selection, select};
+use linkproof::trust::robust::{RobustSummary, fit_model};
+use linkproof::{Error, Fit, Fitted, Runtime};
+use serde_json::{Map, Value, json};
+
+use crate::args::{choice, quoted};
+use crate::commands::report::title;
+use crate::data::DataArgs;
+use crate::exit::Usage;
+use crate::inputs::Inputs;
+use crate::labels::KnownLabels;
+use crate::picture::{OnLayout, Pictured, picture_file};
+use crate::progress::Progress;
+use crate::robust;
+use crate::search::{self, SearchArgs};
+use crate::session::{Session, counted, counted_kinds, left_out, peak_memory_bytes};
+use crate::settings::SettingArgs;
+use crate::words::Flags;
+
+/// Fit embeddings to a graph and write a model folder
+///
+/// Reads links, and data vectors where there are any, and writes a folder with
+/// the embeddings and everything that the other commands need. The folder
+/// appears whole or not at all.
+///
+/// Start with --robust. It judges every link by fits that did not see it, fits to
+/// walks over the links that it believes, and chooses the ridge, all without
+/// labels. Where that helps, it averages the embeddings over believed links. It
+/// writes how far it believes each link to beliefs.csv.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLE\n  \
+    linkproof fit --links links.csv --features x.npy --robust --out model\n  \
+    linkproof fit --links links.csv --features x.npy --out model\n  \
+    linkproof fit --links links.csv --score probability --dim 16 --out model\n  \
+    linkproof fit --links links.csv --features x.npy --select --out model\n  \
+    linkproof fit --links links.csv --nodes nodes.csv --features text=t.mtx \\\n      \
+    --features image=i.npy --encoder image=mlp --out model")]
+pub struct FitArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// Labels node,label to keep in the folder for reports; the fit does not use
+    /// them
+    #[arg(long, value_name = "FILE", help_heading = "Inputs")]
+    labels: Option<PathBuf>,
+    /// Folder to write
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    out: PathBuf,
+    /// Replace the model that the folder holds, if it holds nothing else
+    #[arg(long, help_heading = "Output")]
+    force: bool,
+    /// Further formats of the embeddings; may be repeated [default: npy alone]
+    #[arg(long, value_name = "FORMAT", value_parser = choice!(EmbeddingFormat), help_heading = "Output")]
+    format: Vec<EmbeddingFormat>,
+    /// Write the model as a page too, report.html in the folder, as 'linkproof
+    /// report' does
+    #[arg(long, help_heading = "Output")]
+    report: bool,
+    /// Picture of the nodes to write too, .svg or .png
+    #[arg(long, value_name = "FILE", help_heading = "Output", value_parser = picture_file)]
+    plot: Option<PathBuf>,
+    /// How more than two dimensions become two in --report and --plot
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        default_value = "auto",
+        help_heading = "Output"
+    )]
+    layout: OnLayout,
+    /// Believe each link as far as the evidence goes: choose the ridge, judge the
+    /// links, fit to walks over believed links, and average where that helps.
+    /// Takes several times as long as a plain fit. Keeps a --ridge that is given
+    #[arg(long, help_heading = "Without labels", conflicts_with = "select")]
+    robust: bool,
+    /// Choose score, exponent and ridge without labels first, as 'linkproof
+    /// select' does; those that are given here are kept
+    #[arg(long, help_heading = "Without labels")]
+    select: bool,
+    #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
+    settings: SettingArgs,
+}
+
+/// What was found out beside the fit itself.
+struct Findings {
+    inputs: Inputs,
+    selection: Option<Selection>,
+    robust: Option<RobustSummary>,
+}
+
+impl FitArgs {
+    /// The files that are read.
+    fn inputs(&self) -> impl Iterator<Item = &Path> {
+        let more = self.labels.iter().chain(&self.settings.config);
+        self.data.paths().chain(more.map(PathBuf::as_path))
+    }
+
+    fn files(&self) -> Files {
+        Files::default()
+            .reads(self.inputs())
+            .writes_folder(&self.out)
+            .writes(&self.plot)
+    }
+}
+
+/// Runs the command.
+pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
+    let outcome = fit(args, session);
+    outcome.map_err(|error| args.settings.in_config(args.data.in_links(error)))
+}
+
+fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
+    let recipe = match args.robust {
+        true => Some(robust::recipe(&args.settings)?),
+        false => None,
+    };
+    let params = args.settings.params(session.seed())?.check()?;
+    args.data.check()?;
+    if args.search.is_given() && !args.select {
+        return Err(
+            Usage::new("lists of candidates and --hold-out need a search: add --select").into(),
+        );
+    }
+    args.files().check()?;
+    let mut kind = FolderKind::model();
+    if let Some(plot) = &args.plot {
+        kind = kind.and(&args.out, plot)?;
+    }
+    let folder = OutputFolder::create(&args.out, kind, args.force)?;
+    let mut progress = Progress::start(session, "reading");
+    let mut inputs = Inputs::before(args.inputs())?;
+    let data = args.data.read()?;
+    for format in &args.format {
+        format.check(data.ids())?;
+    }
+    let labels = args.labels.as_deref();
+    let labels = labels.map(|path| KnownLabels::read(path, data.ids(), "graph"));
+    let labels = labels.transpose()?;
+    inputs.after();
+    Session::stop_on_interrupt()?;
+    let mut findings = Findings {
+        inputs,
+        selection: None,
+        robust: None,
+    };
+    let fitted = match recipe {
+        Some(recipe) => {
+            progress.say("judging links");
+            let found = fit_model(&params, &data, &recipe, Runtime::watched_by(&progress))?;
+            findings.robust = Some(found.summary);
+            found.model
+        }
+        None => {
+            let mut params = params;
+            if args.select {
+                progress.say("choosing settings");
+                let wanted = args.search.search(params.given(), &args.settings);
+                let found = select(
+                    params.given(),
+                    &data,
+                    &wanted,
+                    Runtime::watched_by(&progress),
+                )?;
+                params = found.chosen.params(params.given()).check()?;
+                findings.selection = Some(found);
+            }
+            progress.say("starting the fit");
+            Fit::new(&params)
+                .runtime(Runtime::watched_by(&progress))
+                .run(&data)?
+        }
+    };
+    let classes = labels.as_ref().map(|known| known.classes.clone());
+    let fitted = fitted.with_classes(classes)?;
+    let record = record(&findings);
+    write_model(&fitted, &folder, &record)?;
+    write_formats(args, &fitted, &folder)?;
+    let pictured = Pictured {
+        model: &fitted,
+        classes: fitted.classes(),
+        seed: fitted.params().seed,
+    };
+    let layout = (args.report || args.plot.is_some())
+        .then(|| pictured.layout(args.layout, &mut progress))
+        .transpose()?;
+    if let Some(layout) = layout.as_ref().filter(|_| args.report) {
+        let page = folder.file(model_files::REPORT);
+        pictured.write_page(&page, &title(&args.out), &record, layout)?;
+    }
+    progress.end();
+    folder.commit()?;
+    // With the model in place: the picture may be meant for the same folder.
+    if let (Some(path), Some(layout)) = (&args.plot, &layout) {
+        pictured.write_plot(path, layout)?;
+    }
+    let peak = peak_memory_bytes();
+    let n_unknown = labels.map_or(0, |labels| labels.n_unknown);
+    let words = summary(args, &fitted, n_unknown, &findings, peak);
+    session.finish(&as_json(args, &fitted, &findings, peak), &words)
+}
+
+/// What `fit.json` records beside the fit itself.
+fn record(findings: &Findings) -> Map<String, Value> {
+    let command: Vec<String> = std::env::args_os()
+        .map(|arg| arg.to_string_lossy().into_owned())
+        .collect();
+    let mut record = Map::from_iter([
+        ("inputs".to_owned(), findings.inputs.json()),
+        (
+            "versions".to_owned(),
+            json!({ "linkproof": env!("CARGO_PKG_VERSION"),
+                    "system": std::env::consts::OS,
+                    "processor": std::env::consts::ARCH,
+                    "instructions": linkproof::instructions().ok() }),
+        ),
+        ("peak_memory_bytes".to_owned(), json!(peak_memory_bytes())),
+        ("command".to_owned(), json!(command)),
+    ]);
+    if let Some(selection) = &findings.selection {
+        record.insert("selection".to_owned(), search::as_json(selection));
+    }
+    if let Some(robust) = &findings.robust {
+        record.insert("robust".to_owned(), json!(robust));
+    }
+    record
+}
+
+fn write_formats(args: &FitArgs, fitted: &Fitted, folder: &OutputFolder) -> Result<(), Error> {
+    for format in &args.format {
+        if *format == EmbeddingFormat::Npy {
+            continue; // always there
+        }
+        let file = folder.file(&format!("embeddings.{format}"));
+        let (n, dim) = (fitted.n_nodes(), fitted.dim());
+        io::write_embeddings(file, *format, fitted.ids(), n, dim, fitted.recommended())?;
+    }
+    Ok(())
+}
+
+fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u64>) -> Value {
+    let report = fitted.report();
+    let params = fitted.params();
+    json!({
+        "score": params.score,
+        "beta": params.beta,
+        "ridge": params.ridge,
+        "selection": findings.selection.as_ref().map(search::as_json),
+        "robust": findings.robust,
+        "out": args.out.display().to_string(),
+        "nodes": fitted.n_nodes(),
+        "links": fitted.links().n_links(),
+        "dim": fitted.dim(),
+        "gamma": gamma_json(fitted),
+        "value": report.value,
+        "value_is_estimated": report.value_is_estimated,
+        "k": report.k,
+        "notes": report.notes,
+        "stop_reason": report.stop_reason,
+        "steps": report.steps,
+        "best_step": report.best_step,
+        "held_out": report.held_out,
+        "held_out_is_estimated": report.held_out_is_estimated,
+        "seconds": report.seconds,
+        "peak_memory_bytes": peak,
+    })
+}
+
+fn summary(
+    args: &FitArgs,
+    fitted: &Fitted,
+    n_unknown: usize,
+    findings: &Findings,
+    peak: Option<u64>,
+) -> String {
+    let (report, params, out) = (fitted.report(), fitted.params(), args.out.display());
+    let mut text = format!(
+        "{} and {} in {}, {} score",
+        counted(fitted.n_nodes(), "node"),
+        counted(fitted.links().n_links(), "link"),
+        counted(fitted.dim(), "dimension"),
+        params.score,
+    );
+    if params.score != linkproof::params::ScoreKind::Likelihood {
+        let _ = write!(text, " with beta {}", params.beta);
+    }
+    let about = |is_estimated| if is_estimated { "about " } else { "" };
+    let _ = write!(
+        text,
+        "\n  value     {}{:.6} over the training pairs\n  stopped   {} after {} in {:.1} s",
+        about(report.value_is_estimated),
+        report.value,
+        json!(report.stop_reason).as_str().unwrap_or_default(),
+        counted(report.steps, "step"),
+        report.seconds,
+    );
+    if let Some(peak) = peak {
+        let _ = write!(text, ", {} MB of memory at most", peak >> 20);
+    }
+    if let Some((start, best)) = report.held_out {
+        let _ = write!(
+            text,
+            "\n  held out  {}{best:.6} per pair (from {start:.6}), best at step {}",
+            about(report.held_out_is_estimated),
+            report.best_step
+        );
+    }
+    if let Some(selection) = &findings.selection {
+        let _ = write!(
+            text,
+            "\n  selected  {} of {} candidates, by {} fits in {:.1} s",
+            search::in_words(selection),
+            selection.candidates.len(),
+            selection.fits,
+            selection.seconds
+        );
+        for warning in &selection.warnings {
+            let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
+        }
+    }
+    if let Some(robust) = &findings.robust {
+        text.push_str(&robust::words(fitted, robust));
+    }
+    for note in &report.notes {
+        let _ = write!(text, "\n  note      {}", note.told(&Flags));
+    }
+    for path in findings.inputs.changed() {
+        let path = path.display();
+        let _ = write!(
+            text,
+            "\n  warning   {path} was changed while it was read: fit again"
+        );
+    }
+    if report.k != 1.0 && findings.robust.is_none() {
+        let _ = write!(
+            text,
+            "\n  lambda    fits the weights up to the factor k = {:.6}, which score multiplies in",
+            report.k
+        );
+    }
+    let counts = report.counts;
+    let mut kinds = left_out(counts.read).to_vec();
+    kinds.push((counts.ignored_links, "link between views that take no part"));
+    kinds.push((n_unknown, "label of nodes that are not in the graph"));
+    let kinds = counted_kinds(&kinds);
+    if !kinds.is_empty() {
+        let _ = write!(text, "\n  left out  {kinds}");
+    }
+    let look = match args.report {
+        true => format!("open {out}/report.html"),
+        false => format!("linkproof report {out}"),
+    };
+    let _ = write!(
+        text,
+        "\nWritten to {out}. Next:\n  {look}\n  linkproof neighbors --model {out} --node {} --out neighbors.csv\n  \
+         linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv\n  \
+         linkproof audit --model {out} {} --out audit.csv",
+        quoted(&fitted.ids().name(0)),
+        args.data.typed(),
+    );
+    text
+}

@@ -1,0 +1,138 @@
+//! `linkproof neighbors`: the nodes with the largest expected weights.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use clap::Args;
+use linkproof::Fitted;
+use linkproof::error::shown;
+use linkproof::io::load;
+use linkproof::io::{self, Field};
+use linkproof::model::Neighbor;
+use rayon::prelude::*;
+use serde_json::json;
+
+use crate::args::FeatureFile;
+use crate::exit::Usage;
+use crate::session::{Session, counted};
+use crate::unseen::{Embedded, UnseenArgs};
+
+/// Find the nearest nodes by expected weight
+///
+/// Writes CSV node,neighbor,rank,mu: for each node that was asked for, its
+/// nearest training nodes, the nearest first with rank 1.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLE\n  \
+    linkproof neighbors --model model --node 17 --top 5 --out neighbors.csv\n  \
+    linkproof neighbors --model model --features new.npy --out neighbors.csv")]
+pub struct NeighborsArgs {
+    /// Model folder
+    #[arg(long, value_name = "DIR")]
+    model: PathBuf,
+    /// Training node to start from; may be repeated
+    #[arg(long, value_name = "ID", required_unless_present = "features")]
+    node: Vec<String>,
+    /// Data vectors of unseen nodes to start from; NAME=FILE for a view
+    #[arg(long, value_name = "[NAME=]FILE", conflicts_with = "node")]
+    features: Vec<FeatureFile>,
+    /// Only neighbors of this view
+    #[arg(long, value_name = "V")]
+    within: Option<String>,
+    /// How many neighbors to list for each node
+    #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
+    top: u32,
+    /// CSV file to write: node,neighbor,rank,mu
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    unseen: UnseenArgs,
+}
+
+/// Where a search starts.
+struct Query<'a> {
+    name: Cow<'a, str>,
+    y: &'a [f32],
+    view: usize,
+    /// The row of a training node, which is no neighbor of itself.
+    row: Option<usize>,
+}
+
+/// Runs the command.
+pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
+    let files = args.unseen.files(&args.model, &args.features);
+    files.writes([&args.out]).check()?;
+    let model = load(&args.model)?.model;
+    let within = args.within.as_deref();
+    let within = within.map(|name| model.view(Some(name))).transpose()?;
+    let unseen = args.unseen.embed(&model, &args.features)?;
+    let queries = if args.node.is_empty() {
+        unseen_queries(&unseen, model.dim())
+    } else {
+        training_queries(args, &model)?
+    };
+    let found: Vec<Vec<Neighbor>> = queries
+        .par_iter()
+        .map(|query| model.neighbors(query.y, query.view, args.top as usize, query.row, within))
+        .collect::<Result<_, _>>()?;
+    io::write_table(&args.out, &["node", "neighbor", "rank", "mu"], |rows| {
+        for (query, neighbors) in queries.iter().zip(&found) {
+            for (rank, neighbor) in (1..).zip(neighbors) {
+                rows.row(&[
+                    Field::Text(&query.name),
+                    Field::Text(&model.ids().name(neighbor.row)),
+                    Field::Whole(rank),
+                    Field::Real(neighbor.mu),
+                ])?;
+            }
+        }
+        Ok(())
+    })?;
+    let out = args.out.display().to_string();
+    let n: usize = found.iter().map(Vec::len).sum();
+    let words = format!(
+        "{} of {}, written to {out}",
+        counted(n, "neighbor"),
+        counted(queries.len(), "node")
+    );
+    let json = json!({ "out": out, "nodes": queries.len(), "neighbors": n });
+    session.finish(&json, &words)
+}
+
+fn training_queries<'a>(
+    args: &'a NeighborsArgs,
+    model: &'a Fitted,
+) -> Result<Vec<Query<'a>>, Usage> {
+    args.node
+        .iter()
+        .map(|id| {
+            let row = model.ids().row(id).ok_or_else(|| {
+                let nodes = args.model.join("nodes.csv");
+                let nodes = nodes.display();
+                Usage::new(format!(
+                    "--node {}: no such node; expected an id of {nodes}",
+                    shown(id)
+                ))
+            })? as usize;
+            Ok(Query {
+                name: id.into(),
+                y: model.row(row),
+                view: model.node_views()[row] as usize,
+                row: Some(row),
+            })
+        })
+        .collect()
+}
+
+fn unseen_queries(unseen: &[Embedded], dim: usize) -> Vec<Query<'_>> {
+    let rows = |part| (0..Embedded::len(part)).map(move |row| (part, row));
+    unseen
+        .iter()
+        .flat_map(rows)
+        .map(|(part, row)| Query {
+            name: part.ids.name(row),
+            y: part.row(row, dim),
+            view: part.view,
+            row: None,
+        })
+        .collect()
+}

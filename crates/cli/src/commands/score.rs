@@ -1,0 +1,127 @@
+//! `linkproof score`: expected weights of pairs.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use linkproof::data::ids::Ids;
+use linkproof::error::quote;
+use linkproof::io::load;
+use linkproof::io::{self, Field, ListedPair, PairList};
+use linkproof::{Error, Fitted};
+use serde_json::json;
+
+use crate::args::FeatureFile;
+use crate::exit::Usage;
+use crate::session::{Session, counted};
+use crate::unseen::{Embedded, UnseenArgs};
+
+/// Give the expected weight of pairs of nodes
+///
+/// Writes CSV src,dst,mu in the order of --pairs, with the ids as they stand
+/// there. An id that the model has not seen is looked up in --features and
+/// embedded.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLE\n  \
+    linkproof score --model model --pairs pairs.csv --out scores.csv\n  \
+    linkproof score --model model --pairs pairs.csv --features new.csv --out scores.csv")]
+pub struct ScoreArgs {
+    /// Model folder
+    #[arg(long, value_name = "DIR")]
+    model: PathBuf,
+    /// Pairs: CSV or TSV src,dst, with or without header; also .gz, .zst
+    #[arg(long, value_name = "FILE")]
+    pairs: PathBuf,
+    /// Data vectors of unseen nodes; NAME=FILE for a view; may be repeated
+    #[arg(long, value_name = "[NAME=]FILE")]
+    features: Vec<FeatureFile>,
+    /// CSV file to write: src,dst,mu
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    unseen: UnseenArgs,
+}
+
+/// Runs the command.
+pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
+    let files = args.unseen.files(&args.model, &args.features);
+    files.reads([&args.pairs]).writes([&args.out]).check()?;
+    let model = load(&args.model)?.model;
+    let list = io::read_pairs(&args.pairs)?;
+    let unseen = args.unseen.embed(&model, &args.features)?;
+    for (file, part) in args.features.iter().zip(&unseen) {
+        check_ids(&model, file, part)?;
+    }
+    let nodes: Vec<Option<Node<'_>>> = (0..list.names().len())
+        .map(|row| find(&model, &unseen, list.names().name(row)))
+        .collect();
+    let mu = list
+        .pairs()
+        .iter()
+        .map(|pair| expected_weight(args, &model, &list, &nodes, pair))
+        .collect::<Result<Vec<f64>, Error>>()?;
+    io::write_table(&args.out, &["src", "dst", "mu"], |rows| {
+        for (pair, &mu) in list.pairs().iter().zip(&mu) {
+            let [src, dst] = [pair.src, pair.dst].map(|row| list.names().name(row as usize));
+            rows.row(&[Field::Text(src), Field::Text(dst), Field::Real(mu)])?;
+        }
+        Ok(())
+    })?;
+    let out = args.out.display().to_string();
+    let words = format!("{} scored, written to {out}", counted(mu.len(), "pair"));
+    session.finish(&json!({ "out": out, "pairs": mu.len() }), &words)
+}
+
+/// An embedding and the place of its view.
+type Node<'a> = (&'a [f32], usize);
+
+/// Rows of unseen nodes without names count from 0, as those of the training
+/// nodes may; refuse them where every one would be taken for a training node.
+fn check_ids(model: &Fitted, file: &FeatureFile, part: &Embedded) -> Result<(), Usage> {
+    let Ids::Rows(n) = part.ids else {
+        return Ok(());
+    };
+    if (0..n).any(|row| model.ids().row(&row.to_string()).is_none()) {
+        return Ok(());
+    }
+    Err(Usage::new(format!(
+        "--features {}: its rows have the ids 0 to {}, which are ids of training nodes; \
+         expected ids for unseen nodes: --nodes FILE",
+        file.path.display(),
+        n - 1
+    )))
+}
+
+fn find<'a>(model: &'a Fitted, unseen: &'a [Embedded], id: &str) -> Option<Node<'a>> {
+    if let Some(row) = model.ids().row(id) {
+        let row = row as usize;
+        return Some((model.row(row), model.node_views()[row] as usize));
+    }
+    unseen.iter().find_map(|part| {
+        let row = part.ids.row(id)? as usize;
+        Some((part.row(row, model.dim()), part.view))
+    })
+}
+
+fn expected_weight(
+    args: &ScoreArgs,
+    model: &Fitted,
+    list: &PairList,
+    nodes: &[Option<Node<'_>>],
+    pair: &ListedPair,
+) -> Result<f64, Error> {
+    let node = |row: u32| {
+        nodes[row as usize].ok_or_else(|| {
+            let found = format!("node {}", quote(list.names().name(row as usize)));
+            let expected = "nodes of the model or of --features";
+            Error::input(&args.pairs, pair.line, found, expected)
+        })
+    };
+    let (y, z) = (node(pair.src)?, node(pair.dst)?);
+    if !model.takes_part(y.1, z.1) {
+        let [d, e] = [y.1.min(z.1), y.1.max(z.1)].map(|view| model.views()[view].name.as_str());
+        let found = format!("nodes of the views '{d}' and '{e}'");
+        let expected = "a pair of views that took part in the fit (--view-pairs)";
+        return Err(Error::input(&args.pairs, pair.line, found, expected));
+    }
+    Ok(model.expected_weight(y, z))
+}

@@ -1,0 +1,174 @@
+//! `linkproof select`: score, exponent and ridge chosen without labels.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use linkproof::io::{self, Field, Files};
+use linkproof::select::{Selection, select};
+use linkproof::{Error, Params, Runtime};
+use linkproof_pictures::criterion::plot;
+
+use crate::data::DataArgs;
+use crate::picture::write_drawing;
+use crate::progress::Progress;
+use crate::search::{self, SearchArgs};
+use crate::session::Session;
+use crate::settings::SettingArgs;
+
+/// Choose score, exponent and ridge without labels
+///
+/// Cross-validation over folds of the pairs, links and zeros alike: every
+/// candidate is fitted to the other folds and compared on the held-out one by
+/// one fixed score, whatever its own. By default that is the probability score
+/// with beta 0.5, which a corrupted weight among the held-out pairs cannot
+/// mislead; the moment score, which the paper suggests, rejects the right model
+/// where weights are corrupted.
+///
+/// Most candidates are dropped after one or two folds. Differences are per link,
+/// fold by fold, with their standard error.
+#[derive(Debug, Args)]
+#[command(after_help = "EXAMPLE\n  \
+    linkproof select --links links.csv --features x.npy --out chosen.toml\n  \
+    linkproof fit --links links.csv --features x.npy --config chosen.toml --out model\n  \
+    linkproof select --links links.csv --scores moment,probability --betas 0,0.5,1 \\\n      \
+    --ridges 1,10,100 --plot criterion.svg")]
+pub struct SelectArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// File to write: the chosen settings for 'fit --config', or with the
+    /// ending .json everything that was found
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    out: Option<PathBuf>,
+    /// CSV file to write: every candidate with its criterion
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    table: Option<PathBuf>,
+    /// Picture to write, .svg or .png: the criterion against the ridge
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
+    settings: SettingArgs,
+}
+
+/// Runs the command.
+pub fn run(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
+    let outcome = choose(args, session);
+    outcome.map_err(|error| args.settings.in_config(args.data.in_links(error)))
+}
+
+fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
+    let base = args.settings.params(session.seed())?;
+    base.clone().check()?;
+    args.data.check()?;
+    Files::default()
+        .reads(args.data.paths())
+        .reads(&args.settings.config)
+        .writes([&args.out, &args.table, &args.plot].into_iter().flatten())
+        .check()?;
+    let progress = Progress::start(session, "reading");
+    let data = args.data.read()?;
+    progress.say("fitting candidates");
+    Session::stop_on_interrupt()?;
+    let wanted = args.search.search(&base, &args.settings);
+    let selection = select(&base, &data, &wanted, Runtime::watched_by(&progress))?;
+    progress.end();
+    let mut json = search::as_json(&selection);
+    let written = [&args.out, &args.table, &args.plot];
+    let files: Vec<String> = written
+        .into_iter()
+        .flatten()
+        .map(|path| path.display().to_string())
+        .collect();
+    json["files"] = files.clone().into();
+    if let Some(out) = &args.out {
+        match out.extension().is_some_and(|ending| ending == "json") {
+            true => write_text(out, &format!("{json:#}\n"))?,
+            false => write_text(out, &config(&selection, &base)?)?,
+        }
+    }
+    if let Some(table) = &args.table {
+        write_table(table, &selection)?;
+    }
+    if let Some(path) = &args.plot {
+        write_drawing(path, &plot(&selection))?;
+    }
+    let mut words = search::words(&selection);
+    if !files.is_empty() {
+        words.push_str(&format!("\nWritten to {}.", files.join(", ")));
+    }
+    words.push_str(&format!("\nNext:\n  {}", next(args, &selection)));
+    session.finish(&json, &words)
+}
+
+/// The fit with what was chosen.
+fn next(args: &SelectArgs, selection: &Selection) -> String {
+    let data = args.data.typed();
+    match &args.out {
+        Some(out) if out.extension().is_none_or(|ending| ending != "json") => {
+            format!(
+                "linkproof fit {data} --config {} --out model",
+                out.display()
+            )
+        }
+        _ => {
+            let chosen = &selection.chosen;
+            format!(
+                "linkproof fit {data} --score {} --beta {} --ridge {} --dim {} --walks {} --out model",
+                chosen.score, chosen.beta, chosen.ridge, chosen.dim, chosen.walks
+            )
+        }
+    }
+}
+
+/// The chosen settings, with all others as they were, for `fit --config`.
+fn config(selection: &Selection, base: &Params) -> anyhow::Result<String> {
+    let settings = toml::to_string(&selection.chosen.params(base))?;
+    Ok(format!(
+        "# Chosen by linkproof select: held-out {} on {} folds, {} candidates.\n{settings}",
+        selection.criterion,
+        selection.folds,
+        selection.candidates.len()
+    ))
+}
+
+fn write_text(path: &Path, text: &str) -> Result<(), Error> {
+    io::write_file(path, |file| file.write_all(text.as_bytes()))
+}
+
+fn write_table(path: &Path, selection: &Selection) -> Result<(), Error> {
+    let columns = [
+        "score",
+        "beta",
+        "ridge",
+        "dim",
+        "walks",
+        "folds",
+        "criterion",
+        "behind",
+        "standard_error",
+        "steps",
+        "failure",
+    ];
+    io::write_table(path, &columns, |rows| {
+        for one in selection.ranked() {
+            let (entry, candidate) = (&one.entry, &one.entry.candidate);
+            let number = |value: Option<f64>| value.map_or(Field::Text(""), Field::Real);
+            rows.row(&[
+                Field::Text(candidate.score.name()),
+                Field::Real(candidate.beta),
+                Field::Real(candidate.ridge),
+                Field::Whole(candidate.dim as u64),
+                Field::Whole(candidate.walks as u64),
+                Field::Whole(entry.folds.len() as u64),
+                number(one.mean),
+                number(one.behind),
+                number(one.standard_error),
+                Field::Whole(entry.steps as u64),
+                Field::Text(entry.failure.as_deref().unwrap_or_default()),
+            ])?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,121 @@
+//! The options that every command has, put to use.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context;
+use linkproof::data::graph::LinkCounts;
+use linkproof::error::shown_line;
+use serde_json::Value;
+
+use crate::cli::SharedArgs;
+
+/// Whether an interrupt asked the program to stop.
+static STOP: AtomicBool = AtomicBool::new(false);
+
+/// One run of the program.
+#[derive(Debug)]
+pub struct Session {
+    seed: Option<u64>,
+    quiet: bool,
+    json: bool,
+}
+
+impl Session {
+    /// Sets the number of threads, and sees that the machine has the
+    /// instructions that were asked for.
+    pub fn start(shared: &SharedArgs) -> anyhow::Result<Session> {
+        linkproof::instructions()?;
+        if let Some(threads) = shared.threads {
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(usize::from(threads))
+                .build_global()
+                .with_context(|| format!("--threads {threads}: cannot start them"))?;
+        }
+        Ok(Session {
+            seed: shared.seed,
+            quiet: shared.quiet,
+            json: shared.json,
+        })
+    }
+
+    /// Lets an interrupt (Ctrl-C) end a long piece of work between two steps,
+    /// so that nothing is left behind; a second one ends the program at once.
+    pub fn stop_on_interrupt() -> anyhow::Result<()> {
+        ctrlc::set_handler(|| {
+            if STOP.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        })
+        .context("cannot listen for interrupts")
+    }
+
+    /// Whether an interrupt has come.
+    pub fn is_stopped() -> bool {
+        STOP.load(Ordering::Relaxed)
+    }
+
+    /// The seed, if one was given.
+    pub fn seed(&self) -> Option<u64> {
+        self.seed
+    }
+
+    /// Whether progress is wanted and can be seen.
+    pub fn shows_progress(&self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Closes a command: the JSON object, or the words for a person.
+    pub fn finish(&self, json: &Value, words: &str) -> anyhow::Result<()> {
+        let mut out = io::stdout().lock();
+        if self.json {
+            writeln!(out, "{json}")?;
+        } else if !self.quiet {
+            // Words quote ids, which may be of any length and hold anything.
+            for line in words.trim_end().split('\n') {
+                writeln!(out, "{}", shown_line(line))?;
+            }
+        }
+        out.flush()?;
+        Ok(())
+    }
+}
+
+/// A number of things in words: `1 node`, `2 nodes`. The plural `s` goes to
+/// the first word.
+pub fn counted(n: usize, one: &str) -> String {
+    if n == 1 {
+        return format!("1 {one}");
+    }
+    match one.split_once(' ') {
+        Some((word, rest)) => format!("{n} {word}s {rest}"),
+        None => format!("{n} {one}s"),
+    }
+}
+
+/// How many things there are of each kind that there is any of, in words.
+pub fn counted_kinds(kinds: &[(usize, &str)]) -> String {
+    let kinds = kinds.iter().filter(|(count, _)| *count > 0);
+    let kinds: Vec<String> = kinds.map(|(count, what)| counted(*count, what)).collect();
+    kinds.join(", ")
+}
+
+/// The kinds of links that were read and not used.
+pub fn left_out(read: LinkCounts) -> [(usize, &'static str); 3] {
+    [
+        (read.zero, "link of weight zero"),
+        (read.self_links, "self-link"),
+        (read.merged, "repeat that was merged"),
+    ]
+}
+
+/// The largest amount of memory that the program has held so far, in bytes,
+/// where the system tells.
+pub fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kilobytes * 1024)
+}

@@ -1,0 +1,210 @@
+//! Nodes that a model has not seen: their data vectors, and their links where
+//! they bring some.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use linkproof::data::ids::Ids;
+use linkproof::error::Subject;
+use linkproof::io::{self, Files, LinkOptions};
+use linkproof::model::NewLinks;
+use linkproof::trust::robust::{Newcomers, embed_new};
+use linkproof::{Error, Features, Fitted, Graph};
+
+use crate::args::{FeatureFile, LinkRuleArgs};
+use crate::data::Nodes;
+
+/// What may be known of unseen nodes beside their data vectors.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Unseen nodes")]
+pub struct UnseenArgs {
+    /// View of the unseen nodes, where the model has several
+    #[arg(long, value_name = "V")]
+    view: Option<String>,
+    /// Ids of the rows of --features: CSV with a header, the id first,
+    /// optional columns view and row
+    #[arg(long, value_name = "FILE")]
+    nodes: Option<PathBuf>,
+    /// Links of unseen nodes to training nodes, for a model that was fitted
+    /// with --propagate; 'embed' takes them for a robust model too
+    #[arg(long, value_name = "FILE")]
+    links: Option<PathBuf>,
+    #[command(flatten)]
+    rules: LinkRuleArgs,
+}
+
+/// The unseen nodes of `smooth`.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Unseen nodes")]
+pub struct NewArgs {
+    /// Data vectors of unseen nodes: writes their embeddings instead
+    #[arg(long, value_name = "[NAME=]FILE")]
+    new_features: Option<FeatureFile>,
+    /// Ids of the rows of --new-features: CSV with a header, the id first, and
+    /// perhaps columns view and row
+    #[arg(long, value_name = "FILE", requires = "new_features")]
+    new_nodes: Option<PathBuf>,
+    /// Links of unseen nodes, to training nodes or to each other
+    #[arg(long, value_name = "FILE", requires = "new_features")]
+    new_links: Option<PathBuf>,
+    /// View of the unseen nodes, where the model has several
+    #[arg(long, value_name = "V", requires = "new_features")]
+    view: Option<String>,
+}
+
+/// Unseen nodes of one view, as read.
+#[derive(Debug)]
+pub struct Unseen {
+    /// The place of their view in the model.
+    pub view: usize,
+    /// Their ids and data vectors.
+    pub features: Features,
+    /// Their links, where a file has them.
+    pub links: Option<NewLinks>,
+}
+
+/// Unseen nodes of one view, embedded.
+#[derive(Debug)]
+pub struct Embedded {
+    /// Their ids.
+    pub ids: Ids,
+    /// The place of their view in the model.
+    pub view: usize,
+    /// Their embeddings, row after row.
+    pub values: Vec<f32>,
+}
+
+/// The files of unseen nodes, but for their data vectors.
+struct Sources<'a> {
+    view: Option<&'a str>,
+    nodes: Option<Nodes>,
+    links: Option<(&'a Path, Graph)>,
+}
+
+impl<'a> Sources<'a> {
+    fn read(
+        view: Option<&'a str>,
+        nodes: Option<&Path>,
+        links: Option<&'a Path>,
+        rules: &LinkOptions,
+    ) -> Result<Sources<'a>, Error> {
+        let links = links.map(|path| io::read_links(path, rules).map(|links| (path, links)));
+        Ok(Sources {
+            view,
+            nodes: Nodes::read(nodes)?,
+            links: links.transpose()?,
+        })
+    }
+
+    /// The nodes of a file, whose view is said here where the file does not.
+    fn unseen(&self, model: &Fitted, file: &FeatureFile) -> Result<Unseen, Error> {
+        let view = model.view(file.view.as_deref().or(self.view))?;
+        let name = model.views()[view].name.as_str();
+        let name = Some(name).filter(|name| !name.is_empty());
+        let features = match &self.nodes {
+            Some(nodes) => nodes.features(&file.path, name)?,
+            None => io::read_features(&file.path)?,
+        };
+        let fits = model.check_vectors(view, &features);
+        fits.map_err(|error| match &error {
+            Error::Data {
+                subject: Subject::Features { .. },
+                ..
+            } => error.in_file(&file.path, None),
+            _ => error,
+        })?;
+        let links = self.links.as_ref().map(|(path, links)| {
+            let found = model.links_of_new(view, features.ids(), links);
+            found.map_err(|bad| {
+                // The file has been read once; without a line the message stands.
+                let line = io::locate_link(path, [&bad.ends[0], &bad.ends[1]]);
+                Error::input(path, line.unwrap_or_default(), bad.found, bad.expected)
+            })
+        });
+        let links = links.transpose()?;
+        Ok(Unseen {
+            view,
+            features,
+            links,
+        })
+    }
+}
+
+impl UnseenArgs {
+    /// The files that are read: a model, these data vectors, and what is known of
+    /// them.
+    pub fn files(&self, model: &Path, features: &[FeatureFile]) -> Files {
+        Files::default()
+            .reads_model(model)
+            .reads(features.iter().map(|file| &file.path))
+            .reads([&self.nodes, &self.links].into_iter().flatten())
+    }
+
+    fn read(&self, model: &Fitted, files: &[FeatureFile]) -> Result<Vec<Unseen>, Error> {
+        let (nodes, links) = (self.nodes.as_deref(), self.links.as_deref());
+        let sources = Sources::read(self.view.as_deref(), nodes, links, &self.rules.options())?;
+        files
+            .iter()
+            .map(|file| sources.unseen(model, file))
+            .collect()
+    }
+
+    /// Reads and embeds the unseen nodes of each file, by the model's encoder: for
+    /// expected weights.
+    pub fn embed(&self, model: &Fitted, files: &[FeatureFile]) -> Result<Vec<Embedded>, Error> {
+        let unseen = self.read(model, files)?.into_iter();
+        let embedded = unseen.map(|unseen| {
+            let links = unseen.links.as_ref().map(|found| found.links.as_slice());
+            Ok(Embedded {
+                values: model.embed_view(unseen.view, &unseen.features, links)?,
+                ids: unseen.features.into_parts().0,
+                view: unseen.view,
+            })
+        });
+        embedded.collect()
+    }
+
+    /// The unseen nodes of a file with the model's recommended embeddings.
+    pub fn recommend(
+        &self,
+        model: &Fitted,
+        file: &FeatureFile,
+    ) -> Result<Vec<(Unseen, Newcomers)>, Error> {
+        let unseen = self.read(model, std::slice::from_ref(file))?.into_iter();
+        let embedded = unseen.map(|unseen| {
+            let links = unseen.links.as_ref().map(|found| found.links.as_slice());
+            let found = embed_new(model, unseen.view, &unseen.features, links)?;
+            Ok((unseen, found))
+        });
+        embedded.collect()
+    }
+}
+
+impl NewArgs {
+    /// The files that are read.
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        let features = self.new_features.iter().map(|file| file.path.as_path());
+        let others = [&self.new_nodes, &self.new_links].into_iter().flatten();
+        features.chain(others.map(PathBuf::as_path))
+    }
+
+    /// Reads the files, where there are any.
+    pub fn read(&self, model: &Fitted, rules: &LinkOptions) -> Result<Option<Unseen>, Error> {
+        let (nodes, links) = (self.new_nodes.as_deref(), self.new_links.as_deref());
+        let sources = Sources::read(self.view.as_deref(), nodes, links, rules)?;
+        let file = self.new_features.as_ref();
+        file.map(|file| sources.unseen(model, file)).transpose()
+    }
+}
+
+impl Embedded {
+    /// The number of nodes.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The embedding of a row.
+    pub fn row(&self, row: usize, dim: usize) -> &[f32] {
+        &self.values[row * dim..(row + 1) * dim]
+    }
+}

@@ -1,0 +1,279 @@
+//! Data vectors from files of any format.
+
+use std::path::Path;
+
+use super::record::{Block, Records};
+use super::source::extensions;
+use super::text::{BLOCK, Blocks, number};
+use super::{columns, mtx, npy};
+use linkproof_method::data::features::{Features, Matrix, Values};
+use linkproof_method::data::ids::{Ids, Names};
+use linkproof_method::error::{Error, Result, quote};
+
+/// Reads data vectors: `.npy` or `.mtx`, whose rows are the nodes `0..n`, or
+/// CSV, TSV or Parquet, whose first column is the node id; any of them may be
+/// `.gz` or `.zst`.
+pub fn read_features(path: impl AsRef<Path>) -> Result<Features> {
+    let path = path.as_ref();
+    let features = match extensions(path).1.as_str() {
+        "npy" => Features::new(npy::read_npy(path)?),
+        "mtx" => Features::new(mtx::read_matrix(path, BLOCK)?),
+        "parquet" | "pq" => parquet_features(path)?,
+        _ => read_text(path, BLOCK)?,
+    };
+    if features.ids().is_empty() {
+        return Err(no_rows(path));
+    }
+    Ok(features)
+}
+
+/// Embeddings as read from a file.
+#[derive(Debug, Clone)]
+pub struct Embeddings {
+    /// The node ids, in row order.
+    pub ids: Ids,
+    /// The number of nodes.
+    pub n: usize,
+    /// Numbers a node.
+    pub k: usize,
+    /// The numbers, row after row.
+    pub values: Vec<f32>,
+}
+
+/// Reads embeddings: `.npy`, or CSV or Parquet with ids in the first column.
+pub fn read_embeddings(path: impl AsRef<Path>) -> Result<Embeddings> {
+    let path = path.as_ref();
+    let (ids, matrix) = read_features(path)?.into_parts();
+    let (n, k) = (matrix.n_rows(), matrix.n_columns());
+    let Matrix::Dense(dense) = matrix else {
+        return Err(Error::input(
+            path,
+            None,
+            "a sparse matrix",
+            "embeddings as .npy, CSV or Parquet",
+        ));
+    };
+    let values = match dense.into_values() {
+        Values::F32(values) => values.into_vec(),
+        Values::F64(values) => values.iter().map(|&x| x as f32).collect(),
+    };
+    if let Some(place) = values.iter().position(|x| !x.is_finite()) {
+        return Err(Error::input(
+            path,
+            None,
+            format!("a number beyond single precision in row {}", place / k),
+            "numbers below 3.4e38",
+        ));
+    }
+    Ok(Embeddings { ids, n, k, values })
+}
+
+#[cfg(feature = "parquet")]
+use super::parquet::read_features as parquet_features;
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_features(path: &Path) -> Result<Features> {
+    Err(super::no_parquet(path))
+}
+
+fn no_rows(path: &Path) -> Error {
+    Error::input(
+        path,
+        None,
+        "no data vectors",
+        "at least one row: id,number,...",
+    )
+}
+
+#[derive(Default)]
+struct Rows {
+    names: Names,
+    values: Vec<f64>,
+}
+
+/// The rows of a block; ids in one text, with where they end and their lines.
+#[derive(Default)]
+struct BlockRows {
+    text: String,
+    ends: Vec<(usize, u64)>,
+    values: Vec<f64>,
+}
+
+fn read_text(path: &Path, size: usize) -> Result<Features> {
+    let mut blocks = Blocks::open(path, size)?;
+    let delimiter = blocks.delimiter();
+    let (first_line, first) = blocks.first_record()?.ok_or_else(|| no_rows(path))?;
+    let n_columns = first.len();
+    if n_columns < 2 {
+        let expected = format!("an id and numbers between {}", delimiter.words());
+        return Err(Error::input(path, first_line, columns(1), expected));
+    }
+    let header = is_header(&first).then_some(first_line);
+    let parse = |_: &Rows, block: &Block| {
+        let mut found = BlockRows::default();
+        let mut fields = Vec::with_capacity(n_columns);
+        let mut records = Records::new(block, path, delimiter)?;
+        while let Some(line) = records.next(&mut fields)? {
+            if fields.len() != n_columns {
+                return Err(Error::input(
+                    path,
+                    line,
+                    columns(fields.len()),
+                    format!("{n_columns}, as on the first line"),
+                ));
+            }
+            if header == Some(line) {
+                continue;
+            }
+            if fields[0].is_empty() {
+                return Err(Error::input(path, line, "an empty node id", "an id"));
+            }
+            found.text.push_str(&fields[0]);
+            found.ends.push((found.text.len(), line));
+            for (column, field) in fields.iter().enumerate().skip(1) {
+                let value = number(field).filter(|x| x.is_finite());
+                let value = value.ok_or_else(|| bad_number(path, line, column, field))?;
+                found.values.push(value);
+            }
+        }
+        Ok(found)
+    };
+    let mut rows = Rows::default();
+    blocks.fold(&mut rows, parse, |rows, found| {
+        let mut start = 0;
+        for (end, line) in found.ends {
+            let id = &found.text[start..end];
+            let n_before = rows.names.len();
+            rows.names.insert(id);
+            if rows.names.len() == n_before {
+                return Err(repeated_id(path, line, id));
+            }
+            start = end;
+        }
+        rows.values.extend(found.values);
+        Ok(())
+    })?;
+    if rows.names.is_empty() {
+        return Err(no_rows(path));
+    }
+    let matrix = Matrix::dense(rows.names.len(), n_columns - 1, rows.values);
+    let matrix = matrix.map_err(|error| error.in_file(path, None))?;
+    Features::with_ids(Ids::Names(rows.names), matrix)
+}
+
+/// A first line is a header when a value on it is not a number, or when its
+/// first field says that ids follow.
+fn is_header(first: &[String]) -> bool {
+    let says_id = matches!(
+        first[0].to_ascii_lowercase().as_str(),
+        "node" | "id" | "node_id" | "nodeid"
+    );
+    says_id
+        || first[1..]
+            .iter()
+            .any(|field| !field.is_empty() && number(field).is_none())
+}
+
+fn bad_number(path: &Path, line: u64, column: usize, field: &str) -> Error {
+    let found = match field {
+        "" => format!("nothing in column {}", column + 1),
+        _ => format!("{} in column {}", quote(field), column + 1),
+    };
+    Error::input(path, line, found, "a finite number")
+}
+
+/// An id that a file lists twice.
+pub(super) fn repeated_id(path: &Path, line: impl Into<Option<u64>>, id: &str) -> Error {
+    Error::input(
+        path,
+        line,
+        format!("node {} again", quote(id)),
+        "each node once",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn features(name: &str, text: &str) -> Result<Features> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        match name {
+            "x.csv" => read_text(&path, 9),
+            _ => read_features(&path),
+        }
+    }
+
+    #[test]
+    fn text_with_and_without_header() {
+        for (name, text) in [
+            ("x.csv", "b,1,2.5\n\"a,1\",-3e0,4\n"),
+            ("x.csv", "name,f1,f2\nb,1,2.5\n\"a,1\",-3,4\n"),
+            ("x.csv", "node,0,1\nb,1,2.5\n\n\"a,1\", -3 ,4"),
+            ("x.tsv", "b\t1\t2.5\r\na,1\t-3\t4\r\n"),
+            ("x.txt", "# vectors\nb 1  2.5\n\"a,1\" -3 4\n"),
+        ] {
+            let found = features(name, text).unwrap();
+            assert_eq!(found.ids().row("a,1"), Some(1), "{text}");
+            let expected = Matrix::dense(2, 2, vec![1.0, 2.5, -3.0, 4.0]).unwrap();
+            assert_eq!(*found.matrix(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn wrong_vectors_name_their_line() {
+        for (text, line, what) in [
+            ("", None, "no data vectors"),
+            ("id,x\n", None, "no data vectors"),
+            ("a\n", Some(1), "1 column"),
+            ("a,1\nb,2,3\n", Some(2), "3 columns"),
+            ("a,1,2\n\nb,2\n", Some(3), "2 columns"),
+            ("a,1\nb,x\n", Some(2), "'x' in column 2"),
+            ("a,1\nb,NaN\n", Some(2), "'NaN' in column 2"),
+            ("a,inf\n", Some(1), "'inf' in column 2"),
+            ("a,1,\n", Some(1), "nothing in column 3"),
+            ("a,1\nb,2\nc,1\na,3\n", Some(4), "'a' again"),
+            ("a,1\n,2\n", Some(2), "empty node id"),
+        ] {
+            let Error::Input {
+                line: at, found, ..
+            } = features("x.csv", text).unwrap_err()
+            else {
+                panic!("{text}");
+            };
+            assert_eq!(at, line, "{text}");
+            assert!(found.contains(what), "{found}");
+        }
+        let sparse = "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1\n";
+        assert_eq!(features("x.mtx", sparse).unwrap().ids().len(), 2);
+        let empty = "%%MatrixMarket matrix coordinate pattern general\n0 2 0\n";
+        assert!(features("x.mtx", empty).is_err());
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn parquet_keeps_precision_and_refuses_repeats() {
+        use crate::{EmbeddingFormat, write_embeddings, write_links};
+        use linkproof_method::data::graph::{Graph, LinkRules};
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parquet");
+        let values = [1.0f32, 2.0, 3.0, 4.0];
+        let format = EmbeddingFormat::Parquet;
+        write_embeddings(&path, format, &Ids::Rows(2), 2, 2, &values).unwrap();
+        let found = read_features(&path).unwrap();
+        let expected = Matrix::dense(2, 2, values.to_vec()).unwrap();
+        assert_eq!(*found.matrix(), expected);
+        assert_eq!(found.ids().row("1"), Some(1));
+        let links = [(0, 1), (0, 2)].map(|(src, dst)| linkproof_method::data::graph::Link {
+            src,
+            dst,
+            weight: 1.0,
+        });
+        let graph = Graph::new(Ids::Rows(3), links.to_vec(), LinkRules::default()).unwrap();
+        write_links(&path, &graph).unwrap();
+        let found = read_features(&path).unwrap_err().to_string();
+        assert!(found.contains("text in column 'dst'"), "{found}");
+    }
+}

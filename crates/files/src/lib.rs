@@ -1,0 +1,71 @@
+//! Files: links, data vectors, node tables and labels in; embeddings and links
+//! out. Whatever is wrong with an input names its file and line.
+
+#[cfg(feature = "parquet")]
+mod caught;
+mod citations;
+mod encoding;
+mod features;
+mod folder;
+mod guard;
+mod intern;
+mod labels;
+mod link_text;
+mod links;
+mod model;
+mod mtx;
+mod nodes;
+mod npy;
+mod output;
+mod pairs;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod record;
+mod source;
+mod table;
+mod text;
+mod write;
+
+#[cfg(not(feature = "parquet"))]
+use std::path::Path;
+
+#[cfg(not(feature = "parquet"))]
+use linkproof_method::error::Error;
+
+pub use citations::{Citations, read_citations};
+pub use encoding::read_text;
+pub use features::{Embeddings, read_embeddings, read_features};
+pub use folder::{FolderKind, OutputFolder, model_files};
+pub use guard::Files;
+pub use labels::{Labels, read_labels};
+pub use links::{LinkOptions, locate_id, locate_link, read_links};
+pub use model::{
+    LINKS, Stored, VERSION, classes, fit_json, from_bytes, gamma_json, load, save, to_bytes,
+    write_model,
+};
+pub use nodes::{NodeTable, read_nodes};
+pub use npy::{NpyNumber, read_npy, write_npy};
+pub use output::write_file;
+pub use pairs::{ListedPair, PairList, read_pairs};
+pub use source::digest;
+pub use table::{Field, TableRows, write_table};
+pub use write::{EmbeddingFormat, write_embeddings, write_links, write_nodes};
+
+/// A number of columns in words.
+fn columns(n: usize) -> String {
+    format!("{n} column{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(not(feature = "parquet"))]
+fn no_parquet(path: &Path) -> Error {
+    Error::input(
+        path,
+        None,
+        "a Parquet file",
+        "another format: this build is without the feature 'parquet'",
+    )
+}
+
+#[cfg(test)]
+#[path = "../../method/tests/support/mod.rs"]
+mod support;

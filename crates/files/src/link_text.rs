@@ -1,0 +1,250 @@
+//! Links in delimited text: which column is which, and each line checked.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use super::columns;
+use super::intern::{BlockLinks, Interner};
+use super::record::{Block, Delimiter, Records};
+use super::text::{Blocks, number};
+use linkproof_method::data::graph::{Link, SelfLinks};
+use linkproof_method::data::ids::Ids;
+use linkproof_method::error::{Error, Remedy, Result, quote};
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// One end.
+    Src,
+    /// The other end.
+    Dst,
+    /// The weight.
+    Weight,
+}
+
+/// The role that a column's name tells, if it is a known name.
+pub(super) fn role(name: &str) -> Option<Role> {
+    match name.to_ascii_lowercase().as_str() {
+        "src" | "source" | "from" | "u" | "i" | "head" | "node1" | "id1" => Some(Role::Src),
+        "dst" | "target" | "to" | "v" | "j" | "tail" | "node2" | "id2" => Some(Role::Dst),
+        "weight" | "w" | "value" | "count" => Some(Role::Weight),
+        _ => None,
+    }
+}
+
+/// Which column holds what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) src: usize,
+    pub(super) dst: usize,
+    pub(super) weight: Option<usize>,
+}
+
+impl Layout {
+    /// The layout that names tell, when they are all known and make sense.
+    pub(super) fn by_name<S: AsRef<str>>(names: &[S]) -> Option<Layout> {
+        let roles: Option<Vec<Role>> = names.iter().map(|name| role(name.as_ref())).collect();
+        let roles = roles?;
+        let place = |wanted| roles.iter().position(|&role| role == wanted);
+        let layout = Layout {
+            src: place(Role::Src)?,
+            dst: place(Role::Dst)?,
+            weight: place(Role::Weight),
+        };
+        (layout.n_columns() == names.len()).then_some(layout)
+    }
+
+    /// `src, dst[, weight]`.
+    pub(super) fn in_order(n_columns: usize) -> Layout {
+        Layout {
+            src: 0,
+            dst: 1,
+            weight: (n_columns > 2).then_some(2),
+        }
+    }
+
+    fn n_columns(self) -> usize {
+        2 + usize::from(self.weight.is_some())
+    }
+}
+
+/// One link as written.
+pub(super) struct Row<'f> {
+    pub(super) src: &'f str,
+    pub(super) dst: &'f str,
+    pub(super) weight: f64,
+}
+
+/// How to read the rows of one file.
+pub(super) struct RowReader {
+    path: std::path::PathBuf,
+    delimiter: Delimiter,
+    layout: Layout,
+    header: Option<u64>,
+    self_links: SelfLinks,
+}
+
+impl RowReader {
+    /// Looks at the first line of a file.
+    pub(super) fn new(blocks: &mut Blocks, self_links: SelfLinks) -> Result<RowReader> {
+        let path = blocks.path().to_owned();
+        let delimiter = blocks.delimiter();
+        let Some((line, first)) = blocks.first_record()? else {
+            return Err(no_links(&path, "an empty file: no links"));
+        };
+        if !matches!(first.len(), 2 | 3) {
+            return Err(Error::input(
+                &path,
+                line,
+                columns(first.len()),
+                format!(
+                    "2 or 3 between {}: src, dst and perhaps weight",
+                    delimiter.words()
+                ),
+            ));
+        }
+        let (layout, is_header) = layout(&path, line, &first)?;
+        Ok(RowReader {
+            path,
+            delimiter,
+            layout,
+            header: is_header.then_some(line),
+            self_links,
+        })
+    }
+
+    /// One record as a link; `None` for the header.
+    pub(super) fn row<'f>(&self, line: u64, fields: &'f [Cow<'_, str>]) -> Result<Option<Row<'f>>> {
+        if fields.len() != self.layout.n_columns() {
+            return Err(Error::input(
+                &self.path,
+                line,
+                columns(fields.len()),
+                format!("{}, as on the first line", self.layout.n_columns()),
+            ));
+        }
+        if self.header == Some(line) {
+            return Ok(None);
+        }
+        let row = Row {
+            src: &fields[self.layout.src],
+            dst: &fields[self.layout.dst],
+            weight: match self.layout.weight {
+                None => 1.0,
+                Some(column) => weight(&self.path, line, &fields[column])?,
+            },
+        };
+        if row.src.is_empty() || row.dst.is_empty() {
+            return Err(Error::input(
+                &self.path,
+                line,
+                "an empty node id",
+                "an id at both ends of the link",
+            ));
+        }
+        if row.src == row.dst && self.self_links == SelfLinks::Error {
+            return Err(self_link(&self.path, line, row.src));
+        }
+        Ok(Some(row))
+    }
+
+    fn block(&self, known: &Interner, block: &Block) -> Result<BlockLinks> {
+        let mut found = BlockLinks::default();
+        let mut fields = Vec::with_capacity(4);
+        let mut records = Records::new(block, &self.path, self.delimiter)?;
+        while let Some(line) = records.next(&mut fields)? {
+            if let Some(row) = self.row(line, &fields)? {
+                found.push(known, row.src, row.dst, row.weight);
+            }
+        }
+        Ok(found.finish(known))
+    }
+}
+
+/// Reads all links of a text file in blocks of `size` bytes.
+pub(super) fn read(path: &Path, self_links: SelfLinks, size: usize) -> Result<(Ids, Vec<Link>)> {
+    let mut blocks = Blocks::open(path, size)?;
+    let reader = RowReader::new(&mut blocks, self_links)?;
+    let mut ids = Interner::default();
+    let mut links = Vec::new();
+    blocks.fold(
+        &mut ids,
+        |ids, block| reader.block(ids, block),
+        |ids, found| ids.merge(found, &mut links),
+    )?;
+    if links.is_empty() {
+        return Err(no_links(path, "no links, only a header"));
+    }
+    Ok((ids.into_ids(), links))
+}
+
+/// Hands every link with its line to `visit` until it says stop.
+pub(super) fn visit(
+    path: &Path,
+    size: usize,
+    mut visit: impl FnMut(u64, Row<'_>) -> bool,
+) -> Result<()> {
+    let mut blocks = Blocks::open(path, size)?;
+    let reader = RowReader::new(&mut blocks, SelfLinks::Drop)?;
+    blocks.visit(|line, fields| Ok(reader.row(line, fields)?.is_none_or(|row| visit(line, row))))
+}
+
+fn layout(path: &Path, line: u64, first: &[String]) -> Result<(Layout, bool)> {
+    if let Some(layout) = Layout::by_name(first) {
+        return Ok((layout, true));
+    }
+    let layout = Layout::in_order(first.len());
+    let header = first
+        .get(2)
+        .is_some_and(|weight| !weight.is_empty() && number(weight).is_none());
+    let order = [Role::Src, Role::Dst, Role::Weight];
+    let fits = |(name, expected): (&String, Role)| match role(name) {
+        None => true,
+        Some(found) => (found == Role::Weight) == (expected == Role::Weight),
+    };
+    if header && !first.iter().zip(order).all(fits) {
+        return Err(Error::input(
+            path,
+            line,
+            format!(
+                "a header {} of which not every name is known",
+                quote(&first.join(","))
+            ),
+            "src, dst and weight in any order, or any names in that order",
+        ));
+    }
+    Ok((layout, header))
+}
+
+fn weight(path: &Path, line: u64, text: &str) -> Result<f64> {
+    match number(text) {
+        Some(weight) if weight >= 0.0 && weight.is_finite() => Ok(weight),
+        _ => Err(bad_weight(path, line, text)),
+    }
+}
+
+/// A weight that is not a finite number of zero or more.
+pub(super) fn bad_weight(path: &Path, line: u64, text: &str) -> Error {
+    Error::input(
+        path,
+        line,
+        format!("weight {}", quote(text)),
+        "a finite number of zero or more",
+    )
+}
+
+/// A self-link where that is an error.
+pub(super) fn self_link(path: &Path, line: u64, id: &str) -> Error {
+    Error::input(
+        path,
+        line,
+        format!("a link from {} to itself", quote(id)),
+        "two different nodes",
+    )
+    .or(Remedy::DropSelfLinks)
+}
+
+/// A file without links.
+pub(super) fn no_links(path: &Path, found: &str) -> Error {
+    Error::input(path, None, found, "at least one link: src,dst[,weight]")
+}

@@ -1,0 +1,382 @@
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{EmbeddingFormat, read_embeddings, write_embeddings, write_links};
+use linkproof_method::data::graph::{Duplicates, SelfLinks};
+use linkproof_method::data::ids::{Ids, Names};
+
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new() -> Files {
+        Files(tempfile::tempdir().unwrap())
+    }
+
+    fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+}
+
+fn read(name: &str, content: &str) -> Result<Graph> {
+    let files = Files::new();
+    read_links(files.put(name, content), &LinkOptions::default())
+}
+
+type Listing = Vec<(String, String, f64)>;
+
+fn listing(graph: &Graph) -> Listing {
+    let name = |row: u32| graph.ids().name(row as usize).into_owned();
+    graph
+        .links()
+        .map(|link| (name(link.src), name(link.dst), link.weight))
+        .collect()
+}
+
+fn links(expected: &[(&str, &str, f64)]) -> Listing {
+    let own = |&(a, b, w): &(&str, &str, f64)| (a.to_owned(), b.to_owned(), w);
+    expected.iter().map(own).collect()
+}
+
+/// The error, its line checked, as text.
+fn error(name: &str, content: &str, line: Option<u64>) -> String {
+    let error = read(name, content).unwrap_err();
+    let Error::Input {
+        line: found_line, ..
+    } = &error
+    else {
+        panic!("{error}");
+    };
+    assert_eq!(*found_line, line, "{error}");
+    assert!(error.to_string().contains(name), "{error}");
+    error.to_string()
+}
+
+#[test]
+fn headers_are_told_from_links() {
+    let expected = links(&[("a", "b", 2.0), ("b", "c", 0.5)]);
+    for (name, text) in [
+        ("x.csv", "a,b,2\nb,c,.5\n"),
+        ("x.csv", "src,dst,weight\na,b,2\nb,c,0.5\n"),
+        ("x.csv", "W,Target,Source\n2,b,a\n0.5,c,b\n"),
+        ("x.csv", "left,right,strength\na,b,2\nb,c,0.5\n"),
+        ("x.csv", "\u{feff}a, b ,2\r\n\r\n\"b\",c, 5e-1"),
+        ("x.tsv", "i\tj\tvalue\na\tb\t2.0\nb\tc\t0.5\n"),
+        ("x.txt", "# made by hand\n% really\na  b 2\nb\t c 0.5\n"),
+        ("x.edges", "#\na\tb\t2\nb\tc\t0.5\n"),
+        ("x", "from to count\na b 2\nb c 0.5\n"),
+    ] {
+        assert_eq!(listing(&read(name, text).unwrap()), expected, "{text}");
+    }
+    let plain = read("x.csv", "a,b\nb,c\n").unwrap();
+    assert_eq!(listing(&plain), links(&[("a", "b", 1.0), ("b", "c", 1.0)]));
+    let named = read("x.csv", "Source,Target\n7,8\n").unwrap();
+    assert_eq!(listing(&named), links(&[("7", "8", 1.0)]));
+}
+
+#[test]
+fn matrices_are_links_between_row_numbers() {
+    let text = "%%MatrixMarket matrix coordinate integer general\n5 5 3\n2 1 3\n1 2 3\n3 2 1\n";
+    let graph = read("x.mtx", text).unwrap();
+    assert_eq!(graph.n_nodes(), 5);
+    assert_eq!(listing(&graph), links(&[("0", "1", 3.0), ("1", "2", 1.0)]));
+    let pattern = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 1\n3 1\n";
+    let graph = read("x.mtx", pattern).unwrap();
+    assert_eq!(listing(&graph), links(&[("0", "2", 1.0)]));
+    let found = error("x.mtx", &text.replace("1 2 3", "1 2 4"), Some(4));
+    assert!(
+        found.contains("on line 3") && found.contains("duplicates"),
+        "{found}"
+    );
+    for (from, to, line, what) in [
+        ("3 2 1", "3 3 1", Some(5), "itself"),
+        ("3 2 1", "3 2 -1", Some(5), "'-1'"),
+        ("5 5 3", "5 6 3", Some(2), "square"),
+        ("2 1 3\n1 2 3\n3 2 1\n", "", Some(2), "promises 3"),
+    ] {
+        let found = error("x.mtx", &text.replace(from, to), line);
+        assert!(found.contains(what), "{found}");
+    }
+    let none = "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 0\n";
+    assert!(error("x.mtx", none, None).contains("no links"));
+    let array = "%%MatrixMarket matrix array real general\n1 1\n1\n";
+    assert!(error("x.mtx", array, Some(1)).contains("array"));
+}
+
+#[test]
+fn wrong_links_name_their_line() {
+    for (text, line, what) in [
+        ("", None, "no links"),
+        ("\n \n", None, "no links"),
+        ("src,dst,weight\n", None, "no links"),
+        ("a,b,0\nb,c,0.0\n", None, "a graph with no links"),
+        ("a\n", Some(1), "1 column"),
+        ("a,b,1,2\n", Some(1), "4 columns"),
+        ("a,b,1\n\nc,d\n", Some(3), "2 columns"),
+        ("a,b\nc,d,1\n", Some(2), "3 columns"),
+        ("src,dst,weight\na,b,1\nc,d,x\n", Some(3), "weight 'x'"),
+        ("a,b,nan\n", Some(1), "weight 'nan'"),
+        ("a,b,1\nb,c,inf\n", Some(2), "weight 'inf'"),
+        ("a,b,1\nb,c,1e999\n", Some(2), "weight '1e999'"),
+        ("a,b,1\nb,c,-1\n", Some(2), "weight '-1'"),
+        ("a,b,\n", Some(1), "weight ''"),
+        ("a,b,1\n,c,1\n", Some(2), "an empty node id"),
+        ("a,b,1\nc,\"\",1\n", Some(2), "an empty node id"),
+        ("a,b\nb,b\n", Some(2), "a link from 'b' to itself"),
+        ("id,src,dst\n1,2,3\n", Some(1), "header"),
+        ("a,b,1\nc,d,2\nb,a,3\n", Some(3), "after weight 1 on line 1"),
+        ("a,b\nc,d\na,b\n", Some(3), "after weight 1 on line 1"),
+        ("a,b\nb,a\nc,d\na,b\n", Some(4), "after weight 1 on line 1"),
+        ("a,b,0\na,b,1\na,b,1\n", Some(3), "after weight 1 on line 2"),
+    ] {
+        let found = error("x.csv", text, line);
+        assert!(found.contains(what), "{text}: {found}");
+    }
+    let found = error("x.csv", "a,b,1\nb,a,2\n", Some(2));
+    assert!(found.contains("duplicates = sum, max or first"), "{found}");
+    let files = Files::new();
+    let path = files.put("x.csv", b"a,b\nc,\xe9\n");
+    let found = read_links(path, &LinkOptions::default()).unwrap_err();
+    assert!(found.to_string().contains("line 2"), "{found}");
+}
+
+#[test]
+fn rules_are_followed() {
+    let files = Files::new();
+    let path = files.put("x.csv", "a,b,1\nb,a,2\nc,c,1\na,c,0\n");
+    let mut options = LinkOptions::default();
+    options.rules.self_links = SelfLinks::Drop;
+    for (rule, weight) in [
+        (Duplicates::Sum, 3.0),
+        (Duplicates::Max, 2.0),
+        (Duplicates::First, 1.0),
+    ] {
+        options.rules.duplicates = rule;
+        let graph = read_links(&path, &options).unwrap();
+        assert_eq!(listing(&graph), links(&[("a", "b", weight)]));
+        let counts = graph.counts();
+        assert_eq!((counts.zero, counts.self_links, counts.merged), (1, 1, 1));
+    }
+}
+
+#[test]
+fn ids_and_links_are_located() {
+    let files = Files::new();
+    let path = files.put("x.csv", "src,dst\n\"a\nb\",c\nd,e\n");
+    for (id, line) in [("a\nb", Some(2)), ("e", Some(4)), ("src", None)] {
+        assert_eq!(locate_id(&path, id).unwrap(), line);
+    }
+    for (ids, line) in [(["e", "d"], Some(4)), (["c", "d"], None)] {
+        assert_eq!(locate_link(&path, ids).unwrap(), line);
+    }
+    let text = "%%MatrixMarket matrix coordinate pattern general\n9 9 2\n1 2\n3 9\n";
+    assert_eq!(locate_id(files.put("x.mtx", text), "8").unwrap(), Some(4));
+}
+
+/// Ids that are small numbers, large numbers, padded numbers and text; the
+/// small ones are many enough to use the table of numbers.
+fn mixed_links() -> String {
+    let mut text = String::from("src,dst,weight\n");
+    let mut state = 1u64;
+    let mut draw = |below: u64| {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    };
+    for _ in 0..30_000 {
+        let mut id = |kind: u64| match kind {
+            0..6 => draw(9000).to_string(),
+            6 => format!("{}", 1_000_000_000_000 + draw(1000)),
+            7 => format!("{:05}", draw(3000)),
+            8 => format!("\"n, {}\n\"", draw(500)),
+            _ => format!("node-{}", draw(1000)),
+        };
+        let (a, b) = (id(3), id(9));
+        let (c, d) = (id(6), id(8));
+        let (e, f) = (id(0), id(7));
+        text.push_str(&format!("{a},{b},1\n{c},{d},2.5\n{e},{f},3\n"));
+    }
+    text
+}
+
+#[test]
+fn threads_and_blocks_do_not_change_the_result() {
+    let files = Files::new();
+    let path = files.put("x.csv", mixed_links());
+    let mut options = LinkOptions::default();
+    options.rules.duplicates = Duplicates::Sum;
+    let read = |threads: usize, size: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        let pool = pool.build().unwrap();
+        pool.install(|| read_in_blocks(&path, &options, size))
+            .unwrap()
+    };
+    let all = read(1, 1 << 30);
+    assert!(all.n_nodes() > 9000);
+    for (threads, size) in [(1, 5000), (3, 5000), (3, 777), (2, 100_000)] {
+        let other = read(threads, size);
+        assert_eq!(other.n_nodes(), all.n_nodes());
+        assert_eq!(listing(&other), listing(&all), "{threads} {size}");
+    }
+    // The first error in the file is the one that is told.
+    let wrong = files.put(
+        "y.csv",
+        mixed_links() + "a,b\n" + &mixed_links() + "c,d,x\n",
+    );
+    for size in [500, 50_000, 1 << 30] {
+        let found = read_in_blocks(&wrong, &options, size)
+            .unwrap_err()
+            .to_string();
+        assert!(found.contains("found 2 columns"), "{found}");
+    }
+}
+
+#[test]
+fn packed_files_read_the_same() {
+    use std::io::Write;
+    let text = "src,dst,weight\n\"a,1\",b,2\nb,c,0.25\n";
+    let expected = listing(&read("x.csv", text).unwrap());
+    let files = Files::new();
+    let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gz.write_all(text.as_bytes()).unwrap();
+    let gz = gz.finish().unwrap();
+    let zst = zstd::encode_all(text.as_bytes(), 1).unwrap();
+    // Two gzip members in a row are one file.
+    let cut = text.find("b,c").unwrap();
+    let mut members = Vec::new();
+    for part in [&text[..cut], &text[cut..]] {
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(part.as_bytes()).unwrap();
+        members.extend(gz.finish().unwrap());
+    }
+    for (name, bytes) in [
+        ("x.csv.gz", &gz),
+        ("x.csv.zst", &zst),
+        ("y.csv.gz", &members),
+    ] {
+        let path = files.put(name, bytes);
+        let graph = read_links(path, &LinkOptions::default()).unwrap();
+        assert_eq!(listing(&graph), expected, "{name}");
+    }
+    let path = files.put("z.csv.gz", &gz[..gz.len() - 10]);
+    let found = read_links(path, &LinkOptions::default()).unwrap_err();
+    assert!(found.is_bad_input() && found.to_string().contains("z.csv.gz"));
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_reads_back_and_wrong_tables_are_refused() {
+    let files = Files::new();
+    let graph = read("x.csv", "a,b,1.5\n\"c, d\",a,2\n").unwrap();
+    let path = files.0.path().join("links.parquet");
+    write_links(&path, &graph).unwrap();
+    let again = read_links(&path, &LinkOptions::default()).unwrap();
+    assert_eq!(listing(&again), listing(&graph));
+    assert_eq!(locate_id(&path, "a").unwrap(), None);
+
+    let bytes = std::fs::read(&path).unwrap();
+    let packed = files.put(
+        "x.parquet.zst",
+        zstd::encode_all(bytes.as_slice(), 1).unwrap(),
+    );
+    let again = read_links(packed, &LinkOptions::default()).unwrap();
+    assert_eq!(listing(&again), listing(&graph));
+
+    let short = files.put("short.parquet", &bytes[..bytes.len() - 7]);
+    let text = files.put("text.parquet", "src,dst\n");
+    let values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let ids = Ids::Rows(2);
+    let wide = files.0.path().join("wide.parquet");
+    write_embeddings(&wide, EmbeddingFormat::Parquet, &ids, 2, 3, &values).unwrap();
+    let floats = files.0.path().join("floats.parquet");
+    write_embeddings(&floats, EmbeddingFormat::Parquet, &ids, 2, 1, &values[..2]).unwrap();
+    for (path, what) in [
+        (short, "Parquet"),
+        (text, "Parquet"),
+        (wide, "node, y0"),
+        (floats, "decimal numbers in column 'y0'"),
+    ] {
+        let found = read_links(&path, &LinkOptions::default()).unwrap_err();
+        assert!(matches!(found, Error::Input { .. }), "{found}");
+        assert!(found.to_string().contains(what), "{found}");
+    }
+}
+
+#[test]
+fn embeddings_read_back() {
+    let files = Files::new();
+    let mut names = Names::default();
+    for name in ["a", "b \"2\"", " c,\n"] {
+        names.insert(name);
+    }
+    let ids = Ids::Names(names);
+    let values = [0.1f32, -3.0, 1e-30, f32::MAX, 0.0, 1.0 / 3.0];
+    let (n, k) = (3, 2);
+    let mut formats = vec![
+        ("y.npy", EmbeddingFormat::Npy),
+        ("y.csv", EmbeddingFormat::Csv),
+    ];
+    if cfg!(feature = "parquet") {
+        formats.push(("y.parquet", EmbeddingFormat::Parquet));
+    }
+    for (name, format) in formats {
+        let path = files.0.path().join(name);
+        write_embeddings(&path, format, &ids, n, k, &values).unwrap();
+        let found = read_embeddings(&path).unwrap();
+        assert_eq!((found.n, found.k), (n, k));
+        assert_eq!(found.values, values);
+        let last = if format == EmbeddingFormat::Npy {
+            "2"
+        } else {
+            " c,\n"
+        };
+        assert_eq!(found.ids.name(2), last);
+    }
+    let path = files.0.path().join("y.txt");
+    let word2vec = EmbeddingFormat::Word2vec;
+    assert!(write_embeddings(&path, word2vec, &ids, n, k, &values).is_err());
+    write_embeddings(&path, word2vec, &Ids::Rows(n), n, k, &values).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with("3 2\n0 0.1 -3\n1 1e-30 "), "{text}");
+    assert!(write_embeddings(&path, word2vec, &ids, 2, k, &values).is_err());
+}
+
+proptest! {
+    #![proptest_config(crate::support::cases(64))]
+    #[test]
+    fn written_links_read_back(
+        listed in proptest::collection::btree_map(
+            ("[a-c0-9 ,\"\n\r\té]{1,4}", "[a-c0-9 ,\"\n\r\té]{1,4}"),
+            1e-12f64..1e12,
+            1..60,
+        ),
+        size in 1usize..200,
+    ) {
+        let mut names = Names::default();
+        let mut rows = Vec::new();
+        for ((src, dst), &weight) in &listed {
+            let (src, dst) = (names.insert(src), names.insert(dst));
+            rows.push(Link { src, dst, weight });
+        }
+        let rules = LinkRules { duplicates: Duplicates::Sum, self_links: SelfLinks::Drop };
+        let graph = Graph::new(Ids::Names(names), rows, rules).unwrap();
+        prop_assume!(graph.n_links() > 0);
+        let files = Files::new();
+        let path = files.0.path().join("x.csv");
+        write_links(&path, &graph).unwrap();
+        let again = read_in_blocks(&path, &LinkOptions::default(), size).unwrap();
+        let sorted = |graph: &Graph| {
+            let mut links = listing(graph);
+            for (a, b, _) in &mut links {
+                if a > b { std::mem::swap(a, b) }
+            }
+            links.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            links
+        };
+        prop_assert_eq!(sorted(&again), sorted(&graph));
+    }
+}

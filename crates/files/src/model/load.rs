@@ -1,0 +1,242 @@
+//! Loading a model folder. Nothing in it is believed before it is checked: a
+//! damaged or hostile folder gives an error.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::files::{EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, LINKS, MODEL, NODES, damaged};
+use super::reader::{Reader, Rest};
+use super::save::fit_json;
+use crate::{Labels, read_labels, read_links, read_nodes, read_npy, read_text};
+use linkproof_method::data::dataset::Dataset;
+use linkproof_method::data::features::{Matrix, Values};
+use linkproof_method::data::graph::{Graph, Link, LinkRules};
+use linkproof_method::data::ids::{Ids, Names};
+use linkproof_method::error::{Error, Result, quote};
+use linkproof_method::model::{Classes, FitReport, Fitted, FittedView};
+
+/// A model as it was stored, and what `fit.json` says beside it.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// The model.
+    pub model: Fitted,
+    /// Versions, inputs, what was chosen, and whatever else the writer noted.
+    pub record: Map<String, Value>,
+}
+
+/// Loads a model folder.
+pub fn load(folder: impl AsRef<Path>) -> Result<Stored> {
+    let folder = folder.as_ref();
+    let path = folder.join(MODEL);
+    let bytes = std::fs::read(&path).map_err(|source| Error::read(&path, source))?;
+    let reader = Reader::new(&path, &bytes)?;
+    let described = reader.described()?;
+    let views = reader.views(&described)?;
+    let (ids, node_views) = load_nodes(&folder.join(NODES), &views)?;
+    let (n, dim) = (ids.len(), described.params.dim);
+    let recommended = load_embeddings(&folder.join(EMBEDDINGS), n, dim)?;
+    // Expected weights belong to the embeddings of the encoder.
+    let plain = folder.join(EMBEDDINGS_PLAIN);
+    let (embeddings, averages) = match plain.exists() {
+        false => (recommended, None),
+        true => (load_embeddings(&plain, n, dim)?, Some(recommended)),
+    };
+    let links = load_links(folder, &ids)?;
+    let (report, fit) = load_report(&folder.join(FIT), &read_text(&folder.join(FIT))?)?;
+    let labels = folder.join(LABELS);
+    let labels = labels.exists().then(|| read_labels(&labels)).transpose()?;
+    let classes = labels.map(|labels| classes(&labels, &ids));
+    let rest = Rest {
+        views,
+        ids,
+        node_views,
+        embeddings,
+        averages,
+        links,
+        classes,
+        report,
+    };
+    stored(reader.model(described, rest)?, fit)
+}
+
+/// A model and its record from one piece, as [`super::to_bytes`] makes it.
+pub fn from_bytes(bytes: &[u8]) -> Result<Stored> {
+    let path = Path::new("a stored model");
+    let reader = Reader::new(path, bytes)?;
+    let described = reader.described()?;
+    let views = reader.views(&described)?;
+    let ids = match reader.json("nodes")? {
+        Value::Number(n) => Ids::Rows(n.as_u64().unwrap_or_default() as usize),
+        names => {
+            let names: Vec<String> =
+                serde_json::from_value(names).map_err(|error| damaged(path, &error))?;
+            let mut known = Names::default();
+            for name in &names {
+                known.insert(name);
+            }
+            Ids::Names(known)
+        }
+    };
+    let shape = [ids.len(), described.params.dim];
+    let ends = reader.find("links.ends")?;
+    let ends = reader.u32s("links.ends", &ends)?;
+    let weights = reader.f64s("links.weights", &[ends.len() / 2])?;
+    let links = ends.as_chunks::<2>().0.iter().zip(weights);
+    let links = links.map(|(&[src, dst], weight)| Link { src, dst, weight });
+    let links = Graph::new(ids.clone(), links.collect(), LinkRules::default());
+    let averages = match reader.has("averages") {
+        true => Some(reader.f32s("averages", &shape)?),
+        false => None,
+    };
+    let classes: Option<(Vec<String>, Vec<Option<u32>>)> = reader.json("classes")?;
+    let text: Value = reader.json("fit")?;
+    let (report, fit) = load_report(path, &text.to_string())?;
+    let node_views = reader.find("node_views")?;
+    let rest = Rest {
+        views,
+        node_views: reader.u32s("node_views", &node_views)?,
+        embeddings: reader.f32s("embeddings", &shape)?,
+        averages,
+        links: links.map_err(|error| damaged(path, &error))?,
+        classes: classes.map(|(names, codes)| Classes { names, codes }),
+        report,
+        ids,
+    };
+    stored(reader.model(described, rest)?, fit)
+}
+
+/// With what is not the model's own in the content of `fit.json`.
+fn stored(model: Fitted, mut fit: Map<String, Value>) -> Result<Stored> {
+    if let Value::Object(known) = fit_json(&model, &Map::new())? {
+        fit.retain(|name, _| !known.contains_key(name));
+    }
+    Ok(Stored { model, record: fit })
+}
+
+/// The classes of nodes by labels: numbers in their order, other names by letter.
+pub fn classes(labels: &Labels, ids: &Ids) -> Classes {
+    let names = labels.classes();
+    let name = |place: &u32| names.name(*place as usize);
+    let mut order: Vec<u32> = (0..names.len() as u32).collect();
+    order.sort_by(|a, b| {
+        let number = |place: &u32| name(place).parse::<f64>().unwrap_or(f64::INFINITY);
+        let numbers = number(a).total_cmp(&number(b));
+        numbers.then_with(|| name(a).cmp(name(b)))
+    });
+    let mut rank = vec![0; order.len()];
+    for (place, &class) in order.iter().enumerate() {
+        rank[class as usize] = place as u32;
+    }
+    let codes = labels.of(ids).into_iter();
+    let codes = codes.map(|code| code.map(|code| rank[code as usize]));
+    Classes {
+        names: order.iter().map(|place| name(place).to_owned()).collect(),
+        codes: codes.collect(),
+    }
+}
+
+/// The links of the fit, between the model's rows.
+fn load_links(folder: &Path, ids: &Ids) -> Result<Graph> {
+    let path = folder.join(LINKS);
+    // A build without Parquet writes links.csv.
+    let other = folder.join("links.csv");
+    let path = if other.exists() && !path.exists() {
+        other
+    } else {
+        path
+    };
+    let links = read_links(&path, &Default::default())?;
+    let data = Dataset::with_nodes(links, ids.clone());
+    let data = data.map_err(|error| match error {
+        Error::UnknownNode { id } => {
+            let expected = format!("links between the nodes of {NODES} beside it");
+            Error::input(&path, None, format!("node {}", quote(&id)), expected)
+        }
+        other => damaged(&path, &other),
+    })?;
+    data.user_graph()
+}
+
+/// What `fit.json` holds: the report, and all of it.
+fn load_report(path: &Path, text: &str) -> Result<(FitReport, Map<String, Value>)> {
+    let wrong = |error: serde_json::Error| {
+        let line = error.line() as u64;
+        Error::input(path, line, error.to_string(), "the report of a fit")
+    };
+    let report = serde_json::from_str(text).map_err(wrong)?;
+    Ok((report, serde_json::from_str(text).map_err(wrong)?))
+}
+
+fn load_nodes(path: &Path, views: &[FittedView]) -> Result<(Ids, Vec<u32>)> {
+    let (ids, names, _) = read_nodes(path)?.into_parts();
+    let node_views = match names {
+        None if views.len() == 1 => vec![0; ids.len()],
+        None => {
+            return Err(Error::input(
+                path,
+                None,
+                "no column 'view'",
+                "a view for each node",
+            ));
+        }
+        Some(names) => names
+            .iter()
+            .map(|name| {
+                let place = views.iter().position(|view| view.name == *name);
+                place.map(|place| place as u32).ok_or_else(|| {
+                    Error::input(
+                        path,
+                        None,
+                        format!("view {}", quote(name)),
+                        "a view of the model",
+                    )
+                })
+            })
+            .collect::<Result<_>>()?,
+    };
+    for (place, view) in views.iter().enumerate() {
+        let members = node_views
+            .iter()
+            .filter(|&&view| view as usize == place)
+            .count();
+        if view.network.is_table() && view.network.spec().inputs != members {
+            return Err(Error::input(
+                path,
+                None,
+                format!("{members} nodes"),
+                format!(
+                    "{} nodes, as the model's table has",
+                    view.network.spec().inputs
+                ),
+            ));
+        }
+    }
+    let rows = (0..ids.len())
+        .all(|row| linkproof_method::data::ids::row_number(&ids.name(row)) == Some(row as u32));
+    Ok((if rows { Ids::Rows(ids.len()) } else { ids }, node_views))
+}
+
+fn load_embeddings(path: &Path, n: usize, dim: usize) -> Result<Vec<f32>> {
+    let matrix = read_npy(path)?;
+    if (matrix.n_rows(), matrix.n_columns()) != (n, dim) {
+        return Err(Error::input(
+            path,
+            None,
+            format!("{} x {} numbers", matrix.n_rows(), matrix.n_columns()),
+            format!("{n} x {dim}: a row for each line of {NODES}"),
+        ));
+    }
+    match matrix {
+        Matrix::Dense(dense) => match dense.into_values() {
+            Values::F32(values) => Ok(values.into_vec()),
+            Values::F64(_) => Err(Error::input(
+                path,
+                None,
+                "double precision",
+                "single precision",
+            )),
+        },
+        Matrix::Sparse(_) => Err(Error::input(path, None, "a sparse matrix", "a dense one")),
+    }
+}

@@ -1,0 +1,14 @@
+//! Model folders: `model.safetensors`, `nodes.csv`, `embeddings.npy`, the
+//! links, and `fit.json`; and the same as one piece of memory.
+
+mod files;
+mod load;
+mod reader;
+mod save;
+
+pub use files::{LINKS, VERSION};
+pub use load::{Stored, classes, from_bytes, load};
+pub use save::{fit_json, gamma_json, save, to_bytes, write_model};
+
+#[cfg(test)]
+mod tests;

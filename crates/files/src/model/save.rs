@@ -1,0 +1,416 @@
+//! Saving a model folder.
+//!
+//! The safetensors file is written here rather than by its crate, whose header
+//! has its metadata in random order and which needs the whole file in memory:
+//! ours has the same bytes every time and streams the weights.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::files::{
+    BELIEFS, Described, DescribedBeliefs, DescribedView, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS,
+    LINKS, MODEL, NODES, VERSION, averages_of, numbers_of_links, vectors_of,
+};
+use crate::{
+    Field, FolderKind, OutputFolder, write_file, write_links, write_nodes, write_npy, write_table,
+};
+use linkproof_method::Fitted;
+use linkproof_method::data::features::{Matrix, Values};
+use linkproof_method::data::ids::Ids;
+use linkproof_method::engine::encoder::Layer;
+use linkproof_method::error::{Error, Result};
+
+/// Writes a model as a new folder, whole or not at all.
+pub fn save(model: &Fitted, path: impl AsRef<Path>) -> Result<()> {
+    let folder = OutputFolder::create(path.as_ref(), FolderKind::model(), false)?;
+    write_model(model, &folder, &Map::new())?;
+    folder.commit()
+}
+
+/// Writes the files of a model folder; `record` goes into `fit.json` as it is.
+pub fn write_model(
+    model: &Fitted,
+    folder: &OutputFolder,
+    record: &Map<String, Value>,
+) -> Result<()> {
+    let tensors = tensors(model);
+    let header = header(&described(model)?, &tensors)?;
+    write_file(folder.file(MODEL), |file| {
+        write_tensors(file, &header, &tensors)
+    })?;
+    let views = model.node_views().iter();
+    let names: Vec<String> = views
+        .map(|&view| model.views()[view as usize].name.clone())
+        .collect();
+    let several = model.views().len() > 1;
+    write_nodes(folder.file(NODES), model.ids(), several.then_some(&names))?;
+    let write = |name: &str, values: &[f32]| {
+        write_npy(folder.file(name), model.n_nodes(), model.dim(), values)
+    };
+    write(EMBEDDINGS, model.recommended())?;
+    if model.averaged().is_some() {
+        write(EMBEDDINGS_PLAIN, model.embeddings())?;
+    }
+    write_links(folder.file(LINKS), model.links())?;
+    write_beliefs(model, folder)?;
+    write_labels(model, folder)?;
+    let fit = fit_json(model, record)?;
+    write_file(folder.file(FIT), |file| {
+        serde_json::to_writer_pretty(&mut *file, &fit)?;
+        file.write_all(b"\n")
+    })
+}
+
+/// How far each link is believed, `src,dst,weight,belief`, for people and other
+/// programs: a model is loaded without.
+fn write_beliefs(model: &Fitted, folder: &OutputFolder) -> Result<()> {
+    let Some(believed) = model.believed() else {
+        return Ok(());
+    };
+    let columns = ["src", "dst", "weight", "belief"];
+    write_table(folder.file(BELIEFS), &columns, |rows| {
+        for (link, &belief) in model.links().links().zip(believed.beliefs()) {
+            let [src, dst] = [link.src, link.dst].map(|row| model.ids().name(row as usize));
+            rows.row(&[
+                Field::Text(&src),
+                Field::Text(&dst),
+                Field::Real(link.weight),
+                Field::Real(belief),
+            ])?;
+        }
+        Ok(())
+    })
+}
+
+fn write_labels(model: &Fitted, folder: &OutputFolder) -> Result<()> {
+    let Some(classes) = model.classes() else {
+        return Ok(());
+    };
+    write_table(folder.file(LABELS), &["node", "label"], |rows| {
+        for (row, code) in classes.codes.iter().enumerate() {
+            if let Some(code) = code {
+                let label = &classes.names[*code as usize];
+                rows.row(&[Field::Text(&model.ids().name(row)), Field::Text(label)])?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A model and its record in one piece, for a pickle: all that a folder holds.
+pub fn to_bytes(model: &Fitted, record: &Map<String, Value>) -> Result<Vec<u8>> {
+    let mut metadata = described(model)?;
+    let names: Vec<_> = (0..model.n_nodes())
+        .map(|row| model.ids().name(row))
+        .collect();
+    let nodes = match model.ids() {
+        Ids::Rows(n) => json!(n),
+        Ids::Names(_) => json!(names),
+    };
+    let classes = model.classes().map(|it| (&it.names, &it.codes));
+    metadata.insert("fit", fit_json(model, record)?.to_string());
+    metadata.insert("nodes", nodes.to_string());
+    metadata.insert("classes", json!(classes).to_string());
+    let mut tensors = tensors(model);
+    let shape = || vec![model.n_nodes(), model.dim()];
+    let mut put = |name: &str, tensor| tensors.push((name.to_owned(), tensor));
+    put("embeddings", Tensor::f32s(shape(), model.embeddings()));
+    if let Some(averaged) = model.averaged() {
+        put("averages", Tensor::f32s(shape(), &averaged.embeddings));
+    }
+    let views = model.node_views();
+    let views = Tensor::bytes(
+        "U32",
+        vec![views.len()],
+        views.iter().map(|x| x.to_le_bytes()),
+    );
+    put("node_views", views);
+    let links = model.links();
+    let ends = links
+        .links()
+        .flat_map(|link| [link.src, link.dst].map(u32::to_le_bytes));
+    put(
+        "links.ends",
+        Tensor::bytes("U32", vec![links.n_links(), 2], ends),
+    );
+    put("links.weights", Tensor::f64s(links.weights()));
+    let header = header(&metadata, &tensors)?;
+    let mut bytes = Vec::new();
+    write_tensors(&mut bytes, &header, &tensors)
+        .map_err(|error| Error::data("model", error.to_string(), "memory to hold it"))?;
+    Ok(bytes)
+}
+
+/// The content of `fit.json`: report, parameters and `record` side by side.
+pub fn fit_json(model: &Fitted, record: &Map<String, Value>) -> Result<Value> {
+    let mut fit = Map::new();
+    fit.insert("format_version".into(), VERSION.into());
+    fit.insert("params".into(), to_value(model.params())?);
+    fit.insert("seed".into(), model.params().seed.into());
+    fit.insert("gamma".into(), gamma_json(model));
+    if let Value::Object(report) = to_value(model.report())? {
+        fit.extend(report);
+    }
+    fit.extend(record.clone());
+    Ok(fit.into())
+}
+
+/// `gamma`: a number for one view, else a number for each pair of views.
+pub fn gamma_json(model: &Fitted) -> Value {
+    let views = model.views();
+    match model.view_pairs() {
+        [(d, e)] if views.len() == 1 => json!(model.gamma().get(*d, *e)),
+        pairs => pairs
+            .iter()
+            .map(|&(d, e)| {
+                let name = format!("{}:{}", views[d].name, views[e].name);
+                (name, json!(model.gamma().get(d, e)))
+            })
+            .collect::<Map<String, Value>>()
+            .into(),
+    }
+}
+
+/// The metadata of the file.
+fn described(model: &Fitted) -> Result<BTreeMap<&'static str, String>> {
+    let views = model.views().iter();
+    let described = Described {
+        params: model.params().clone(),
+        views: views
+            .map(|view| DescribedView {
+                name: view.name.clone(),
+                spec: view.network.spec().clone(),
+            })
+            .collect(),
+        view_pairs: model.view_pairs().to_vec(),
+        believed: model.believed().map(|believed| DescribedBeliefs {
+            abstained: believed.abstained,
+            judge_ridge: believed.judge_ridge,
+            rounds: believed.rounds,
+            numbers: believed.numbers.keys().cloned().collect(),
+        }),
+    };
+    Ok(BTreeMap::from([
+        ("format", "linkproof".to_owned()),
+        ("version", VERSION.to_owned()),
+        ("model", to_value(&described)?.to_string()),
+    ]))
+}
+
+type Named<'a> = (String, Tensor<'a>);
+
+fn tensors(model: &Fitted) -> Vec<Named<'_>> {
+    let n_views = model.views().len();
+    let gamma = (0..n_views)
+        .flat_map(|d| (0..n_views).map(move |e| (d, e)))
+        .map(|(d, e)| model.gamma().get(d, e).to_le_bytes());
+    let k = [model.report().k.to_le_bytes()];
+    let mut tensors = vec![
+        (
+            "gamma".to_owned(),
+            Tensor::bytes("F64", vec![n_views, n_views], gamma),
+        ),
+        ("k".to_owned(), Tensor::bytes("F64", vec![1], k)),
+    ];
+    for (place, view) in model.views().iter().enumerate() {
+        let statistics = view.statistics.mean.iter().zip(&view.statistics.variance);
+        let mut statistics = statistics.map(|(mean, variance)| (mean, variance));
+        for (depth, layer) in view.network.layers().iter().enumerate() {
+            let width = vec![layer.outputs];
+            let mut put = |name: &str, tensor| {
+                tensors.push((format!("views.{place}.layers.{depth}.{name}"), tensor));
+            };
+            let weights =
+                |shape, range: &Range<usize>| Tensor::values(shape, &view.weights, range.clone());
+            put("weight", Tensor::weights(layer, &view.weights));
+            if let Some(bias) = &layer.bias {
+                put("bias", weights(width.clone(), bias));
+            }
+            if let (Some(norm), Some((mean, variance))) = (
+                &layer.norm,
+                layer.norm.as_ref().and_then(|_| statistics.next()),
+            ) {
+                put("norm.scale", weights(width.clone(), &norm.scale));
+                put("norm.shift", weights(width, &norm.shift));
+                put("norm.mean", Tensor::f64s(mean));
+                put("norm.variance", Tensor::f64s(variance));
+            }
+        }
+    }
+    let maps = model.averaged().map_or(&[][..], |averaged| &averaged.maps);
+    for (place, map) in maps.iter().enumerate() {
+        let Some(map) = map else { continue };
+        let shape = vec![map.len() / model.dim(), model.dim()];
+        tensors.push((averages_of(place), Tensor::f32s(shape, map)));
+    }
+    if let Some(neighborhood) = &model.parts().neighborhood {
+        let graph = &neighborhood.graph;
+        let ends = graph
+            .links()
+            .flat_map(|link| [link.src, link.dst].map(u32::to_le_bytes));
+        let ends = Tensor::bytes("U32", vec![graph.n_links(), 2], ends);
+        tensors.push(("neighborhood.links".into(), ends));
+        put_matrix(&mut tensors, "neighborhood", &neighborhood.matrix);
+    }
+    if let Some(believed) = model.believed() {
+        for (name, numbers) in &believed.numbers {
+            tensors.push((numbers_of_links(name), Tensor::f64s(numbers)));
+        }
+        for (place, matrix) in believed.vectors.iter().enumerate() {
+            if let Some(matrix) = matrix {
+                put_matrix(&mut tensors, &vectors_of(place), matrix);
+            }
+        }
+    }
+    tensors
+}
+
+/// Data vectors, dense or by their entries.
+fn put_matrix<'a>(tensors: &mut Vec<Named<'a>>, before: &str, matrix: &'a Matrix) {
+    let mut put = |name: &str, tensor| tensors.push((format!("{before}.{name}"), tensor));
+    match matrix {
+        Matrix::Dense(dense) => {
+            let shape = vec![dense.n_rows(), dense.n_columns()];
+            let all = 0..dense.values().len();
+            put("values", Tensor::values(shape, dense.values(), all));
+        }
+        Matrix::Sparse(sparse) => {
+            let stored = sparse.columns().len();
+            let starts = sparse.offsets();
+            let offsets = starts.iter().map(|&x| (x as u64).to_le_bytes());
+            let columns = sparse.columns().iter().map(|x| x.to_le_bytes());
+            put("offsets", Tensor::bytes("U64", vec![starts.len()], offsets));
+            put("columns", Tensor::bytes("U32", vec![stored], columns));
+            put(
+                "values",
+                Tensor::values(vec![stored], sparse.values(), 0..stored),
+            );
+        }
+    }
+}
+
+struct Tensor<'a> {
+    shape: Vec<usize>,
+    numbers: Numbers<'a>,
+}
+
+enum Numbers<'a> {
+    F32(&'a [f32]),
+    F64(&'a [f64]),
+    Bytes(&'static str, Vec<u8>),
+}
+
+impl<'a> Tensor<'a> {
+    /// A layer's weights, row after row.
+    fn weights(layer: &Layer, values: &'a Values) -> Tensor<'a> {
+        let shape = vec![layer.inputs, layer.outputs];
+        let place = layer.weights.clone();
+        if layer.strip >= layer.outputs {
+            return Tensor::values(shape, values, place);
+        }
+        match values {
+            Values::F32(values) => {
+                let rows = layer.row_major(&values[place]);
+                Tensor::bytes("F32", shape, rows.iter().map(|x| x.to_le_bytes()))
+            }
+            Values::F64(values) => {
+                let rows = layer.row_major(&values[place]);
+                Tensor::bytes("F64", shape, rows.iter().map(|x| x.to_le_bytes()))
+            }
+        }
+    }
+
+    fn f32s(shape: Vec<usize>, values: &'a [f32]) -> Tensor<'a> {
+        let numbers = Numbers::F32(values);
+        Tensor { shape, numbers }
+    }
+
+    fn f64s(values: &'a [f64]) -> Tensor<'a> {
+        let (shape, numbers) = (vec![values.len()], Numbers::F64(values));
+        Tensor { shape, numbers }
+    }
+
+    fn values(shape: Vec<usize>, values: &'a Values, range: Range<usize>) -> Tensor<'a> {
+        let numbers = match values {
+            Values::F32(values) => Numbers::F32(&values[range]),
+            Values::F64(values) => Numbers::F64(&values[range]),
+        };
+        Tensor { shape, numbers }
+    }
+
+    fn bytes<const N: usize>(
+        dtype: &'static str,
+        shape: Vec<usize>,
+        numbers: impl IntoIterator<Item = [u8; N]>,
+    ) -> Tensor<'a> {
+        Tensor {
+            shape,
+            numbers: Numbers::Bytes(dtype, numbers.into_iter().flatten().collect()),
+        }
+    }
+
+    fn dtype(&self) -> &'static str {
+        match self.numbers {
+            Numbers::F32(_) => "F32",
+            Numbers::F64(_) => "F64",
+            Numbers::Bytes(dtype, _) => dtype,
+        }
+    }
+
+    fn size(&self) -> usize {
+        match &self.numbers {
+            Numbers::F32(values) => 4 * values.len(),
+            Numbers::F64(values) => 8 * values.len(),
+            Numbers::Bytes(_, bytes) => bytes.len(),
+        }
+    }
+
+    fn write(&self, file: &mut impl Write) -> io::Result<()> {
+        match &self.numbers {
+            Numbers::F32(values) => values
+                .iter()
+                .try_for_each(|x| file.write_all(&x.to_le_bytes())),
+            Numbers::F64(values) => values
+                .iter()
+                .try_for_each(|x| file.write_all(&x.to_le_bytes())),
+            Numbers::Bytes(_, bytes) => file.write_all(bytes),
+        }
+    }
+}
+
+/// A header in JSON.
+fn header(metadata: &BTreeMap<&'static str, String>, tensors: &[Named<'_>]) -> Result<String> {
+    let mut header: BTreeMap<&str, Value> = BTreeMap::new();
+    header.insert("__metadata__", json!(metadata));
+    let mut start = 0;
+    for (name, tensor) in tensors {
+        let end = start + tensor.size();
+        header.insert(
+            name,
+            json!({ "dtype": tensor.dtype(), "shape": tensor.shape, "data_offsets": [start, end] }),
+        );
+        start = end;
+    }
+    let mut header = to_value(&header)?.to_string();
+    header.push_str(&" ".repeat(header.len().next_multiple_of(8) - header.len()));
+    Ok(header)
+}
+
+/// A safetensors file: the length of a JSON header, the header, the numbers.
+fn write_tensors(file: &mut impl Write, header: &str, tensors: &[Named<'_>]) -> io::Result<()> {
+    file.write_all(&(header.len() as u64).to_le_bytes())?;
+    file.write_all(header.as_bytes())?;
+    tensors
+        .iter()
+        .try_for_each(|(_, tensor)| tensor.write(file))
+}
+
+fn to_value(value: &impl Serialize) -> Result<Value> {
+    serde_json::to_value(value)
+        .map_err(|error| Error::data("model", error.to_string(), "plain values"))
+}

@@ -1,0 +1,342 @@
+//! The columns of a table, some rows at a time.
+
+use std::fs::File;
+use std::path::Path;
+
+use ::parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use ::parquet::data_type::{ByteArray, DataType};
+use ::parquet::errors::{ParquetError, Result as ParquetResult};
+use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use ::parquet::schema::types::{Type, TypePtr};
+
+use super::super::intern::Interner;
+use super::super::source::{Source, extensions, open_file};
+use super::damaged;
+use linkproof_method::error::{Error, Result, quote};
+
+/// What a column may hold, as far as it is of use here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Signed,
+    Unsigned,
+    Half,
+    Single,
+    Double,
+    Text,
+}
+
+/// What a field of the table holds; none where it is neither number nor text.
+pub(super) fn kind(field: &Type) -> Option<Kind> {
+    let info = field.get_basic_info();
+    if !field.is_primitive() || info.repetition() == Repetition::REPEATED {
+        return None;
+    }
+    let (logical, converted) = (info.logical_type_ref(), info.converted_type());
+    match field.get_physical_type() {
+        Physical::FLOAT => Some(Kind::Single),
+        Physical::DOUBLE => Some(Kind::Double),
+        Physical::INT32 | Physical::INT64 => match (logical, converted) {
+            (Some(LogicalType::Integer(integer)), _) => Some(match integer.is_signed {
+                true => Kind::Signed,
+                false => Kind::Unsigned,
+            }),
+            (Some(_), _) => None,
+            (None, converted) => match converted {
+                ConvertedType::NONE
+                | ConvertedType::INT_8
+                | ConvertedType::INT_16
+                | ConvertedType::INT_32
+                | ConvertedType::INT_64 => Some(Kind::Signed),
+                ConvertedType::UINT_8
+                | ConvertedType::UINT_16
+                | ConvertedType::UINT_32
+                | ConvertedType::UINT_64 => Some(Kind::Unsigned),
+                _ => None,
+            },
+        },
+        Physical::BYTE_ARRAY => {
+            let named = matches!(
+                logical,
+                Some(LogicalType::String | LogicalType::Enum | LogicalType::Json)
+            );
+            let text = matches!(
+                converted,
+                ConvertedType::UTF8 | ConvertedType::ENUM | ConvertedType::JSON
+            );
+            (named || text).then_some(Kind::Text)
+        }
+        Physical::FIXED_LEN_BYTE_ARRAY => {
+            matches!(logical, Some(LogicalType::Float16)).then_some(Kind::Half)
+        }
+        Physical::BOOLEAN | Physical::INT96 => None,
+    }
+}
+
+/// A table that has been opened and not read.
+pub(super) struct Table<'p> {
+    path: &'p Path,
+    reader: SerializedFileReader<File>,
+    pub(super) fields: Vec<TypePtr>,
+}
+
+impl<'p> Table<'p> {
+    pub(super) fn open(path: &'p Path) -> Result<Table<'p>> {
+        let file = match extensions(path).0 {
+            None => open_file(path)?.0,
+            // Parquet is read from its end, which a packed stream does not allow.
+            Some(_) => {
+                let mut file = tempfile::tempfile().map_err(|source| Error::read(path, source))?;
+                Source::open(path)?.copy_to(&mut file)?;
+                file
+            }
+        };
+        let reader = SerializedFileReader::new(file).map_err(damaged(path))?;
+        let schema = reader.metadata().file_metadata().schema();
+        let fields = schema.get_fields().to_vec();
+        Ok(Table {
+            path,
+            reader,
+            fields,
+        })
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        let names = self.fields.iter().map(|field| field.name().to_owned());
+        names.collect()
+    }
+
+    /// Reads the wanted columns, so many rows at a time, and hands them over with
+    /// the number of rows.
+    pub(super) fn read(
+        &self,
+        wanted: &[usize],
+        size: usize,
+        mut take: impl FnMut(usize, Columns<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut first_row = 0;
+        for group in 0..self.reader.num_row_groups() {
+            let group = self
+                .reader
+                .get_row_group(group)
+                .map_err(damaged(self.path))?;
+            let n_rows = usize::try_from(group.metadata().num_rows());
+            let mut left = n_rows.map_err(damaged(self.path))?;
+            let mut readers = wanted
+                .iter()
+                .map(|&at| self.column(group.as_ref(), at))
+                .collect::<Result<Vec<_>>>()?;
+            while left > 0 {
+                let n = size.min(left);
+                let columns = Columns {
+                    table: self,
+                    wanted: wanted.iter(),
+                    readers: readers.iter_mut(),
+                    n,
+                    first_row,
+                };
+                take(n, columns)?;
+                first_row += n;
+                left -= n;
+            }
+        }
+        Ok(())
+    }
+
+    /// The reader of a field in a group of rows; none where the field is neither
+    /// number nor text.
+    fn column(&self, group: &dyn RowGroupReader, at: usize) -> Result<Option<ColumnReader>> {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == at);
+        match (kind(&self.fields[at]), leaf) {
+            (Some(_), Some(leaf)) => {
+                let reader = group.get_column_reader(leaf).map_err(damaged(self.path))?;
+                Ok(Some(reader))
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// The same rows of the wanted columns, each read when it is asked for.
+pub(super) struct Columns<'t> {
+    table: &'t Table<'t>,
+    wanted: std::slice::Iter<'t, usize>,
+    readers: std::slice::IterMut<'t, Option<ColumnReader>>,
+    n: usize,
+    first_row: usize,
+}
+
+impl Columns<'_> {
+    /// The next column, as node ids.
+    pub(super) fn next_ids(&mut self) -> Result<ColumnIds> {
+        let expected = "node ids as text or whole numbers";
+        let (field, values) = self.next_column(expected)?;
+        match values {
+            ColumnValues::Whole(numbers) => Ok(ColumnIds::Numbers(numbers)),
+            ColumnValues::Reals(_) => Err(self.wrong_type(&field, expected)),
+            ColumnValues::Texts(texts) => {
+                let texts: Vec<String> = texts
+                    .iter()
+                    .map(|text| text.as_utf8().map(str::to_owned))
+                    .collect::<ParquetResult<_>>()
+                    .map_err(damaged(self.table.path))?;
+                match texts.iter().position(String::is_empty) {
+                    Some(row) => Err(self.wrong(&field, "an empty node id", row, "an id")),
+                    None => Ok(ColumnIds::Texts(texts)),
+                }
+            }
+        }
+    }
+
+    /// The next column, as numbers.
+    pub(super) fn next_numbers(&mut self) -> Result<Vec<f64>> {
+        let (field, values) = self.next_column("numbers")?;
+        match values {
+            ColumnValues::Reals(numbers) => Ok(numbers),
+            ColumnValues::Whole(numbers) => Ok(numbers.iter().map(|&x| x as f64).collect()),
+            ColumnValues::Texts(_) => Err(self.wrong_type(&field, "numbers")),
+        }
+    }
+
+    fn next_column(&mut self, expected: &str) -> Result<(TypePtr, ColumnValues)> {
+        let (Some(&at), Some(reader)) = (self.wanted.next(), self.readers.next()) else {
+            let message = "fewer columns than were named";
+            return Err(damaged(self.table.path)(message));
+        };
+        let field = self.table.fields[at].clone();
+        let (Some(kind), Some(reader)) = (kind(&field), reader) else {
+            return Err(self.wrong_type(&field, expected));
+        };
+        let (values, null) =
+            column_values(kind, reader, self.n).map_err(damaged(self.table.path))?;
+        match null {
+            Some(row) => Err(self.wrong(&field, "a null", row, "a value")),
+            None => Ok((field, values)),
+        }
+    }
+
+    fn wrong(&self, field: &Type, found: &str, row: usize, expected: &str) -> Error {
+        let row = self.first_row + row + 1;
+        let found = format!("{found} in column {}, row {row}", quote(field.name()));
+        Error::input(self.table.path, None, found, expected)
+    }
+
+    fn wrong_type(&self, field: &Type, expected: &str) -> Error {
+        let holds = match kind(field) {
+            Some(Kind::Text) => "text",
+            Some(Kind::Signed | Kind::Unsigned) => "whole numbers",
+            Some(_) => "decimal numbers",
+            None => "values of another kind",
+        };
+        let found = format!("{holds} in column {}", quote(field.name()));
+        Error::input(self.table.path, None, found, expected)
+    }
+}
+
+/// Values of a column, without nulls.
+enum ColumnValues {
+    Whole(Vec<i128>),
+    Reals(Vec<f64>),
+    Texts(Vec<ByteArray>),
+}
+
+/// So many values, and the place of the first null.
+fn column_values(
+    kind: Kind,
+    reader: &mut ColumnReader,
+    n: usize,
+) -> ParquetResult<(ColumnValues, Option<usize>)> {
+    let unsigned = kind == Kind::Unsigned;
+    Ok(match reader {
+        ColumnReader::Int32ColumnReader(reader) => {
+            let (values, null) = take(reader, n)?;
+            let whole = values.into_iter().map(|x| match unsigned {
+                true => i128::from(x as u32),
+                false => i128::from(x),
+            });
+            (ColumnValues::Whole(whole.collect()), null)
+        }
+        ColumnReader::Int64ColumnReader(reader) => {
+            let (values, null) = take(reader, n)?;
+            let whole = values.into_iter().map(|x| match unsigned {
+                true => i128::from(x as u64),
+                false => i128::from(x),
+            });
+            (ColumnValues::Whole(whole.collect()), null)
+        }
+        ColumnReader::FloatColumnReader(reader) => {
+            let (values, null) = take(reader, n)?;
+            let reals = values.into_iter().map(f64::from);
+            (ColumnValues::Reals(reals.collect()), null)
+        }
+        ColumnReader::DoubleColumnReader(reader) => {
+            let (values, null) = take(reader, n)?;
+            (ColumnValues::Reals(values), null)
+        }
+        ColumnReader::ByteArrayColumnReader(reader) => {
+            let (values, null) = take(reader, n)?;
+            (ColumnValues::Texts(values), null)
+        }
+        ColumnReader::FixedLenByteArrayColumnReader(reader) => {
+            let (values, null) = take(reader, n)?;
+            let reals = values.iter().map(|half| match half.data() {
+                &[low, high] => Ok(half::f16::from_le_bytes([low, high]).to_f64()),
+                _ => Err(ParquetError::General(
+                    "a half of other than two bytes".into(),
+                )),
+            });
+            (
+                ColumnValues::Reals(reals.collect::<ParquetResult<_>>()?),
+                null,
+            )
+        }
+        ColumnReader::BoolColumnReader(_) | ColumnReader::Int96ColumnReader(_) => {
+            return Err(ParquetError::General("a column of another type".into()));
+        }
+    })
+}
+
+fn take<T: DataType>(
+    reader: &mut ColumnReaderImpl<T>,
+    n: usize,
+) -> ParquetResult<(Vec<T::T>, Option<usize>)> {
+    let mut values = Vec::with_capacity(n);
+    let mut levels = Vec::new();
+    let mut rows = 0;
+    while rows < n {
+        let (more, ..) = reader.read_records(n - rows, Some(&mut levels), None, &mut values)?;
+        if more == 0 {
+            return Err(ParquetError::General("a column ends early".into()));
+        }
+        rows += more;
+    }
+    let null = match values.len() < n {
+        true => Some(levels.iter().position(|&level| level == 0).unwrap_or(0)),
+        false => None,
+    };
+    Ok((values, null))
+}
+
+/// Node ids in a column.
+pub(super) enum ColumnIds {
+    Numbers(Vec<i128>),
+    Texts(Vec<String>),
+}
+
+impl ColumnIds {
+    /// The row of the id that stands at a place, added when it is new.
+    pub(super) fn insert(&self, at: usize, ids: &mut Interner, text: &mut String) -> Result<u32> {
+        match self {
+            ColumnIds::Numbers(numbers) => ids.insert_number(numbers[at], text),
+            ColumnIds::Texts(texts) => ids.insert(&texts[at]),
+        }
+    }
+
+    pub(super) fn name(&self, at: usize) -> String {
+        match self {
+            ColumnIds::Numbers(numbers) => numbers[at].to_string(),
+            ColumnIds::Texts(texts) => texts[at].clone(),
+        }
+    }
+}

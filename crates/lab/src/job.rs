@@ -1,0 +1,243 @@
+//! An experiment as a list of jobs, each done once and kept, and the tables
+//! that their readings fill.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::mean::Mean;
+use linkproof_method::engine::runtime::Runtime;
+use linkproof_method::error::Result;
+use linkproof_pictures::drawing::{Axis, Chart, Series};
+
+/// One measured number.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The table it belongs to.
+    pub table: String,
+    /// The row of the table: a method.
+    pub row: String,
+    /// The column: a kind of data or a setting.
+    pub column: String,
+    /// The run: a data set or a split.
+    pub run: u64,
+    /// The number.
+    pub value: f64,
+}
+
+/// Where the readings of a job go.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'p> {
+    /// The table.
+    pub table: &'p str,
+    /// The column.
+    pub column: &'p str,
+    /// The run.
+    pub run: u64,
+}
+
+impl Place<'_> {
+    /// The reading of a row.
+    pub fn reading(self, row: &str, value: f64) -> Reading {
+        Reading {
+            table: self.table.to_owned(),
+            row: row.to_owned(),
+            column: self.column.to_owned(),
+            run: self.run,
+            value,
+        }
+    }
+}
+
+/// What a job does; the runtime may end it.
+pub type Work<'j> = Box<dyn Fn(Runtime<'_>) -> Result<Vec<Reading>> + Send + Sync + 'j>;
+
+/// A piece of an experiment that is done in one go.
+pub struct Job<'j> {
+    /// Its name, unique in the experiment and fit for a file name.
+    pub key: String,
+    /// About how long it takes compared with others.
+    pub cost: f64,
+    /// What is done.
+    pub work: Work<'j>,
+}
+
+/// A row of a table before it is filled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The method.
+    pub name: String,
+    /// What the paper has in the first columns.
+    pub paper: Vec<f64>,
+}
+
+impl Row {
+    /// A row that the paper does not have.
+    pub fn new(name: impl Into<String>) -> Row {
+        Row::paper(name, &[])
+    }
+
+    /// A row beside the paper's figures.
+    pub fn paper(name: impl Into<String>, paper: &[f64]) -> Row {
+        Row {
+            name: name.into(),
+            paper: paper.to_vec(),
+        }
+    }
+}
+
+/// A table before it is filled.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// The name that readings go by.
+    pub name: String,
+    /// What it shows, in words.
+    pub caption: String,
+    /// What is measured, in short.
+    pub measure: String,
+    /// The digits after the decimal point.
+    pub digits: usize,
+    /// The runs that a full cell has.
+    pub runs: u64,
+    /// The columns.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Row>,
+}
+
+impl Table {
+    /// The values of a cell, by run.
+    pub fn values(&self, readings: &[Reading], row: &str, column: &str) -> Vec<f64> {
+        let here = readings
+            .iter()
+            .filter(|r| r.table == self.name && r.row == row && r.column == column);
+        let mut found: Vec<(u64, f64)> = here.map(|r| (r.run, r.value)).collect();
+        found.sort_by_key(|reading| reading.0);
+        found.into_iter().map(|reading| reading.1).collect()
+    }
+
+    /// The mean of a cell; none where nothing was measured.
+    pub fn mean(&self, readings: &[Reading], row: &str, column: &str) -> Option<Mean> {
+        let values = self.values(readings, row, column);
+        (!values.is_empty()).then(|| Mean::of(&values))
+    }
+
+    /// The table as Markdown: means and standard errors (none of a single run),
+    /// the paper's figures in brackets, a dash where a method cannot be applied;
+    /// cells that lack runs say so. Rows without any reading are left out.
+    pub fn markdown(&self, readings: &[Reading]) -> String {
+        let columns = self.columns.join(" | ");
+        let rule = "---|".repeat(self.columns.len());
+        let mut text = format!("{}\n\n|  | {columns} |\n|---|{rule}\n", self.caption);
+        for row in &self.rows {
+            let values = |column: &String| self.values(readings, &row.name, column);
+            let values: Vec<Vec<f64>> = self.columns.iter().map(values).collect();
+            if values.iter().all(Vec::is_empty) {
+                continue;
+            }
+            let _ = write!(text, "| {} |", row.name);
+            for (place, values) in values.iter().enumerate() {
+                let paper = row.paper.get(place);
+                let paper = paper.map_or_else(String::new, |paper| format!(" ({paper})"));
+                let _ = write!(text, " {}{paper} |", self.cell(values));
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    fn cell(&self, values: &[f64]) -> String {
+        let (digits, mean) = (self.digits, Mean::of(values));
+        let mut cell = match values.len() {
+            0 => return "–".to_owned(),
+            1 => format!("{:.digits$}", mean.mean),
+            _ => format!("{:.digits$} ± {:.digits$}", mean.mean, mean.standard_error),
+        };
+        if values.len() as u64 != self.runs {
+            let _ = write!(cell, " [{} of {} runs]", values.len(), self.runs);
+        }
+        cell
+    }
+
+    /// The table as a picture: a place for each column, a line for each row.
+    pub fn chart(&self, readings: &[Reading]) -> Chart {
+        let series = self.rows.iter().map(|row| {
+            let mean = |column: &String| self.mean(readings, &row.name, column);
+            let points = self.columns.iter().map(mean);
+            let points = points.map(|mean| mean.map(|mean| (mean.mean, mean.standard_error)));
+            Series::new(row.name.clone(), points.collect())
+        });
+        let has_points = |series: &Series| series.points.iter().any(Option::is_some);
+        Chart {
+            title: self.caption.clone(),
+            x_label: String::new(),
+            y_label: self.measure.clone(),
+            x: Axis::categories(self.columns.clone()),
+            series: series.filter(has_points).collect(),
+        }
+    }
+
+    /// The table as JSON, every single value included.
+    pub fn json(&self, readings: &[Reading]) -> Value {
+        let cell = |row: &Row, (place, column): (usize, &String)| {
+            let values = self.values(readings, &row.name, column);
+            let mean = self.mean(readings, &row.name, column)?;
+            let cell = json!({
+                "mean": mean.mean, "standard_error": mean.standard_error,
+                "values": values, "paper": row.paper.get(place),
+            });
+            Some((column.clone(), cell))
+        };
+        let row = |row: &Row| {
+            let cells = self.columns.iter().enumerate();
+            let cells: Map<String, Value> = cells.filter_map(|at| cell(row, at)).collect();
+            json!({ "name": row.name, "cells": cells })
+        };
+        let rows: Vec<Value> = self.rows.iter().map(row).collect();
+        json!({
+            "name": self.name, "caption": self.caption, "columns": self.columns, "rows": rows,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(row: &str, column: &str, run: u64, value: f64) -> Reading {
+        let table = "t";
+        Place { table, column, run }.reading(row, value)
+    }
+
+    #[test]
+    fn tables_show_means_the_paper_and_dashes() {
+        let table = Table {
+            name: "t".into(),
+            caption: "NMI".into(),
+            measure: "NMI".into(),
+            digits: 1,
+            runs: 2,
+            columns: vec!["(A)".into(), "(B)".into()],
+            rows: vec![Row::paper("ours", &[36.2]), Row::new("absent")],
+        };
+        let mut readings = vec![
+            reading("ours", "(A)", 1, 41.0),
+            reading("ours", "(A)", 0, 39.0),
+            reading("other", "(A)", 0, 1.0),
+        ];
+        let text = table.markdown(&readings);
+        assert!(text.contains("| ours | 40.0 ± 1.0 (36.2) | – |"), "{text}");
+        assert!(!text.contains("absent"));
+        let json = table.json(&readings);
+        assert_eq!(
+            json["rows"][0]["cells"]["(A)"]["values"],
+            json!([39.0, 41.0])
+        );
+        assert!(json["rows"][0]["cells"]["(B)"].is_null());
+        assert_eq!(table.chart(&readings).series.len(), 1);
+        readings.push(reading("ours", "(B)", 0, 5.0));
+        let text = table.markdown(&readings);
+        assert!(text.contains("| 5.0 [1 of 2 runs] |"), "{text}");
+    }
+}

@@ -1,0 +1,242 @@
+//! The paper's Table 1 and Figure 1: clusters found in the synthetic graph.
+
+use super::demo;
+use super::job::{Job, Place, Reading, Row, Table};
+use super::method::smoother;
+use super::synthetic::{CLUSTERS, Noise, Synthetic, synthetic};
+use linkproof_method::data::dataset::Dataset;
+use linkproof_method::engine::runtime::Runtime;
+use linkproof_method::error::{Error, Result};
+use linkproof_method::measure::{KMeans, purity};
+use linkproof_method::model::fit;
+use linkproof_method::params::{Params, Precision, ScoreKind};
+use linkproof_method::select::{Candidate, Grid, Search, candidates, select};
+use linkproof_pictures::drawing::{Drawing, Panel, panels};
+
+/// The name of the table.
+pub const NAME: &str = "table1";
+const XIS: [f64; 3] = [0.01, 0.02, 0.03];
+/// The ridge of the rows that the paper has.
+const RIDGE: f64 = 10.0;
+const PAPER: [(f64, [f64; 3]); 4] = [
+    (0.0, [0.72, 0.66, 0.58]),
+    (0.1, [0.71, 0.72, 0.60]),
+    (0.5, [0.71, 0.69, 0.64]),
+    (1.0, [0.70, 0.64, 0.64]),
+];
+const CHOSEN: &str = "chosen without labels, of all candidates";
+const SMOOTHED: &str = "the same, averaged over believed links";
+const BEST: &str = "best candidate on average (by labels)";
+const AVERAGE: &str = "average candidate";
+const VECTORS: &str = "k-means on the data vectors";
+
+/// Families of candidates among which one is chosen.
+const FAMILIES: [(&str, ScoreKind); 3] = [
+    ("likelihood, ridge chosen", ScoreKind::Likelihood),
+    ("moment, beta and ridge chosen", ScoreKind::Moment),
+    ("probability, beta and ridge chosen", ScoreKind::Probability),
+];
+
+fn paper_row(beta: f64) -> String {
+    match beta {
+        0.0 => format!("likelihood, ridge {RIDGE}"),
+        beta => format!("moment, beta {beta}, ridge {RIDGE}"),
+    }
+}
+
+fn column(xi: f64) -> String {
+    format!("xi = {xi}")
+}
+
+/// The table.
+pub fn table(runs: u64) -> Table {
+    let mut rows: Vec<Row> = PAPER
+        .iter()
+        .map(|(beta, paper)| Row::paper(paper_row(*beta), paper))
+        .collect();
+    rows.extend(FAMILIES.iter().map(|(name, _)| Row::new(*name)));
+    rows.extend([CHOSEN, SMOOTHED, BEST, AVERAGE, VECTORS].map(Row::new));
+    Table {
+        name: NAME.into(),
+        caption: format!(
+            "Purity of the clusters found in the paper's synthetic graph ({runs} data sets, \
+             mean ± standard error; in brackets the paper)."
+        ),
+        measure: "purity".into(),
+        digits: 3,
+        runs,
+        columns: XIS.iter().map(|&xi| column(xi)).collect(),
+        rows,
+    }
+}
+
+fn base() -> Params {
+    Params {
+        ridge: RIDGE,
+        precision: Precision::F32,
+        ..demo::params(ScoreKind::Moment, 0)
+    }
+}
+
+/// Every candidate: three scores, exponents .1, .5 and 1, eight ridges.
+fn grid(base: &Params, scores: &[ScoreKind]) -> Grid {
+    Grid {
+        scores: scores.to_vec(),
+        betas: vec![0.1, 0.5, 1.0],
+        ..Grid::around(base)
+    }
+}
+
+fn clusters_purity(made: &Synthetic, y: &[f32]) -> Result<f64> {
+    let n = made.labels.len();
+    let found = KMeans::new(CLUSTERS, 0).fit(y, n, y.len() / n)?;
+    purity(&made.labels, &found.labels)
+}
+
+fn fit_purity(made: &Synthetic, params: Params) -> Result<f64> {
+    let model = fit(&params.check()?, &made.data)?;
+    clusters_purity(made, model.embeddings())
+}
+
+fn chosen(data: &Dataset, scores: &[ScoreKind], runtime: Runtime<'_>) -> Result<Candidate> {
+    let base = base();
+    let search = Search {
+        grid: grid(&base, scores),
+        ..Search::around(&base)
+    };
+    Ok(select(&base, data, &search, runtime)?.chosen)
+}
+
+/// One job a column and data set.
+pub fn jobs(runs: u64, seed: u64) -> Vec<Job<'static>> {
+    let mut jobs = Vec::new();
+    for run in 0..runs {
+        for xi in XIS {
+            jobs.push(Job {
+                key: format!("xi{xi}-run{run}"),
+                cost: 1.0,
+                work: Box::new(move |runtime| one(xi, seed, run, runtime)),
+            });
+        }
+    }
+    jobs
+}
+
+fn one(xi: f64, seed: u64, run: u64, runtime: Runtime<'_>) -> Result<Vec<Reading>> {
+    let made = synthetic(seed.wrapping_add(run), Noise::false_links(xi))?;
+    let mut readings = Vec::new();
+    let place = Place {
+        table: NAME,
+        column: &column(xi),
+        run,
+    };
+    let mut add = |row: &str, value: f64| readings.push(place.reading(row, value));
+    let base = base();
+    for (beta, _) in PAPER {
+        let params = Params {
+            beta,
+            ..base.clone()
+        };
+        add(&paper_row(beta), fit_purity(&made, params)?);
+    }
+    for (name, score) in FAMILIES {
+        let choice = chosen(&made.data, &[score], runtime)?;
+        add(name, fit_purity(&made, choice.params(&base))?);
+    }
+    let choice = chosen(&made.data, ScoreKind::ALL, runtime)?;
+    let model = fit(&choice.params(&base).check()?, &made.data)?;
+    add(CHOSEN, clusters_purity(&made, model.embeddings())?);
+    let averages = smoother(&model, &made.data, runtime)?;
+    add(SMOOTHED, clusters_purity(&made, averages.embeddings())?);
+    let mut sum = 0.0;
+    let all = candidates(&grid(&base, ScoreKind::ALL), &base)?;
+    for (candidate, params) in &all {
+        let purity = match fit_purity(&made, params.given().clone()) {
+            // A candidate that cannot be fitted finds one cluster.
+            Err(Error::Diverged { .. }) => 1.0 / CLUSTERS as f64,
+            purity => purity?,
+        };
+        sum += purity;
+        add(&candidate_row(candidate), purity);
+    }
+    add(AVERAGE, sum / all.len() as f64);
+    let x = vectors(&made)?;
+    add(VECTORS, clusters_purity(&made, &x)?);
+    Ok(readings)
+}
+
+fn candidate_row(candidate: &Candidate) -> String {
+    let Candidate {
+        score, beta, ridge, ..
+    } = candidate;
+    format!("candidate {score} {beta} {ridge}")
+}
+
+fn vectors(made: &Synthetic) -> Result<Vec<f32>> {
+    let matrix = made.data.views()[0].matrix.as_ref();
+    let matrix = matrix.ok_or_else(|| Error::data("data", "no data vectors", "some"))?;
+    let rows = (0..made.labels.len()).flat_map(|row| matrix.row(row));
+    Ok(rows.map(|(_, x)| x as f32).collect())
+}
+
+/// Adds the row of the candidate that is best on average, column by column.
+pub fn with_best(mut readings: Vec<Reading>) -> Result<Vec<Reading>> {
+    let base = base();
+    let table = table(0);
+    let all = candidates(&grid(&base, ScoreKind::ALL), &base)?;
+    let mut best = Vec::new();
+    for column in &table.columns {
+        let means = all.iter().filter_map(|(candidate, _)| {
+            let row = candidate_row(candidate);
+            Some((table.mean(&readings, &row, column)?.mean, row))
+        });
+        let Some((_, row)) = means.max_by(|a, b| a.0.total_cmp(&b.0)) else {
+            continue;
+        };
+        let of_best = readings
+            .iter()
+            .filter(|r| r.row == row && &r.column == column);
+        best.extend(of_best.map(|reading| Reading {
+            row: BEST.into(),
+            ..reading.clone()
+        }));
+    }
+    readings.extend(best);
+    Ok(readings)
+}
+
+/// The exponents of Figure 1's panels.
+const FIGURE: [f64; 3] = [0.0, 0.5, 1.0];
+/// Its ridge: at that of the table, beta = 1 leaves one dimension of two.
+const FIGURE_RIDGE: f64 = 1.0;
+
+/// Figure 1: embeddings of one synthetic graph (xi = .03) by the likelihood and
+/// the moment score; exponents and purities.
+pub fn figure1(seed: u64) -> Result<(Drawing, Vec<(f64, f64)>)> {
+    let made = synthetic(seed, Noise::false_links(0.03))?;
+    let mut found = Vec::new();
+    for beta in FIGURE {
+        let params = Params {
+            beta,
+            ridge: FIGURE_RIDGE,
+            ..base()
+        };
+        let model = fit(&params.check()?, &made.data)?;
+        found.push((beta, clusters_purity(&made, model.embeddings())?, model));
+    }
+    let links = made.data.graph().links();
+    let links: Vec<(u32, u32, bool)> = links.map(|link| (link.src, link.dst, false)).collect();
+    let drawn = found.iter().map(|(beta, purity, model)| Panel {
+        title: match *beta {
+            0.0 => format!("likelihood: purity {purity:.2}"),
+            beta => format!("beta = {beta}: purity {purity:.2}"),
+        },
+        points: model.embeddings(),
+        clusters: &made.labels,
+        links: links.clone(),
+    });
+    let title = "Embeddings of the synthetic graph, xi = 0.03, ridge 1";
+    let drawing = panels(title, 3, &drawn.collect::<Vec<_>>());
+    let purities = found.iter().map(|(beta, purity, _)| (*beta, *purity));
+    Ok((drawing, purities.collect()))
+}

@@ -1,0 +1,397 @@
+//! Undirected weighted links, validated once: a `Graph` cannot hold a
+//! self-link, a repeated pair, or a weight that is not finite and positive.
+
+mod adjacency;
+mod matrix;
+
+pub use adjacency::Adjacency;
+pub use matrix::Compressed;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::data::ids::Ids;
+use crate::error::{Error, Remedy, Result, quote};
+use crate::schema::choice;
+
+/// One link as listed, from row `src` to row `dst`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// The row of one end.
+    pub src: u32,
+    /// The row of the other end.
+    pub dst: u32,
+    /// The weight.
+    pub weight: f64,
+}
+
+choice!(
+    /// What to do with a pair that is listed more than once. A pair listed once in
+    /// each direction with the same weight is one link and never a repeat.
+    #[derive(Default)]
+    Duplicates {
+        /// Refuse.
+        #[default]
+        Error = "error",
+        /// Add the weights up.
+        Sum = "sum",
+        /// Keep the largest weight.
+        Max = "max",
+        /// Keep the first listing.
+        First = "first",
+    }
+);
+choice!(
+    /// What to do with a link from a node to itself.
+    #[derive(Default)]
+    SelfLinks {
+        /// Refuse.
+        #[default]
+        Error = "error",
+        /// Leave them out and count them.
+        Drop = "drop",
+    }
+);
+
+/// How listed links become a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LinkRules {
+    /// Repeated pairs.
+    pub duplicates: Duplicates,
+    /// Self-links.
+    pub self_links: SelfLinks,
+}
+
+/// What was left out or merged on the way in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LinkCounts {
+    /// Links listed.
+    pub listed: usize,
+    /// Links of weight zero, dropped.
+    pub zero: usize,
+    /// Self-links, dropped.
+    pub self_links: usize,
+    /// Listings merged into another of the same pair.
+    pub merged: usize,
+}
+
+/// A symmetric graph. Each pair is stored once, under its smaller row.
+#[derive(Debug, Clone)]
+pub struct Graph {
+    ids: Ids,
+    offsets: Vec<usize>,
+    targets: Vec<u32>,
+    weights: Vec<f64>,
+    counts: LinkCounts,
+}
+
+#[derive(Clone, Copy)]
+struct Listed {
+    target: u32,
+    reversed: bool,
+    weight: f64,
+}
+
+impl Graph {
+    /// Builds a graph from links between rows of `ids`.
+    pub fn new(ids: Ids, links: Vec<Link>, rules: LinkRules) -> Result<Graph> {
+        let n = ids.len();
+        let mut counts = LinkCounts {
+            listed: links.len(),
+            ..LinkCounts::default()
+        };
+        let mut offsets = vec![0usize; n + 1];
+        for link in &links {
+            check_link(&ids, link, rules.self_links)?;
+            counts.zero += usize::from(link.weight == 0.0);
+            counts.self_links += usize::from(link.weight != 0.0 && link.src == link.dst);
+        }
+        // A loop of its own, so that its waits for memory overlap.
+        for link in &links {
+            let counts = link.weight != 0.0 && link.src != link.dst;
+            offsets[link.src.min(link.dst) as usize + 1] += usize::from(counts);
+        }
+        for row in 0..n {
+            offsets[row + 1] += offsets[row];
+        }
+        let listed = by_row(&links, &offsets);
+        drop(links);
+        merge_rows(ids, offsets, listed, rules.duplicates, counts)
+    }
+
+    /// Builds a graph on the row numbers `0..n` with the default rules.
+    pub fn from_rows(n: usize, links: &[(u32, u32, f64)]) -> Result<Graph> {
+        let links = links
+            .iter()
+            .map(|&(src, dst, weight)| Link { src, dst, weight })
+            .collect();
+        Graph::new(Ids::Rows(n), links, LinkRules::default())
+    }
+
+    /// The node ids, in row order.
+    pub fn ids(&self) -> &Ids {
+        &self.ids
+    }
+
+    /// The number of nodes `n`.
+    pub fn n_nodes(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The number of linked pairs `|W|`.
+    pub fn n_links(&self) -> usize {
+        self.targets.len()
+    }
+
+    /// What was dropped or merged when the graph was made.
+    pub fn counts(&self) -> LinkCounts {
+        self.counts
+    }
+
+    /// The weights, in the order of [`Graph::links`].
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// The links of a row to larger rows: targets in ascending order, and weights.
+    pub fn upper_row(&self, row: usize) -> (&[u32], &[f64]) {
+        let range = self.offsets[row]..self.offsets[row + 1];
+        (&self.targets[range.clone()], &self.weights[range])
+    }
+
+    /// Every link once, with `src < dst`, in ascending order.
+    pub fn links(&self) -> impl Iterator<Item = Link> + Clone + '_ {
+        (0..self.n_nodes()).flat_map(move |row| {
+            let (targets, weights) = self.upper_row(row);
+            targets
+                .iter()
+                .zip(weights)
+                .map(move |(&dst, &weight)| Link {
+                    src: row as u32,
+                    dst,
+                    weight,
+                })
+        })
+    }
+
+    /// The link at a place in the order of [`Graph::links`].
+    pub fn link(&self, place: usize) -> Link {
+        let row = self.offsets.partition_point(|&offset| offset <= place) - 1;
+        Link {
+            src: row as u32,
+            dst: self.targets[place],
+            weight: self.weights[place],
+        }
+    }
+
+    /// The weight of a pair, if it is linked.
+    pub fn weight(&self, a: u32, b: u32) -> Option<f64> {
+        let (targets, weights) = self.upper_row(a.min(b) as usize);
+        let place = targets.binary_search(&a.max(b)).ok()?;
+        Some(weights[place])
+    }
+
+    /// The number of links of each node.
+    pub fn degrees(&self) -> Vec<u32> {
+        let mut degrees = vec![0; self.n_nodes()];
+        for link in self.links() {
+            degrees[link.src as usize] += 1;
+            degrees[link.dst as usize] += 1;
+        }
+        degrees
+    }
+
+    /// The same links in both directions.
+    pub fn adjacency(&self) -> Adjacency {
+        Adjacency::new(self.n_nodes(), self.links())
+    }
+
+    /// The same pairs with other weights; pairs whose weight becomes zero go.
+    pub fn map_weights(&self, weight: impl Fn(Link) -> f64) -> Result<Graph> {
+        let links = self
+            .links()
+            .map(|link| Link {
+                weight: weight(link),
+                ..link
+            })
+            .collect();
+        let mut graph = Graph::new(self.ids.clone(), links, LinkRules::default())?;
+        graph.counts = self.counts;
+        Ok(graph)
+    }
+
+    /// The graph on other ids: row `r` here is row `rows[r]` there.
+    pub fn relabel(self, ids: Ids, rows: &[u32]) -> Result<Graph> {
+        let counts = self.counts;
+        let links = self
+            .links()
+            .map(|link| Link {
+                src: rows[link.src as usize],
+                dst: rows[link.dst as usize],
+                weight: link.weight,
+            })
+            .collect();
+        let mut graph = Graph::new(ids, links, LinkRules::default())?;
+        graph.counts = counts;
+        Ok(graph)
+    }
+}
+
+fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
+    let n = ids.len();
+    let largest = link.src.max(link.dst) as usize;
+    if largest >= n {
+        return Err(Error::links(
+            format!("row {largest}"),
+            format!("rows below the number of nodes, {n}"),
+        ));
+    }
+    let names = || (ids.name(link.src as usize), ids.name(link.dst as usize));
+    if !(link.weight >= 0.0 && link.weight.is_finite()) {
+        let (src, dst) = names();
+        return Err(Error::links(
+            format!(
+                "weight {} between {} and {}",
+                link.weight,
+                quote(&src),
+                quote(&dst)
+            ),
+            "a finite weight of zero or more",
+        ));
+    }
+    if link.src == link.dst && self_links == SelfLinks::Error {
+        let (src, _) = names();
+        let found = format!("a link from {} to itself", quote(&src));
+        return Err(Error::links(found, "two different nodes").or(Remedy::DropSelfLinks));
+    }
+    Ok(())
+}
+
+/// The links that count, under their smaller row, in the order of listing.
+/// Ranges of rows are filled in parallel, each from a look at all links.
+fn by_row(links: &[Link], offsets: &[usize]) -> Vec<Listed> {
+    const SMALLEST: usize = 1 << 16;
+    const MOST_RANGES: usize = 16;
+    let n = offsets.len() - 1;
+    let nothing = Listed {
+        target: 0,
+        reversed: false,
+        weight: 0.0,
+    };
+    let mut listed = vec![nothing; offsets[n]];
+    let n_ranges = rayon::current_num_threads().min(MOST_RANGES);
+    let piece = SMALLEST.max(listed.len().div_ceil(n_ranges));
+    let mut ranges = Vec::new();
+    let mut rest = listed.as_mut_slice();
+    let mut start = 0;
+    while start < n {
+        let end = offsets.partition_point(|&offset| offset <= offsets[start] + piece);
+        let end = (end - 1).clamp(start + 1, n);
+        let (part, tail) = rest.split_at_mut(offsets[end] - offsets[start]);
+        ranges.push((start..end, part));
+        rest = tail;
+        start = end;
+    }
+    ranges.into_par_iter().for_each(|(rows, part)| {
+        let first = offsets[rows.start];
+        let mut next: Vec<usize> = offsets[rows.clone()].iter().map(|x| x - first).collect();
+        for link in links {
+            let row = link.src.min(link.dst) as usize;
+            if !rows.contains(&row) || link.weight == 0.0 || link.src == link.dst {
+                continue;
+            }
+            let place = &mut next[row - rows.start];
+            part[*place] = Listed {
+                target: link.src.max(link.dst),
+                reversed: link.src > link.dst,
+                weight: link.weight,
+            };
+            *place += 1;
+        }
+    });
+    listed
+}
+
+fn merge_rows(
+    ids: Ids,
+    mut offsets: Vec<usize>,
+    mut listed: Vec<Listed>,
+    duplicates: Duplicates,
+    mut counts: LinkCounts,
+) -> Result<Graph> {
+    let n = ids.len();
+    // Sort every row by target; the sort is stable, so `first` means first listed.
+    let mut rows: Vec<&mut [Listed]> = Vec::with_capacity(n);
+    let mut rest = listed.as_mut_slice();
+    for row in 0..n {
+        let (head, tail) = rest.split_at_mut(offsets[row + 1] - offsets[row]);
+        rows.push(head);
+        rest = tail;
+    }
+    rows.par_iter_mut()
+        .with_min_len(256)
+        .for_each(|row| row.sort_by_key(|link| link.target));
+    drop(rows);
+
+    let mut targets = Vec::with_capacity(listed.len());
+    let mut weights = Vec::with_capacity(listed.len());
+    let mut start = 0;
+    for row in 0..n {
+        let end = offsets[row + 1];
+        for run in listed[start..end].chunk_by(|a, b| a.target == b.target) {
+            let weight = merge_run(&ids, row, run, duplicates)?;
+            counts.merged += run.len() - 1;
+            targets.push(run[0].target);
+            weights.push(weight);
+        }
+        start = end;
+        offsets[row + 1] = targets.len();
+    }
+    Ok(Graph {
+        ids,
+        offsets,
+        targets,
+        weights,
+        counts,
+    })
+}
+
+fn merge_run(ids: &Ids, row: usize, run: &[Listed], duplicates: Duplicates) -> Result<f64> {
+    if let [one] = run {
+        return Ok(one.weight);
+    }
+    if let [a, b] = run
+        && a.reversed != b.reversed
+        && a.weight == b.weight
+    {
+        return Ok(a.weight);
+    }
+    let weights = run.iter().map(|link| link.weight);
+    let merged = match duplicates {
+        Duplicates::Sum => weights.sum(),
+        Duplicates::Max => weights.fold(0.0, f64::max),
+        Duplicates::First => run[0].weight,
+        Duplicates::Error => {
+            return Err(Error::DuplicateLink {
+                src: ids.name(row).into_owned(),
+                dst: ids.name(run[0].target as usize).into_owned(),
+                first: run[0].weight,
+                second: run[1].weight,
+            });
+        }
+    };
+    if f64::is_finite(merged) {
+        return Ok(merged);
+    }
+    Err(Error::links(
+        format!(
+            "a sum of weights beyond the range of numbers between '{}' and '{}'",
+            ids.name(row),
+            ids.name(run[0].target as usize)
+        ),
+        "smaller weights",
+    ))
+}
+
+#[cfg(test)]
+mod tests;

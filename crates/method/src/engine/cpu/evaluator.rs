@@ -1,0 +1,220 @@
+//! The objective over all training pairs: encoder, pairs, and back.
+
+use std::ops::Range;
+
+use crate::engine::encoder::{Batch, Input, Pass};
+use crate::engine::objective::{Problem, ViewEncoder};
+use crate::engine::pairs::{
+    AllPairs, EmbeddedRows, ListedPairs, PairTerm, Part, Sums, TileShare, Tiled, ViewMatrix,
+    listed_pairs,
+};
+use crate::engine::{EXACT_NODES, ObjectiveValue, PartSum};
+use crate::score::{Kernel, Score};
+use linkproof_numeric::real::Real;
+
+/// Values and gradients of a problem at given parameters.
+#[derive(Debug)]
+pub struct Evaluator<'p, T: Real> {
+    pub(super) problem: &'p Problem<'p>,
+    pub(super) inputs: Vec<Input<'p, T>>,
+    /// The score that solvers follow.
+    pub(super) score: Score,
+    pub(super) kernel: Kernel<T>,
+    pub(super) tiles: Tiled<T>,
+    pub(super) links: ListedPairs,
+    held_out_links: Option<ListedPairs>,
+    judged_links: Option<ListedPairs>,
+    pub(super) aside: Option<ListedPairs>,
+    rows: Vec<Range<usize>>,
+    nodes: Vec<u32>,
+    unit: ViewMatrix,
+    /// The factor that takes pairs set aside back out of a sum over all pairs.
+    minus: ViewMatrix,
+}
+
+impl<'p, T: Real> Evaluator<'p, T> {
+    /// Sets the arithmetic of a problem up.
+    pub fn new(problem: &'p Problem<'p>) -> Evaluator<'p, T> {
+        let data = problem.data;
+        let score = problem.score.clone().capped::<T>();
+        Evaluator {
+            inputs: problem.inputs(),
+            kernel: Kernel::new(&score),
+            score,
+            tiles: Tiled::default(),
+            links: ListedPairs::of(&data.training),
+            held_out_links: data.held_out.as_ref().map(ListedPairs::of),
+            judged_links: data.judged.as_ref().map(ListedPairs::of),
+            aside: data.aside.as_ref().map(ListedPairs::of),
+            rows: data.views.iter().map(|view| view.rows.clone()).collect(),
+            nodes: (0..problem.n_nodes() as u32).collect(),
+            unit: problem.parameters.view_matrix(1.0),
+            minus: problem.parameters.view_matrix(-1.0),
+            problem,
+        }
+    }
+
+    pub(super) fn encoders(&self) -> impl Iterator<Item = (&'p ViewEncoder, &Input<'p, T>)> {
+        self.problem.encoders().iter().zip(&self.inputs)
+    }
+
+    /// Rows of all nodes, embedded.
+    pub(super) fn all_rows<'e>(&'e self, y: &'e [T], gamma: &'e ViewMatrix) -> EmbeddedRows<'e, T> {
+        EmbeddedRows {
+            y,
+            dim: self.problem.dim,
+            views: &self.rows,
+            gamma,
+        }
+    }
+
+    /// Whether a training pass may sum up held-out pairs beside: it is one of
+    /// inference too.
+    pub(super) fn can_watch(&self) -> bool {
+        self.held_out_links.is_some()
+            && self.nodes.len() <= EXACT_NODES
+            && self.problem.trains_as_it_infers()
+    }
+
+    /// The objective over a share of the training pairs; its gradient overwrites
+    /// `gradient`. Held-out pairs may be watched along the way.
+    pub(super) fn objective(
+        &self,
+        theta: &[T],
+        step: u64,
+        (share, watches): (TileShare, bool),
+        gradient: Option<&mut [T]>,
+    ) -> ObjectiveValue {
+        let problem = self.problem;
+        let dim = problem.dim;
+        let mut passes = self.forward(theta, step);
+        let mut joined = Vec::with_capacity(self.nodes.len() * dim);
+        for (_, pass) in &passes {
+            joined.extend_from_slice(pass.embeddings());
+        }
+        let gamma = problem.parameters.gamma(theta);
+        let embedded = self.all_rows(&joined, &gamma);
+        let mut slopes = gradient.is_some().then(|| vec![T::ZERO; joined.len()]);
+        let by = (&self.score, &self.kernel);
+        let which = (Part::Training, share, watches);
+        let sums = self.pair_sums(&embedded, which, by, slopes.as_deref_mut());
+        let held_out = watches.then(|| {
+            let mut watched = Sums::zero(self.rows.len());
+            (watched.value, watched.pairs) = sums.watched;
+            let part = (Part::HeldOut, share);
+            self.add_listed(&embedded, part, &self.score, &mut watched, None);
+            PartSum::of(&watched)
+        });
+        let inverse = 1.0 / problem.n_links();
+        let ridge = match problem.ridge != 0.0 && share.is_first() {
+            true => problem.ridge * problem.parameters.squared_weights(theta),
+            false => 0.0,
+        };
+        let value = (self.with_constant(&sums) + ridge) * inverse;
+        if let (Some(gradient), Some(mut slopes)) = (gradient, slopes) {
+            slopes.iter_mut().for_each(|slope| *slope *= T::of(inverse));
+            let ridge = match share.is_first() {
+                true => self.ridge_slope(),
+                false => T::ZERO,
+            };
+            for (view, (batch, pass)) in problem.encoders().iter().zip(&mut passes) {
+                let slopes = &mut slopes[view.rows.start * dim..view.rows.end * dim];
+                let place = view.params.clone();
+                let (params, gradient) = (&theta[place.clone()], &mut gradient[place]);
+                view.network
+                    .backward(params, batch, pass, (slopes, ridge), gradient);
+            }
+            for &(d, e, place) in &problem.parameters.gammas {
+                gradient[place] = T::of(sums.gamma.get(d, e) * inverse);
+            }
+        }
+        ObjectiveValue { value, held_out }
+    }
+
+    /// Encodes all nodes for training.
+    fn forward(&self, theta: &[T], step: u64) -> Vec<(Batch<'_, T>, Pass<T>)> {
+        let dropout = self.problem.dropout(step);
+        self.encoders()
+            .map(|(view, input)| {
+                let mut batch = input.all();
+                if let Some(dropout) = dropout {
+                    dropout.drop_inputs(&mut batch);
+                }
+                let mut pass = Pass::default();
+                let params = &theta[view.params.clone()];
+                view.network.forward(params, &batch, dropout, &mut pass);
+                (batch, pass)
+            })
+            .collect()
+    }
+
+    /// Sums over a share of the pairs of one part: all pairs, then the links'
+    /// corrections. Held-out pairs may be watched beside.
+    pub(super) fn pair_sums(
+        &self,
+        embedded: &EmbeddedRows<'_, T>,
+        (part, share, watched): (Part, TileShare, bool),
+        (score, kernel): (&Score, &Kernel<T>),
+        mut slopes: Option<&mut [T]>,
+    ) -> Sums {
+        let pairs = AllPairs {
+            rows: &self.rows,
+            scale: &self.unit,
+            nodes: &self.nodes,
+            split: self.problem.data.split.map(|split| (split, part)),
+            watched,
+            share,
+        };
+        let mut sums = self
+            .tiles
+            .all_pairs(embedded, &pairs, kernel, slopes.as_deref_mut());
+        self.add_listed(embedded, (part, share), score, &mut sums, slopes);
+        sums
+    }
+
+    /// Adds to a sum over all pairs of a part what is known pair by pair: the
+    /// links' corrections, and in training the pairs set aside, taken back out.
+    pub(super) fn add_listed(
+        &self,
+        embedded: &EmbeddedRows<'_, T>,
+        (part, share): (Part, TileShare),
+        score: &Score,
+        sums: &mut Sums,
+        mut slopes: Option<&mut [T]>,
+    ) {
+        let (links, aside) = match part {
+            Part::Training => (Some(&self.links), self.aside.as_ref()),
+            Part::HeldOut => (self.held_out_links.as_ref(), None),
+            Part::Judged => (self.judged_links.as_ref(), None),
+        };
+        if let Some(links) = links {
+            let (term, slopes) = (PairTerm::Correction, slopes.as_deref_mut());
+            let links = (links, share);
+            let corrections = listed_pairs(embedded, links, term, &self.unit, score, slopes);
+            sums.add_corrections(&corrections);
+        }
+        if let Some(aside) = aside {
+            let (aside, term) = ((aside, share), PairTerm::Unlinked);
+            let back = listed_pairs(embedded, aside, term, &self.minus, score, slopes);
+            sums.add(&back);
+        }
+    }
+
+    pub(super) fn with_constant(&self, sums: &Sums) -> f64 {
+        sums.value + self.score.constant() * sums.pairs
+    }
+
+    /// The derivative of the ridge in a weight, for each unit of that weight.
+    pub(super) fn ridge_slope(&self) -> T {
+        T::of(2.0 * self.problem.ridge / self.problem.n_links())
+    }
+}
+
+impl PartSum {
+    pub(super) fn of(sums: &Sums) -> PartSum {
+        PartSum {
+            value: sums.value,
+            pairs: sums.pairs,
+        }
+    }
+}

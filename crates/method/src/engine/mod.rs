@@ -1,0 +1,197 @@
+//! The seam between a fit and the machine that computes it.
+//!
+//! A [`Backend`] builds an [`Engine`] from a [`Problem`]. The engine owns what
+//! stays where the arithmetic is: data vectors, links, the held-out rule, the
+//! parameters and the memory of the optimizer. Solvers ask it questions and see
+//! numbers; on a device nothing else travels. Two backends stand here: [`Cpu`],
+//! and [`Reference`] in plain loops, which others are checked against. Any crate
+//! can bring another.
+
+mod cpu;
+pub mod encoder;
+mod look;
+pub mod objective;
+pub mod pairs;
+mod plan;
+mod reference;
+pub mod runtime;
+mod sampler;
+pub mod solve;
+mod sweep;
+
+pub use cpu::{Cpu, CpuEngine, Evaluator, Gradient, Piece, Workspace};
+pub use look::{EXACT_NODES, Look};
+pub use plan::Plan;
+pub use reference::Reference;
+pub use sampler::{DrawnNodes, Sample, StepSampler};
+pub use sweep::{SweepPart, Sweeper};
+
+use crate::engine::encoder::Statistics;
+use crate::engine::objective::Problem;
+use crate::engine::pairs::{Part, TileShare};
+use crate::error::Result;
+use crate::score::Score;
+pub use linkproof_numeric::real::Real;
+
+/// The instruction set that fits on this machine's processor run on, by its name in
+/// `LINKPROOF_INSTRUCTIONS` (`plain`, `avx2` or `avx512`). Results do not depend on
+/// it.
+///
+/// # Errors
+/// Where that variable asks for one that the machine lacks.
+pub fn instructions() -> Result<&'static str> {
+    Ok(linkproof_numeric::processor::instructions()?)
+}
+
+/// Builds engines: the one thing that is handed in to compute elsewhere.
+pub trait Backend: Sync {
+    /// An engine in single precision.
+    fn single<'p>(&self, problem: &'p Problem<'p>) -> Result<Box<dyn Engine<f32> + 'p>>;
+
+    /// An engine in double precision.
+    fn double<'p>(&self, problem: &'p Problem<'p>) -> Result<Box<dyn Engine<f64> + 'p>>;
+}
+
+/// The objective over all training pairs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ObjectiveValue {
+    /// Its value.
+    pub value: f64,
+    /// The sum over the held-out pairs at the same parameters, where the pass
+    /// watched them.
+    pub held_out: Option<PartSum>,
+}
+
+/// A sum over the pairs of a part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PartSum {
+    /// The sum of the score, less its constant for each pair.
+    pub value: f64,
+    /// The number of pairs; an estimate where the sum is one.
+    pub pairs: f64,
+}
+
+/// What a step of a first-order method saw before it moved.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepOutcome {
+    /// The objective, of a sample where the step takes one.
+    pub value: f64,
+    /// The length of its gradient.
+    pub gradient_norm: f64,
+}
+
+/// The embeddings of all nodes as inference gives them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedding<T> {
+    /// Row after row, by internal rows.
+    pub y: Vec<T>,
+    /// What each view's encoder normalises with.
+    pub statistics: Vec<Statistics>,
+}
+
+/// The arithmetic of one fit, with everything that it reads and writes.
+pub trait Engine<T: Real> {
+    /// What it was built for.
+    fn problem(&self) -> &Problem<'_>;
+
+    /// Puts parameters in place. What is known of them stays known where they
+    /// are in place already; the optimizer's memory is gone in any case.
+    fn load(&mut self, theta: &[T]) -> Result<()>;
+
+    /// The parameters in place.
+    fn parameters(&mut self) -> Result<Vec<T>>;
+
+    /// The objective over a share of the training pairs; its gradient
+    /// overwrites `gradient`. Results of all shares add up to the objective.
+    ///
+    /// A pass for a gradient may watch the held-out pairs along the way; after
+    /// one over everything, [`Engine::sums`] then knows their sum.
+    fn objective(&mut self, share: TileShare, gradient: Option<&mut [T]>)
+    -> Result<ObjectiveValue>;
+
+    /// The sum over a share of the pairs of a part, under inference, of the score
+    /// that solvers follow or of another one.
+    fn sums(
+        &mut self,
+        part: Part,
+        by: Option<&Score>,
+        look: Look,
+        share: TileShare,
+    ) -> Result<PartSum>;
+
+    /// Sets a first-order method off from the parameters in place.
+    fn begin(&mut self, plan: &Plan) -> Result<()>;
+
+    /// A step, counted from 1: draws what the plan says (all pairs, a sample, a
+    /// part of a sweep), and moves the parameters along the gradient. What is
+    /// drawn depends on the seed and the step alone.
+    fn step(&mut self, step: u64) -> Result<StepOutcome>;
+
+    /// The random start; on the host unless the engine knows better.
+    fn start(&mut self, scale: f64) -> Result<Vec<T>> {
+        let problem = self.problem();
+        Ok(problem.start(&problem.inputs(), scale))
+    }
+
+    /// The embeddings of all nodes; on the host unless the engine knows better.
+    fn embed(&mut self) -> Result<Embedding<T>> {
+        let theta = self.parameters()?;
+        let problem = self.problem();
+        Ok(embed(problem, &problem.inputs(), &theta))
+    }
+
+    /// The mean score, under inference, of the pairs held out to decide when to
+    /// stop; `None` when there are none.
+    fn held_out(&mut self, look: Look) -> Result<Option<f64>> {
+        if !self.problem().has_held_out() {
+            return Ok(None);
+        }
+        let sum = self.sums(Part::HeldOut, None, look, TileShare::WHOLE)?;
+        let constant = self.problem().score.constant();
+        Ok((sum.pairs > 0.0).then(|| (sum.value + constant * sum.pairs) / sum.pairs))
+    }
+
+    /// The mean of any score, uncapped, over the pairs of the fold that is to be
+    /// judged, under inference; `None` when there is no fold.
+    fn judged_by(&mut self, score: &Score, look: Look) -> Result<Option<f64>> {
+        if self.problem().data.judged.is_none() {
+            return Ok(None);
+        }
+        let sum = self.sums(Part::Judged, Some(score), look, TileShare::WHOLE)?;
+        Ok((sum.pairs > 0.0).then(|| sum.value / sum.pairs + score.constant()))
+    }
+
+    /// The plain, uncapped sum of the score over the training pairs under
+    /// inference, and whether it is an estimate.
+    fn value(&mut self, look: Look) -> Result<(f64, bool)> {
+        let score = self.problem().score.clone();
+        let sum = self.sums(Part::Training, Some(&score), look, TileShare::WHOLE)?;
+        let is_estimated = look.estimates(self.problem().n_nodes());
+        Ok((sum.value + score.constant() * sum.pairs, is_estimated))
+    }
+}
+
+/// The embeddings of all nodes at some parameters.
+fn embed<T: Real>(
+    problem: &Problem<'_>,
+    inputs: &[crate::engine::encoder::Input<'_, T>],
+    theta: &[T],
+) -> Embedding<T> {
+    let views = || problem.encoders().iter().zip(inputs);
+    let statistics: Vec<Statistics> = views()
+        .map(|(view, input)| view.network.statistics(&theta[view.params.clone()], input))
+        .collect();
+    let mut y = Vec::with_capacity(problem.n_nodes() * problem.dim);
+    for ((view, input), statistics) in views().zip(&statistics) {
+        let params = &theta[view.params.clone()];
+        y.extend(view.network.embed(params, input, statistics));
+    }
+    Embedding { y, statistics }
+}
+
+#[cfg(test)]
+mod gradient_tests;
+#[cfg(test)]
+mod sweep_tests;
+#[cfg(test)]
+mod tests;

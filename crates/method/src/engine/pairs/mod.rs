@@ -1,0 +1,317 @@
+//! Sums of a score, and their gradient, over pairs of nodes on this machine's
+//! processor: over all pairs ([`Tiled`]) and over listed ones ([`listed_pairs`]).
+//!
+//! Embeddings, views, `gamma`, the score, the links and the held-out rule go
+//! in; value, `dY` and `dgamma` come out.
+
+mod schedule;
+mod split;
+mod tiled;
+
+pub use split::{Part, Split};
+pub use tiled::Tiled;
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::data::graph::{Adjacency, Graph, Link};
+use crate::score::{Score, Term};
+use linkproof_numeric::real::{Real, add_scaled, dot};
+
+/// A symmetric matrix with one entry for each pair of views.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ViewMatrix {
+    n: usize,
+    entries: Vec<f64>,
+}
+
+impl ViewMatrix {
+    /// The same entry everywhere.
+    pub fn filled(n: usize, entry: f64) -> ViewMatrix {
+        ViewMatrix {
+            n,
+            entries: vec![entry; n * n],
+        }
+    }
+
+    /// The number of views.
+    pub fn n_views(&self) -> usize {
+        self.n
+    }
+
+    /// The entry of a pair of views.
+    pub fn get(&self, d: usize, e: usize) -> f64 {
+        self.entries[d * self.n + e]
+    }
+
+    /// Sets the entry of a pair of views, in both orders.
+    pub fn set(&mut self, d: usize, e: usize, entry: f64) {
+        self.entries[d * self.n + e] = entry;
+        self.entries[e * self.n + d] = entry;
+    }
+
+    /// The same matrix with each entry changed.
+    pub fn map(&self, change: impl Fn(f64) -> f64) -> ViewMatrix {
+        ViewMatrix {
+            n: self.n,
+            entries: self.entries.iter().map(|&entry| change(entry)).collect(),
+        }
+    }
+
+    /// Adds to the entry of a pair of views.
+    pub fn add(&mut self, d: usize, e: usize, amount: f64) {
+        self.set(d, e, self.get(d, e) + amount);
+    }
+}
+
+/// The embedded nodes of an evaluation: rows grouped by view.
+#[derive(Debug, Clone, Copy)]
+pub struct EmbeddedRows<'a, T> {
+    /// The embeddings, row after row.
+    pub y: &'a [T],
+    /// Their dimension.
+    pub dim: usize,
+    /// The rows of each view.
+    pub views: &'a [Range<usize>],
+    /// `gamma` for each pair of views.
+    pub gamma: &'a ViewMatrix,
+}
+
+impl<'a, T: Real> EmbeddedRows<'a, T> {
+    /// The number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.y.len() / self.dim
+    }
+
+    /// One embedding.
+    pub fn row(&self, row: usize) -> &'a [T] {
+        &self.y[row * self.dim..(row + 1) * self.dim]
+    }
+
+    /// The view of a row.
+    pub fn view_of(&self, row: usize) -> usize {
+        self.views.partition_point(|range| range.end <= row)
+    }
+
+    /// `s_ij = <y_i, y_j> - gamma`.
+    pub fn similarity(&self, i: usize, j: usize) -> f64 {
+        let gamma = self.gamma.get(self.view_of(i), self.view_of(j));
+        dot(self.row(i), self.row(j)).to_f64() - gamma
+    }
+}
+
+/// Which pairs of rows take part in the all-pairs sum, and how much each counts.
+#[derive(Debug, Clone, Copy)]
+pub struct AllPairs<'a> {
+    /// The rows of each view that take part (a range inside the view's rows).
+    pub rows: &'a [Range<usize>],
+    /// The factor of each pair of views; 0 leaves it out.
+    pub scale: &'a ViewMatrix,
+    /// The identity of each row, ascending, for the held-out rule.
+    pub nodes: &'a [u32],
+    /// The held-out rule and the part wanted.
+    pub split: Option<(Split, Part)>,
+    /// With a rule, whether the values of held-out pairs are summed up beside.
+    pub watched: bool,
+    /// The tiles to visit.
+    pub share: TileShare,
+}
+
+/// One of several shares of the work of a pass. What a tile is, is the engine's
+/// business; the results of all shares add up to that of the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileShare {
+    index: usize,
+    of: usize,
+}
+
+impl TileShare {
+    /// Everything.
+    pub const WHOLE: TileShare = TileShare { index: 0, of: 1 };
+
+    /// All of so many shares.
+    pub fn split(of: usize) -> impl Iterator<Item = TileShare> {
+        (0..of).map(move |index| TileShare { index, of })
+    }
+
+    /// Whether it has a tile, counted from 0.
+    pub fn has(self, tile: usize) -> bool {
+        tile % self.of == self.index
+    }
+
+    /// Whether it is the first: it has what belongs to no tile.
+    pub fn is_first(self) -> bool {
+        self.index == 0
+    }
+}
+
+/// Pairs named one by one, each listed under both its rows.
+#[derive(Debug, Clone)]
+pub struct ListedPairs {
+    adjacency: Adjacency,
+}
+
+impl ListedPairs {
+    /// From pairs of rows with weights; each pair once, in any order.
+    pub fn new(n_rows: usize, pairs: impl Iterator<Item = Link> + Clone) -> ListedPairs {
+        ListedPairs {
+            adjacency: Adjacency::new(n_rows, pairs),
+        }
+    }
+
+    /// The number of pairs.
+    pub fn n_pairs(&self) -> usize {
+        self.adjacency.n_entries() / 2
+    }
+
+    /// The number of pairs that a row is in.
+    pub fn n_of(&self, row: usize) -> usize {
+        self.adjacency.row(row).0.len()
+    }
+
+    /// The pairs that a row is in: the other rows, and the weights.
+    pub fn of_row(&self, row: usize) -> (&[u32], &[f64]) {
+        self.adjacency.row(row)
+    }
+
+    /// All links of a graph.
+    pub fn of(graph: &Graph) -> ListedPairs {
+        ListedPairs {
+            adjacency: graph.adjacency(),
+        }
+    }
+}
+
+/// What each listed pair adds to a sum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PairTerm {
+    /// What a link adds to an unlinked pair.
+    Correction,
+    /// What every pair adds.
+    Unlinked,
+}
+
+impl PairTerm {
+    /// Its value and slope at a similarity.
+    #[inline(always)]
+    pub fn at(self, score: &Score, s: f64, weight: f64) -> Term {
+        match self {
+            PairTerm::Correction => score.correction(s, weight),
+            PairTerm::Unlinked => score.unlinked(s),
+        }
+    }
+}
+
+/// The result of an evaluation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sums {
+    /// The scaled sum, less the score's constant a pair.
+    pub value: f64,
+    /// Its derivative in each `gamma`.
+    pub gamma: ViewMatrix,
+    /// The scaled number of pairs in the sum.
+    pub pairs: f64,
+    /// The scaled sum over held-out pairs and their number, where they were
+    /// watched beside the part wanted.
+    pub watched: (f64, f64),
+}
+
+impl Sums {
+    /// Nothing, for so many views.
+    pub fn zero(n_views: usize) -> Sums {
+        Sums {
+            value: 0.0,
+            gamma: ViewMatrix::filled(n_views, 0.0),
+            pairs: 0.0,
+            watched: (0.0, 0.0),
+        }
+    }
+
+    /// Adds a pair of nodes of two views.
+    pub fn add_term(&mut self, (d, e): (usize, usize), scale: f64, term: Term) {
+        self.value += scale * term.value;
+        self.gamma.add(d, e, -scale * term.slope);
+        self.pairs += scale;
+    }
+
+    /// Adds the corrections of links, whose pairs are counted already.
+    pub fn add_corrections(&mut self, corrections: &Sums) {
+        let pairs = self.pairs;
+        self.add(corrections);
+        self.pairs = pairs;
+    }
+
+    /// Adds another result.
+    pub fn add(&mut self, other: &Sums) {
+        self.value += other.value;
+        self.pairs += other.pairs;
+        self.watched.0 += other.watched.0;
+        self.watched.1 += other.watched.1;
+        for (sum, more) in self.gamma.entries.iter_mut().zip(&other.gamma.entries) {
+            *sum += more;
+        }
+    }
+}
+
+/// The sum over a share of listed pairs, times `scale`; the derivative is added to
+/// `gradient`. Every row gathers from its own pairs, so rows run in parallel
+/// and the order of additions is fixed.
+pub fn listed_pairs<T: Real>(
+    embedded: &EmbeddedRows<'_, T>,
+    (listed, share): (&ListedPairs, TileShare),
+    term: PairTerm,
+    scale: &ViewMatrix,
+    score: &Score,
+    gradient: Option<&mut [T]>,
+) -> Sums {
+    let n_views = scale.n_views();
+    let gather = |rows: Range<usize>, mut gradient: Option<&mut [T]>| {
+        let mut sums = Sums::zero(n_views);
+        for (place, row) in rows.enumerate() {
+            let (targets, weights) = listed.adjacency.row(row);
+            let d = embedded.view_of(row);
+            for (&target, &weight) in targets.iter().zip(weights) {
+                let target = target as usize;
+                let e = embedded.view_of(target);
+                let s = dot(embedded.row(row), embedded.row(target)).to_f64()
+                    - embedded.gamma.get(d, e);
+                let term = term.at(score, s, weight);
+                let scale = scale.get(d, e);
+                if row < target {
+                    sums.add_term((d, e), scale, term);
+                }
+                if let Some(gradient) = gradient.as_deref_mut() {
+                    let out = &mut gradient[place * embedded.dim..(place + 1) * embedded.dim];
+                    add_scaled(out, T::of(scale * term.slope), embedded.row(target));
+                }
+            }
+        }
+        sums
+    };
+    let n = embedded.n_rows();
+    let chunk = 64;
+    let range = |index: usize| match share.has(index) {
+        true => index * chunk..n.min((index + 1) * chunk),
+        false => 0..0,
+    };
+    let parts: Vec<Sums> = match gradient {
+        Some(gradient) => gradient
+            .par_chunks_mut(chunk * embedded.dim)
+            .enumerate()
+            .map(|(index, part)| gather(range(index), Some(part)))
+            .collect(),
+        None => (0..n.div_ceil(chunk))
+            .into_par_iter()
+            .map(|index| gather(range(index), None))
+            .collect(),
+    };
+    let mut sums = Sums::zero(n_views);
+    for part in &parts {
+        sums.add(part);
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! What will run: the settings of a fit with every open choice made.
+
+use serde::{Deserialize, Serialize};
+
+use super::Look;
+use crate::engine::encoder::Network;
+use crate::engine::objective::Problem;
+use crate::error::{Error, Remedy, Result};
+use crate::params::{
+    CheckedParams, EncoderKind, OptimizerKind, Param, Sampler as SamplerKind, SolverKind,
+};
+
+/// Up to this number of nodes all pairs are visited at every step.
+pub const EXACT_SOLVER_NODES: usize = 20_000;
+
+/// Sweeps over tables, at most.
+const SWEEPS: usize = 100;
+
+/// Value and gradient of a pair cost so many times what its value costs.
+const PASSES_OF_A_STEP: f64 = 3.0;
+/// So many pairs are visited at every look, four times as many as the blocks
+/// have that would stand for them: blocks spare little there.
+const WORTH_VISITING: f64 = 67e6;
+
+/// A fit's settings with every open choice made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Plan {
+    /// The solver.
+    pub solver: SolverKind,
+    /// The optimizer.
+    pub optimizer: OptimizerKind,
+    /// The sampler of the stochastic solver.
+    pub sampler: SamplerKind,
+    /// The largest number of steps.
+    pub steps: usize,
+    /// Steps between evaluations of the held-out score.
+    pub evaluate_every: usize,
+    /// Whether the held-out score is the sum over every pair; otherwise that
+    /// would cost more than the steps between two evaluations, and blocks of
+    /// nodes stand for all.
+    pub every_pair: bool,
+    /// Evaluations without a better held-out score that end the fit.
+    pub patience: usize,
+    /// Whether the held-out pairs, where there are any, end the fit and choose
+    /// its parameters.
+    pub validates: bool,
+    /// A gain of this share of the held-out score counts as none.
+    pub smallest_gain: f64,
+    /// A gain of this share of the objective counts as none (L-BFGS).
+    pub tolerance: f64,
+    /// The first step's length.
+    pub learning_rate: f64,
+    /// The exponent of the schedule.
+    pub schedule_alpha: f64,
+    /// The `t_0` of the schedule.
+    pub schedule_t0: f64,
+    /// The momentum of the SGD optimizer.
+    pub momentum: f64,
+    /// The largest gradient norm.
+    pub clip: Option<f64>,
+    /// The radius of the ball around the start.
+    pub radius: Option<f64>,
+    /// `m1`.
+    pub link_batch: usize,
+    /// `m2`.
+    pub pair_batch: usize,
+    /// `B`.
+    pub block: usize,
+    /// Whether a block's links are drawn apart from its nodes, because too few
+    /// would lie inside it.
+    pub links_apart: bool,
+    /// The steps of a sweep, where the block sampler sweeps over tables.
+    pub turns: Option<usize>,
+    /// The weight of the all-pairs part under the pair sampler.
+    pub lambda: f64,
+    /// With another `lambda` than the automatic one a fit finds `mu` up to
+    /// this factor: `score` returns `k mu`.
+    pub k: f64,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Plan {
+    /// Makes every open choice for a problem.
+    pub fn new(params: &CheckedParams, problem: &Problem<'_>) -> Result<Plan> {
+        let n = problem.n_nodes();
+        // Who sets lambda, which the exact solver has no use for, wants samples.
+        let exact = n <= EXACT_SOLVER_NODES
+            && params.optimizer != Some(OptimizerKind::Sgd)
+            && params.lambda.is_none();
+        let solver = params.solver.unwrap_or(if exact {
+            SolverKind::Exact
+        } else {
+            SolverKind::Sgd
+        });
+        let smooth =
+            solver == SolverKind::Exact && problem.dropout.is_none() && params.radius.is_none();
+        let mut encoders = problem.encoders().iter();
+        let all_linear = encoders.all(|view| view.network.spec().kind == EncoderKind::Linear);
+        let optimizer = params.optimizer.unwrap_or(if smooth && all_linear {
+            OptimizerKind::Lbfgs
+        } else {
+            OptimizerKind::Adam
+        });
+        if optimizer == OptimizerKind::Lbfgs && solver == SolverKind::Sgd {
+            let accepted = "adam or sgd with the sgd solver, which a graph of this size gets";
+            let error = Error::param(Param::Optimizer, accepted, optimizer);
+            return Err(error.or(Remedy::ExactSolver));
+        }
+        let sweeps = solver == SolverKind::Sgd
+            && params.sampler == SamplerKind::Block
+            && params.lambda.is_none()
+            && params.link_batch.is_none()
+            && problem.parameters.is_all_tables();
+        let block = params.block.unwrap_or(if sweeps { 4096 } else { 1024 });
+        let turns = sweeps.then(|| n.div_ceil(block)).filter(|turns| {
+            let views = problem.encoders().iter();
+            views.map(|view| view.rows.len()).min() >= Some(2 * turns)
+        });
+        let links_apart = n > block.saturating_mul(4);
+        let default_links = match params.sampler {
+            SamplerKind::Block if links_apart => 4 * block,
+            _ => 512,
+        };
+        let n_links = problem.data.training.n_links();
+        let link_batch = params.link_batch.unwrap_or(default_links).min(n_links);
+        let n_pairs = problem.data.n_training_pairs();
+        let pair_batch = params.pair_batch.min((n_pairs / 2.0).max(1.0) as usize);
+        let unbiased = n_pairs * link_batch as f64 / (n_links as f64 * pair_batch as f64);
+        let lambda = match params.lambda {
+            Some(lambda) if solver == SolverKind::Sgd => lambda,
+            _ => unbiased,
+        };
+        let default_steps = match (solver, optimizer, turns) {
+            (SolverKind::Exact, OptimizerKind::Lbfgs, _) => 500,
+            (SolverKind::Exact, _, _) => 1000,
+            (SolverKind::Sgd, _, Some(turns)) => SWEEPS * turns,
+            // About ten looks at every link.
+            (SolverKind::Sgd, _, None) if links_apart => (10 * n_links / link_batch).max(2000),
+            (SolverKind::Sgd, _, None) => 2000,
+        };
+        let steps = params.steps.unwrap_or(default_steps);
+        let evaluate_every = match (solver, optimizer, turns) {
+            (SolverKind::Exact, OptimizerKind::Lbfgs, _) => 1,
+            (SolverKind::Exact, _, _) => 5,
+            (SolverKind::Sgd, _, Some(turns)) => turns,
+            (SolverKind::Sgd, _, None) => (steps / 100).max(10),
+        };
+        let every_pair = solver == SolverKind::Exact || {
+            let per_step = match params.sampler {
+                SamplerKind::Block => block.min(n) as f64 * block.min(n) as f64 / 2.0,
+                SamplerKind::Pairs => pair_batch as f64,
+            } + link_batch as f64;
+            let steps = PASSES_OF_A_STEP * per_step * evaluate_every as f64;
+            problem.data.n_pairs_total() <= steps.max(WORTH_VISITING)
+        };
+        let learning_rate = params
+            .learning_rate
+            .unwrap_or_else(|| default_learning_rate(optimizer, problem, turns.is_some()));
+        Ok(Plan {
+            solver,
+            optimizer,
+            sampler: params.sampler,
+            steps,
+            evaluate_every,
+            every_pair,
+            patience: params.patience,
+            validates: true,
+            smallest_gain: 0.0,
+            tolerance: 1e-9,
+            learning_rate,
+            schedule_alpha: params.schedule_alpha.unwrap_or(match optimizer {
+                OptimizerKind::Sgd => 0.5,
+                _ => 0.0,
+            }),
+            schedule_t0: params.schedule_t0,
+            momentum: params.momentum,
+            clip: params.clip,
+            radius: params.radius,
+            link_batch,
+            pair_batch,
+            block: block.min(n),
+            turns,
+            links_apart,
+            lambda,
+            k: lambda / unbiased,
+            seed: params.seed,
+        })
+    }
+
+    /// How the solver looks at held-out pairs.
+    pub fn look(&self) -> Look {
+        Look {
+            k: self.k,
+            every_pair: self.every_pair,
+        }
+    }
+}
+
+/// Adam moves every weight by about the learning rate, and all of a unit's
+/// inputs at once: the wider a layer, the shorter the step. A table's vectors
+/// are touched seldom, so each touch may move them further.
+fn default_learning_rate(optimizer: OptimizerKind, problem: &Problem<'_>, sweeps: bool) -> f64 {
+    if optimizer == OptimizerKind::Sgd {
+        return 0.05;
+    }
+    let rate = |network: &Network| {
+        let widest = network
+            .layers()
+            .iter()
+            .skip(1)
+            .map(|layer| layer.inputs)
+            .max();
+        match (network.is_table(), widest) {
+            (true, _) if sweeps => 0.05,
+            (true, _) => 0.02,
+            (false, Some(width)) => (0.2 / width as f64).min(1e-3),
+            (false, None) => 1e-3,
+        }
+    };
+    let rates = problem.encoders().iter().map(|view| rate(&view.network));
+    rates.fold(f64::INFINITY, f64::min)
+}

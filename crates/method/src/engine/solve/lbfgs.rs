@@ -1,0 +1,402 @@
+//! Limited-memory BFGS with a strong Wolfe line search (Nocedal and Wright,
+//! *Numerical Optimization*, algorithms 7.4, 3.5 and 3.6).
+
+use std::collections::VecDeque;
+
+use super::StopReason;
+use crate::error::{Error, Result};
+use linkproof_numeric::real::{Real, add_scaled, dot_f64};
+
+/// Settings of the minimiser.
+#[derive(Debug, Clone, Copy)]
+pub struct Lbfgs {
+    /// Pairs of past steps and gradient changes that are kept.
+    pub memory: usize,
+    /// The largest number of steps.
+    pub max_steps: usize,
+    /// A gradient of this norm, relative to that at the start, counts as zero.
+    pub gradient_tolerance: f64,
+    /// A gain of this size, relative to the value, counts as none.
+    pub value_tolerance: f64,
+}
+
+impl Default for Lbfgs {
+    fn default() -> Self {
+        Lbfgs {
+            memory: 10,
+            max_steps: 500,
+            gradient_tolerance: 1e-6,
+            value_tolerance: 1e-9,
+        }
+    }
+}
+
+const SUFFICIENT_DECREASE: f64 = 1e-4;
+const CURVATURE: f64 = 0.9;
+const MAX_TRIALS: usize = 30;
+
+/// A function that is minimised.
+pub trait Minimized<T> {
+    /// Its value at some parameters; its gradient overwrites `gradient`.
+    fn value(&mut self, theta: &[T], gradient: &mut [T]) -> Result<f64>;
+
+    /// Sees value, gradient norm and parameters after each step, and may end the
+    /// run.
+    fn after_step(
+        &mut self,
+        step: usize,
+        value: f64,
+        norm: f64,
+        theta: &[T],
+    ) -> Result<Option<StopReason>>;
+}
+
+/// Minimises a function.
+pub fn minimize<T: Real>(
+    settings: &Lbfgs,
+    start: Vec<T>,
+    objective: &mut impl Minimized<T>,
+) -> Result<(Vec<T>, StopReason)> {
+    let n = start.len();
+    let mut here = Point {
+        theta: start,
+        gradient: vec![T::ZERO; n],
+        value: 0.0,
+    };
+    here.value = objective.value(&here.theta, &mut here.gradient)?;
+    let start_norm = here.norm();
+    if !(here.value.is_finite() && start_norm.is_finite()) {
+        return Err(Error::Diverged {
+            step: 0,
+            detail: format!(
+                "objective {:e} and gradient norm {start_norm:e} at the start",
+                here.value
+            ),
+        });
+    }
+    if start_norm == 0.0 {
+        return Ok((here.theta, StopReason::Converged));
+    }
+    let mut memory: Memory<T> = Memory::new(settings.memory);
+    let mut small_gains = 0;
+    for step in 1..=settings.max_steps {
+        let mut direction = memory.direction(&here.gradient);
+        let mut slope = dot_f64(&direction, &here.gradient);
+        if !(slope < 0.0) {
+            memory.clear();
+            direction = here.gradient.iter().map(|g| -*g).collect();
+            slope = dot_f64(&direction, &here.gradient);
+        }
+        let first = if memory.is_empty() {
+            (1.0 / here.norm()).min(1.0)
+        } else {
+            1.0
+        };
+        let search = LineSearch {
+            from: &here,
+            direction: &direction,
+            slope,
+        };
+        let Some(next) = search.run(first, objective)? else {
+            if memory.is_empty() {
+                return Ok((here.theta, StopReason::NoDescent));
+            }
+            memory.clear();
+            continue;
+        };
+        let gain = here.value - next.value;
+        memory.push(&here, &next);
+        here = next;
+        let norm = here.norm();
+        if let Some(reason) = objective.after_step(step, here.value, norm, &here.theta)? {
+            return Ok((here.theta, reason));
+        }
+        small_gains = if gain <= settings.value_tolerance * here.value.abs() {
+            small_gains + 1
+        } else {
+            0
+        };
+        if norm <= settings.gradient_tolerance * start_norm || small_gains >= 3 {
+            return Ok((here.theta, StopReason::Converged));
+        }
+    }
+    Ok((here.theta, StopReason::Steps))
+}
+
+#[derive(Clone)]
+struct Point<T> {
+    theta: Vec<T>,
+    gradient: Vec<T>,
+    value: f64,
+}
+
+impl<T: Real> Point<T> {
+    fn norm(&self) -> f64 {
+        dot_f64(&self.gradient, &self.gradient).sqrt()
+    }
+}
+
+/// Past steps `s` and gradient changes `y`, with `1/<s, y>`.
+struct Memory<T> {
+    most: usize,
+    pairs: VecDeque<(Vec<T>, Vec<T>, f64)>,
+}
+
+impl<T: Real> Memory<T> {
+    fn new(most: usize) -> Self {
+        Memory {
+            most,
+            pairs: VecDeque::new(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.pairs.clear();
+    }
+
+    fn push(&mut self, here: &Point<T>, next: &Point<T>) {
+        let minus = |a: &[T], b: &[T]| a.iter().zip(b).map(|(a, b)| *a - *b).collect::<Vec<T>>();
+        let s = minus(&next.theta, &here.theta);
+        let y = minus(&next.gradient, &here.gradient);
+        let product = dot_f64(&s, &y);
+        // Only pairs of positive curvature keep the approximation positive.
+        if product > 1e-12 * dot_f64(&y, &y).sqrt() * dot_f64(&s, &s).sqrt() {
+            if self.pairs.len() == self.most {
+                self.pairs.pop_front();
+            }
+            self.pairs.push_back((s, y, 1.0 / product));
+        }
+    }
+
+    /// The two-loop recursion: minus the approximate inverse Hessian times the
+    /// gradient.
+    fn direction(&self, gradient: &[T]) -> Vec<T> {
+        let mut q = gradient.to_vec();
+        let mut alphas = Vec::with_capacity(self.pairs.len());
+        for (s, y, rho) in self.pairs.iter().rev() {
+            let alpha = rho * dot_f64(s, &q);
+            add_scaled(&mut q, T::of(-alpha), y);
+            alphas.push(alpha);
+        }
+        if let Some((_, y, rho)) = self.pairs.back() {
+            let scale = T::of(1.0 / (rho * dot_f64(y, y)));
+            q.iter_mut().for_each(|q| *q *= scale);
+        }
+        for ((s, y, rho), alpha) in self.pairs.iter().zip(alphas.into_iter().rev()) {
+            let beta = rho * dot_f64(y, &q);
+            add_scaled(&mut q, T::of(alpha - beta), s);
+        }
+        q.iter_mut().for_each(|q| *q = -*q);
+        q
+    }
+}
+
+struct LineSearch<'s, T> {
+    from: &'s Point<T>,
+    direction: &'s [T],
+    slope: f64,
+}
+
+/// A trial along the search direction.
+struct Trial<T> {
+    length: f64,
+    slope: f64,
+    point: Point<T>,
+}
+
+impl<T: Real> LineSearch<'_, T> {
+    fn at(&self, length: f64, objective: &mut impl Minimized<T>) -> Result<Trial<T>> {
+        let mut theta = self.from.theta.clone();
+        add_scaled(&mut theta, T::of(length), self.direction);
+        let mut gradient = vec![T::ZERO; theta.len()];
+        let value = objective.value(&theta, &mut gradient)?;
+        Ok(Trial {
+            length,
+            slope: dot_f64(&gradient, self.direction),
+            point: Point {
+                theta,
+                gradient,
+                value: if value.is_finite() {
+                    value
+                } else {
+                    f64::INFINITY
+                },
+            },
+        })
+    }
+
+    /// Enough decrease; near the optimum, where rounding drowns the decrease,
+    /// a slope that has fallen enough at no higher value (Hager and Zhang).
+    fn decreases(&self, trial: &Trial<T>) -> bool {
+        let gain = self.from.value + SUFFICIENT_DECREASE * trial.length * self.slope;
+        let rounding = T::ROUNDING * self.from.value.abs();
+        trial.point.value <= gain
+            || (trial.point.value <= self.from.value + rounding
+                && trial.slope <= (2.0 * SUFFICIENT_DECREASE - 1.0) * self.slope)
+    }
+
+    fn flat(&self, trial: &Trial<T>) -> bool {
+        trial.slope.abs() <= -CURVATURE * self.slope
+    }
+
+    /// A point that meets the strong Wolfe conditions, or the best decrease
+    /// found; `None` when nothing decreases.
+    fn run(&self, first: f64, objective: &mut impl Minimized<T>) -> Result<Option<Point<T>>> {
+        let mut low = Trial {
+            length: 0.0,
+            slope: self.slope,
+            point: self.from.clone(),
+        };
+        let mut length = first;
+        for trial in 0..MAX_TRIALS {
+            let next = self.at(length, objective)?;
+            if !self.decreases(&next) || (trial > 0 && next.point.value >= low.point.value) {
+                return self.zoom(low, next, objective);
+            }
+            if self.flat(&next) {
+                return Ok(Some(next.point));
+            }
+            if next.slope >= 0.0 {
+                return self.zoom(next, low, objective);
+            }
+            length = next.length * 2.5;
+            low = next;
+        }
+        Ok((low.length > 0.0).then_some(low.point))
+    }
+
+    /// Narrows the interval between a low point and another end.
+    fn zoom(
+        &self,
+        mut low: Trial<T>,
+        mut high: Trial<T>,
+        objective: &mut impl Minimized<T>,
+    ) -> Result<Option<Point<T>>> {
+        for _ in 0..MAX_TRIALS {
+            let next = self.at(between(&low, &high), objective)?;
+            if !self.decreases(&next) || next.point.value >= low.point.value && !self.flat(&next) {
+                high = next;
+            } else {
+                if self.flat(&next) {
+                    return Ok(Some(next.point));
+                }
+                if next.slope * (high.length - low.length) >= 0.0 {
+                    high = low;
+                }
+                low = next;
+            }
+            if (high.length - low.length).abs() <= 1e-12 * high.length.abs().max(low.length.abs()) {
+                break;
+            }
+        }
+        Ok((low.length > 0.0).then_some(low.point))
+    }
+}
+
+/// The minimiser of the cubic through two trials, kept well inside the interval.
+fn between<T>(low: &Trial<T>, high: &Trial<T>) -> f64 {
+    let (a, b) = (low.length, high.length);
+    let (fa, fb) = (low.point.value, high.point.value);
+    let middle = 0.5 * (a + b);
+    let d1 = low.slope + high.slope - 3.0 * (fa - fb) / (a - b);
+    let inside = d1 * d1 - low.slope * high.slope;
+    if !(inside > 0.0) {
+        return middle;
+    }
+    let d2 = (b - a).signum() * inside.sqrt();
+    let cubic = b - (b - a) * (high.slope + d2 - d1) / (high.slope - low.slope + 2.0 * d2);
+    let margin = 0.1 * (b - a).abs();
+    let (least, most) = (a.min(b) + margin, a.max(b) - margin);
+    if cubic.is_finite() {
+        cubic.clamp(least, most)
+    } else {
+        middle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A function, and what happens after a step.
+    impl<T, F, A> Minimized<T> for (F, A)
+    where
+        F: FnMut(&[T], &mut [T]) -> f64,
+        A: FnMut(usize) -> Option<StopReason>,
+    {
+        fn value(&mut self, theta: &[T], gradient: &mut [T]) -> Result<f64> {
+            Ok(self.0(theta, gradient))
+        }
+
+        fn after_step(
+            &mut self,
+            step: usize,
+            _: f64,
+            _: f64,
+            _: &[T],
+        ) -> Result<Option<StopReason>> {
+            Ok(self.1(step))
+        }
+    }
+
+    fn rosenbrock(x: &[f64], gradient: &mut [f64]) -> f64 {
+        gradient.fill(0.0);
+        let mut value = 0.0;
+        for i in 0..x.len() - 1 {
+            let (a, b) = (1.0 - x[i], x[i + 1] - x[i] * x[i]);
+            value += a * a + 100.0 * b * b;
+            gradient[i] += -2.0 * a - 400.0 * x[i] * b;
+            gradient[i + 1] += 200.0 * b;
+        }
+        value
+    }
+
+    #[test]
+    fn finds_the_minimum_of_a_curved_valley_in_about_as_many_steps_as_scipy() {
+        let settings = Lbfgs {
+            gradient_tolerance: 1e-10,
+            value_tolerance: 0.0,
+            ..Lbfgs::default()
+        };
+        let mut calls = 0;
+        let start = vec![-1.2, 1.0, -1.2, 1.0, -1.2, 1.0, -1.2, 1.0, -1.2, 1.0];
+        let counted = |x: &[f64], g: &mut [f64]| {
+            calls += 1;
+            rosenbrock(x, g)
+        };
+        let (x, reason) = minimize(&settings, start, &mut (counted, |_| None)).unwrap();
+        assert_eq!(reason, StopReason::Converged);
+        assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-7), "{x:?}");
+        // SciPy 1.17.1's L-BFGS-B with 10 corrections needs 96 evaluations here.
+        assert!(calls < 150, "{calls}");
+    }
+
+    #[test]
+    fn comes_back_from_steps_that_overflow() {
+        let settings = Lbfgs::default();
+        let objective = |x: &[f64], g: &mut [f64]| {
+            g[0] = (5.0 * x[0]).exp() * 5.0 - 1.0;
+            (5.0 * x[0]).exp() - x[0]
+        };
+        let (x, _) = minimize(&settings, vec![-900.0], &mut (objective, |_| None)).unwrap();
+        assert!((x[0] - (0.2f64).ln() / 5.0).abs() < 1e-5, "{x:?}");
+    }
+
+    #[test]
+    fn stops_when_told_and_when_it_starts_at_the_minimum() {
+        let square = |x: &[f64], g: &mut [f64]| {
+            g[0] = 2.0 * x[0];
+            x[0] * x[0]
+        };
+        let mut stopped = (square, |_| Some(StopReason::Patience));
+        let (_, reason) = minimize(&Lbfgs::default(), vec![3.0], &mut stopped).unwrap();
+        assert_eq!(reason, StopReason::Patience);
+        let (_, reason) = minimize(&Lbfgs::default(), vec![0.0], &mut stopped).unwrap();
+        assert_eq!(reason, StopReason::Converged);
+        assert!(minimize(&Lbfgs::default(), vec![f64::NAN], &mut stopped).is_err());
+    }
+}

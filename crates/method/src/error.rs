@@ -1,0 +1,460 @@
+//! The one error type of the library. Every variant carries its data, so that
+//! a caller can act on it and a message can name file, line, value and fix.
+
+mod shown;
+mod words;
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use linkproof_numeric::processor::UnknownInstructions;
+
+pub use shown::{path as shown_path, plain, quote, shown, shown_line};
+pub(crate) use words::in_words;
+pub use words::{Dialect, Fields, Remedy, Subject};
+
+pub use crate::schema::any_of;
+
+/// What `linkproof` functions return.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Everything that can go wrong.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// An input file could not be opened or read.
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Writing an output failed midway (disk full, say); the old output is intact.
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The place chosen for an output cannot be used.
+    Output {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is the matter with it.
+        found: String,
+        /// What would do instead.
+        expected: String,
+        /// What to do about it.
+        remedy: Option<Remedy>,
+    },
+    /// The content of an input file is wrong.
+    Input {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1, where the format has lines.
+        line: Option<u64>,
+        /// What stands there.
+        found: String,
+        /// What should.
+        expected: String,
+        /// What to do about it.
+        remedy: Option<Remedy>,
+    },
+    /// Data handed over in memory is wrong.
+    Data {
+        /// What it is.
+        subject: Subject,
+        /// What it holds.
+        found: String,
+        /// What it should.
+        expected: String,
+        /// What to do about it.
+        remedy: Option<Remedy>,
+    },
+    /// A link names a node that has no data vector.
+    UnknownNode {
+        /// The id, as written.
+        id: String,
+    },
+    /// A pair of nodes is listed more than once.
+    DuplicateLink {
+        /// One end, as written.
+        src: String,
+        /// The other end.
+        dst: String,
+        /// The weight of the first listing.
+        first: f64,
+        /// The weight of the second.
+        second: f64,
+    },
+    /// A matrix of links differs from its mirror image.
+    Asymmetric {
+        /// The row, as written.
+        src: String,
+        /// The column.
+        dst: String,
+        /// The entry there; 0 where none is stored.
+        forward: f64,
+        /// The entry on the other side of the diagonal.
+        backward: f64,
+    },
+    /// A setting, or another argument, is outside its accepted range.
+    Param {
+        /// Which one.
+        subject: Subject,
+        /// What it must be.
+        accepted: String,
+        /// What it is.
+        given: String,
+        /// What to do about it.
+        remedy: Option<Remedy>,
+    },
+    /// The environment asks for instructions that the machine does not have.
+    Instructions {
+        /// What was asked for.
+        given: String,
+        /// What there is, separated by commas.
+        here: String,
+    },
+    /// A weight with which the arithmetic of a fit leaves the range of numbers.
+    TooHeavy {
+        /// One end, as written.
+        src: String,
+        /// The other end.
+        dst: String,
+        /// The largest weight.
+        weight: f64,
+        /// What all weights may add up to.
+        limit: f64,
+        /// The precision of the fit: single or double.
+        precision: &'static str,
+    },
+    /// The optimisation left the range of numbers.
+    Diverged {
+        /// The step at which it was noticed.
+        step: usize,
+        /// What was seen.
+        detail: String,
+    },
+    /// The caller's observer asked to stop.
+    Interrupted {
+        /// The last finished step.
+        step: usize,
+    },
+}
+
+/// What is wrong with some data.
+struct Wrong {
+    subject: Subject,
+    found: String,
+    expected: String,
+    remedy: Option<Remedy>,
+}
+
+impl Wrong {
+    fn told(&self, place: &str, dialect: &dyn Dialect) -> String {
+        found_expected(place, &self.found, &self.expected, self.remedy, dialect)
+    }
+}
+
+fn found_expected(
+    place: &str,
+    found: &str,
+    expected: &str,
+    remedy: Option<Remedy>,
+    dialect: &dyn Dialect,
+) -> String {
+    let (found, expected) = (shown(found), shown(expected));
+    let remedy = in_brackets(remedy, dialect);
+    format!("{place}: found {found}; expected {expected}{remedy}")
+}
+
+fn in_brackets(remedy: Option<Remedy>, dialect: &dyn Dialect) -> String {
+    remedy.map_or_else(String::new, |remedy| format!(" ({})", remedy.told(dialect)))
+}
+
+impl From<UnknownInstructions> for Error {
+    fn from(unknown: UnknownInstructions) -> Self {
+        Error::Instructions {
+            given: unknown.given,
+            here: unknown.here,
+        }
+    }
+}
+
+impl Error {
+    /// The message in the words of a front end.
+    pub fn told(&self, dialect: &dyn Dialect) -> String {
+        if let Some(wrong) = self.wrong() {
+            return wrong.told(&shown(&wrong.subject.told(dialect)), dialect);
+        }
+        match self {
+            Error::Read { path, source } => {
+                format!("{}: cannot be read: {source}", shown_path(path))
+            }
+            Error::Write { path, source } => format!(
+                "{}: cannot be written: {source}; what stood there before is untouched",
+                shown_path(path)
+            ),
+            Error::Output {
+                path,
+                found,
+                expected,
+                remedy,
+            } => format!(
+                "{}: {}; {}{}",
+                shown_path(path),
+                shown(found),
+                shown(expected),
+                in_brackets(*remedy, dialect)
+            ),
+            Error::Input {
+                path,
+                line,
+                found,
+                expected,
+                remedy,
+            } => {
+                let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+                let place = shown_path(path) + &line;
+                found_expected(&place, found, expected, *remedy, dialect)
+            }
+            Error::Param {
+                subject,
+                accepted,
+                given,
+                remedy,
+            } => format!(
+                "{} must be {}, but is {}{}",
+                subject.told(dialect),
+                shown(accepted),
+                shown(given),
+                in_brackets(*remedy, dialect)
+            ),
+            Error::Instructions { given, here } => format!(
+                "LINKPROOF_INSTRUCTIONS={}: this machine does not have it; expected one of {here}, \
+                 or the variable unset",
+                quote(given)
+            ),
+            Error::Diverged { step, detail } => format!(
+                "the fit diverged at step {step}: {detail}; {}",
+                Remedy::Steady.told(dialect)
+            ),
+            Error::Interrupted { step } => {
+                format!("stopped by the user after step {step}; nothing was written")
+            }
+            // These are wrong data, told above.
+            Error::Data { .. }
+            | Error::UnknownNode { .. }
+            | Error::DuplicateLink { .. }
+            | Error::Asymmetric { .. }
+            | Error::TooHeavy { .. } => String::new(),
+        }
+    }
+
+    /// What is wrong, where it is data in memory.
+    fn wrong(&self) -> Option<Wrong> {
+        let links = |found: String, expected: String, remedy| Wrong {
+            subject: Subject::Links,
+            found,
+            expected,
+            remedy: Some(remedy),
+        };
+        Some(match self {
+            Error::Data {
+                subject,
+                found,
+                expected,
+                remedy,
+            } => Wrong {
+                subject: subject.clone(),
+                found: found.clone(),
+                expected: expected.clone(),
+                remedy: *remedy,
+            },
+            Error::UnknownNode { id } => links(
+                format!("node {}, which has no data vector", quote(id)),
+                "only ids of nodes with data vectors, or of the list of nodes".to_owned(),
+                Remedy::CheckIds,
+            ),
+            Error::DuplicateLink {
+                src,
+                dst,
+                first,
+                second,
+            } => links(
+                format!(
+                    "the pair {}, {} more than once (weights {first} and {second})",
+                    quote(src),
+                    quote(dst)
+                ),
+                "each pair once".to_owned(),
+                Remedy::MergeDuplicates,
+            ),
+            Error::Asymmetric {
+                src,
+                dst,
+                forward,
+                backward,
+            } => links(
+                format!(
+                    "a matrix that is not symmetric: {forward} from {} to {} and {backward} back",
+                    quote(src),
+                    quote(dst)
+                ),
+                "a symmetric or a triangular matrix".to_owned(),
+                Remedy::Symmetrise,
+            ),
+            Error::TooHeavy {
+                src,
+                dst,
+                weight,
+                limit,
+                precision,
+            } => links(
+                format!(
+                    "weight {weight:e} between {} and {}",
+                    quote(src),
+                    quote(dst)
+                ),
+                format!(
+                    "weights that add up to {limit:e} at most, as a fit in {precision} precision \
+                     needs"
+                ),
+                Remedy::TameWeights,
+            ),
+            _ => return None,
+        })
+    }
+
+    /// Says in which file, and on which line, wrong data stands; other errors stay as
+    /// they are.
+    pub fn in_file(self, path: &Path, line: impl Into<Option<u64>>) -> Error {
+        match self.wrong() {
+            Some(wrong) => Error::Input {
+                path: path.to_owned(),
+                line: line.into(),
+                found: wrong.found,
+                expected: wrong.expected,
+                remedy: wrong.remedy,
+            },
+            None => self,
+        }
+    }
+
+    /// Whether the caller's input or parameters are at fault (exit code 2)
+    /// rather than the run itself (exit code 1).
+    pub fn is_bad_input(&self) -> bool {
+        !matches!(
+            self,
+            Error::Write { .. } | Error::Diverged { .. } | Error::Interrupted { .. }
+        )
+    }
+
+    /// Wrong content at a line of a file.
+    pub fn input(
+        path: &Path,
+        line: impl Into<Option<u64>>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Error::Input {
+            path: path.to_owned(),
+            line: line.into(),
+            found: found.into(),
+            expected: expected.into(),
+            remedy: None,
+        }
+    }
+
+    /// Wrong data in memory.
+    pub fn data(
+        subject: impl Into<Subject>,
+        found: impl Into<String>,
+        expected: impl Into<String>,
+    ) -> Self {
+        Error::Data {
+            subject: subject.into(),
+            found: found.into(),
+            expected: expected.into(),
+            remedy: None,
+        }
+    }
+
+    /// Wrong links in memory.
+    pub fn links(found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Error::data(Subject::Links, found, expected)
+    }
+
+    /// Wrong data vectors in memory.
+    pub fn features(found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Error::data(Subject::Features { view: None }, found, expected)
+    }
+
+    /// A setting that must be something else, in words that follow "must be".
+    pub fn param(
+        subject: impl Into<Subject>,
+        accepted: impl Into<String>,
+        given: impl fmt::Display,
+    ) -> Self {
+        Error::Param {
+            subject: subject.into(),
+            accepted: accepted.into(),
+            given: given.to_string(),
+            remedy: None,
+        }
+    }
+
+    /// The same of another argument, by its name in kebab case.
+    pub fn argument(
+        name: &'static str,
+        accepted: impl Into<String>,
+        given: impl fmt::Display,
+    ) -> Self {
+        Error::param(Subject::Argument(name), accepted, given)
+    }
+
+    /// The same error with what can be done about it, where it has a place for that.
+    pub fn or(mut self, what: Remedy) -> Self {
+        if let Error::Output { remedy, .. }
+        | Error::Input { remedy, .. }
+        | Error::Data { remedy, .. }
+        | Error::Param { remedy, .. } = &mut self
+        {
+            *remedy = Some(what);
+        }
+        self
+    }
+
+    /// An input file that cannot be read.
+    pub fn read(path: &Path, source: io::Error) -> Self {
+        Error::Read {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// An output file that cannot be written.
+    pub fn write(path: &Path, source: io::Error) -> Self {
+        Error::Write {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.told(&Fields))
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Read { source, .. } | Error::Write { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Data looked at before a fit: what is there, what is odd about it, what a fit
+//! would cost, and which settings to begin with.
+
+mod advice;
+mod components;
+mod cost;
+mod shape;
+mod speed;
+mod weights;
+
+pub use advice::{Advice, advise, in_percent};
+pub use components::{Components, components};
+pub use cost::{SolverCost, Way, solver_costs};
+pub use shape::{Degrees, Hub, Isolated, Vectors, ViewLinks, ViewShape};
+pub use weights::{HeavyLink, Impossible, Tail, Weights};
+
+use serde::Serialize;
+
+use crate::data::dataset::Dataset;
+use crate::data::graph::LinkCounts;
+use crate::error::Result;
+use crate::params::CheckedParams;
+
+/// What there is to know about data before a fit.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Report {
+    /// Nodes.
+    pub nodes: usize,
+    /// Linked pairs.
+    pub links: usize,
+    /// All pairs, `n (n - 1) / 2`.
+    pub pairs: u64,
+    /// The share of the pairs that are linked.
+    pub linked_share: f64,
+    /// What reading the links dropped or merged.
+    pub read: LinkCounts,
+    /// The views; one where nothing tells views apart.
+    pub views: Vec<ViewShape>,
+    /// The pairs of views that have links.
+    pub view_pairs: Vec<ViewLinks>,
+    /// Links a node.
+    pub degrees: Degrees,
+    /// Nodes without links.
+    pub isolated: Isolated,
+    /// Connected components.
+    pub components: Components,
+    /// Link weights.
+    pub weights: Weights,
+    /// What each solver would cost.
+    pub solvers: Vec<SolverCost>,
+    /// The threads that the times are for.
+    pub threads: usize,
+    /// What to begin with.
+    pub advice: Advice,
+}
+
+/// Looks at data. `params` says how a fit would see them; of it, the dimension
+/// decides on cost. The same data give the same report, but for the times.
+///
+/// ```
+/// use linkproof::inspect::{Tail, inspect};
+/// use linkproof::params::{ScoreKind, WeightTransform};
+/// use linkproof::{Dataset, Graph, Params};
+///
+/// let graph = Graph::from_rows(5, &[(0, 1, 1.0), (1, 2, 1.0), (0, 2, 400.0)])?;
+/// let report = inspect(&Dataset::from_links(graph)?, &Params::default().check()?)?;
+/// assert_eq!(report.isolated.count, 2);
+/// assert_eq!(report.weights.impossible.tail, Tail::Isolated);
+/// assert_eq!(report.advice.score, ScoreKind::Probability);
+/// # Ok::<(), linkproof::Error>(())
+/// ```
+///
+/// # Errors
+/// What keeps a fit from starting, such as too few links to hold some out.
+pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
+    let graph = data.graph();
+    let degrees = graph.degrees();
+    let isolated = shape::isolated(data, &degrees);
+    let components = components(graph);
+    let weights = weights::weights(data);
+    let solvers = solver_costs(data, params)?;
+    let views = shape::views(data, &degrees);
+    let pairs = shape::n_pairs(data.n_nodes());
+    let mut report = Report {
+        nodes: data.n_nodes(),
+        links: graph.n_links(),
+        pairs,
+        linked_share: graph.n_links() as f64 / pairs as f64,
+        read: graph.counts(),
+        views,
+        view_pairs: shape::view_pairs(data),
+        degrees: shape::degrees(data, degrees),
+        isolated,
+        components,
+        weights,
+        solvers,
+        threads: rayon::current_num_threads(),
+        advice: Advice::default(),
+    };
+    report.advice = advise(&report);
+    Ok(report)
+}
+
+/// The smallest value that at least a share of all values does not exceed;
+/// the values ascend, and there is at least one.
+fn quantile<V: Copy>(sorted: &[V], share: f64) -> V {
+    let rank = (share * sorted.len() as f64).ceil() as usize;
+    sorted[rank.clamp(1, sorted.len()) - 1]
+}
+
+#[cfg(test)]
+mod tests;

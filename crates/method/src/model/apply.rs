@@ -1,0 +1,311 @@
+//! Using a model: unseen nodes, pairs, neighbours.
+
+use super::Fitted;
+use crate::data::features::{Features, Matrix, Values};
+use crate::data::graph::Graph;
+use crate::data::ids::Ids;
+use crate::data::transform::{normalize, propagate, propagate_new};
+use crate::engine::encoder::Input;
+use crate::error::{Error, Remedy, Result, quote};
+use crate::params::Precision;
+use linkproof_numeric::math;
+use linkproof_numeric::real::Real;
+
+/// A node and its expected weight with another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Neighbor {
+    /// Its row.
+    pub row: usize,
+    /// The expected weight.
+    pub mu: f64,
+}
+
+/// A link of a new node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NewLink {
+    /// The new node.
+    pub row: u32,
+    /// The other end.
+    pub end: End,
+    /// The weight as observed.
+    pub weight: f64,
+}
+
+/// The other end of a new node's link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// A training node's row.
+    Known(u32),
+    /// Another new node.
+    New(u32),
+}
+
+/// Links of new nodes among others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewLinks {
+    /// Those that have a new node at one end at least.
+    pub links: Vec<NewLink>,
+    /// How many join two training nodes, which stay as they are.
+    pub between_known: usize,
+}
+
+/// A link of new nodes that cannot be used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BadLink {
+    /// The ids of its ends.
+    pub ends: [String; 2],
+    /// What is the matter with it.
+    pub found: String,
+    /// What would do instead.
+    pub expected: &'static str,
+}
+
+impl From<BadLink> for Error {
+    fn from(bad: BadLink) -> Error {
+        Error::data("links of unseen nodes", bad.found, bad.expected)
+    }
+}
+
+impl Fitted {
+    /// The place of a view by name; a model with one view needs no name.
+    pub fn view(&self, name: Option<&str>) -> Result<usize> {
+        let names = || {
+            let names: Vec<&str> = self.views().iter().map(|view| view.name.as_str()).collect();
+            format!("one of the model's views ({})", names.join(", "))
+        };
+        match name {
+            None if self.views().len() == 1 => Ok(0),
+            None => Err(Error::argument("view", names(), "not given")),
+            Some(name) => self
+                .views()
+                .iter()
+                .position(|view| view.name == name)
+                .ok_or_else(|| Error::argument("view", names(), quote(name))),
+        }
+    }
+
+    /// The embeddings of unseen nodes of the only view, from their data vectors
+    /// alone. (For a model that averages over links: as nodes without links.)
+    pub fn embed(&self, features: &Features) -> Result<Vec<f32>> {
+        self.embed_view(self.view(None)?, features, None)
+    }
+
+    /// Refuses data vectors that a view's encoder cannot read.
+    pub fn check_vectors(&self, view: usize, features: &Features) -> Result<()> {
+        let network = &self.views()[view].network;
+        if network.is_table() {
+            let found =
+                "a table encoder, which has a vector for each training node and none for others";
+            let error = Error::data("model", found, "a map from data vectors");
+            return Err(error.or(Remedy::FitWithVectors));
+        }
+        features.matrix().check_width(network.spec().inputs)
+    }
+
+    /// The embeddings of unseen nodes of a view by its encoder; `links` may tie
+    /// them to training nodes when the model averages data vectors over links.
+    pub fn embed_view(
+        &self,
+        view: usize,
+        features: &Features,
+        links: Option<&[NewLink]>,
+    ) -> Result<Vec<f32>> {
+        self.check_vectors(view, features)?;
+        let matrix = normalize(features.matrix(), self.params().normalize)?;
+        let matrix = self.average(matrix, links)?;
+        Ok(match self.params().precision {
+            Precision::F32 => self.encode::<f32>(view, &matrix),
+            Precision::F64 => self.encode::<f64>(view, &matrix),
+        })
+    }
+
+    fn encode<T: Real>(&self, place: usize, matrix: &Matrix) -> Vec<f32> {
+        let view = &self.views()[place];
+        let weights: Vec<T> = match &view.weights {
+            Values::F32(weights) => weights.iter().map(|&x| T::of(f64::from(x))).collect(),
+            Values::F64(weights) => weights.iter().map(|&x| T::of(x)).collect(),
+        };
+        view.network
+            .embed(&weights, &Input::new(matrix), &view.statistics)
+            .iter()
+            .map(|x| x.to_f64() as f32)
+            .collect()
+    }
+
+    /// Averages new data vectors over their links to training nodes.
+    fn average(&self, matrix: Matrix, links: Option<&[NewLink]>) -> Result<Matrix> {
+        let Some(neighborhood) = &self.parts.neighborhood else {
+            if links.is_some() {
+                let found = "links for a model that does not average over links";
+                return Err(Error::links(found, "none").or(Remedy::FitWithPropagation));
+            }
+            return Ok(matrix);
+        };
+        let times = self.params().propagate;
+        // Vectors of the training nodes themselves get their own averages.
+        let adjacency = neighborhood.graph.adjacency();
+        let levels = propagate(neighborhood.matrix.clone(), &adjacency, times)?;
+        if links.is_none() && matrix == neighborhood.matrix {
+            return Ok(levels[times].clone());
+        }
+        let links = links.unwrap_or_default();
+        self.check_links(links, matrix.n_rows())?;
+        let mut targets = vec![Vec::new(); matrix.n_rows()];
+        for link in links {
+            // Of two new nodes neither is known yet.
+            if let End::Known(row) = link.end {
+                targets[link.row as usize].push(row);
+            }
+        }
+        propagate_new(matrix, &targets, &levels, &adjacency, times)
+    }
+
+    /// Refuses links of rows that there are not.
+    pub fn check_links(&self, links: &[NewLink], n_new: usize) -> Result<()> {
+        for link in links {
+            let (row, most) = match link.end {
+                End::Known(row) => (row, self.n_nodes()),
+                End::New(row) => (row, n_new),
+            };
+            if link.row as usize >= n_new || row as usize >= most {
+                return Err(Error::data(
+                    "links of unseen nodes",
+                    format!("a link from unseen node {} to row {row}", link.row),
+                    format!("rows below {n_new} and {most}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The links of new nodes of a view, by their ids and those of the model.
+    ///
+    /// # Errors
+    /// A link with an end that is neither new nor known, or both, or between views
+    /// that took no part in the fit together.
+    pub fn links_of_new(
+        &self,
+        view: usize,
+        new: &Ids,
+        links: &Graph,
+    ) -> std::result::Result<NewLinks, BadLink> {
+        let mut found = NewLinks {
+            links: Vec::new(),
+            between_known: 0,
+        };
+        for link in links.links() {
+            let ids = [link.src, link.dst].map(|row| links.ids().name(row as usize));
+            let bad = |found: String, expected| BadLink {
+                ends: [ids[0].clone().into_owned(), ids[1].clone().into_owned()],
+                found,
+                expected,
+            };
+            let end = |id: &str| match (new.row(id), self.ids().row(id)) {
+                (Some(row), None) => Ok(End::New(row)),
+                (None, Some(row)) => Ok(End::Known(row)),
+                (None, None) => Err(bad(
+                    format!("node {}", quote(id)),
+                    "ids of unseen nodes and of training nodes",
+                )),
+                (Some(_), Some(_)) => Err(bad(
+                    format!(
+                        "node {}, which is an unseen node and a training node",
+                        quote(id)
+                    ),
+                    "ids that tell them apart: give the unseen nodes others",
+                )),
+            };
+            let (row, end) = match [end(&ids[0])?, end(&ids[1])?] {
+                [End::New(row), end] | [end, End::New(row)] => (row, end),
+                [End::Known(_), End::Known(_)] => {
+                    found.between_known += 1;
+                    continue;
+                }
+            };
+            let other = match end {
+                End::Known(row) => self.node_views()[row as usize] as usize,
+                End::New(_) => view,
+            };
+            if !self.takes_part(view, other) {
+                let [a, b] = [quote(&ids[0]), quote(&ids[1])];
+                let names =
+                    [view.min(other), view.max(other)].map(|it| self.views()[it].name.as_str());
+                let [d, e] = names.map(quote);
+                let what = format!("{a} and {b}, of the views {d} and {e}");
+                return Err(bad(what, "a pair of views that took part in the fit"));
+            }
+            let weight = link.weight;
+            found.links.push(NewLink { row, end, weight });
+        }
+        Ok(found)
+    }
+
+    /// The embedding of a training node.
+    pub fn row(&self, row: usize) -> &[f32] {
+        &self.embeddings()[row * self.dim()..(row + 1) * self.dim()]
+    }
+
+    /// The expected weight `k e^{<y, z> - gamma}` of two embeddings of the
+    /// given views.
+    pub fn expected_weight(&self, (y, d): (&[f32], usize), (z, e): (&[f32], usize)) -> f64 {
+        let product: f64 = y
+            .iter()
+            .zip(z)
+            .map(|(a, b)| f64::from(*a) * f64::from(*b))
+            .sum();
+        self.report().k * math::exp(product - self.gamma().get(d, e))
+    }
+
+    /// Multiplies all expected weights: a fit to a pattern of links has no unit.
+    pub(crate) fn scale_expected(&mut self, factor: f64) {
+        self.parts.report.k *= factor;
+    }
+
+    /// The expected weight of two training nodes.
+    pub fn mu(&self, i: usize, j: usize) -> f64 {
+        let view = |row: usize| self.node_views()[row] as usize;
+        self.expected_weight((self.row(i), view(i)), (self.row(j), view(j)))
+    }
+
+    /// The training nodes with the largest expected weights with an embedding
+    /// of a view, largest first; `except` leaves one row out, `within` keeps to
+    /// one view.
+    ///
+    /// # Errors
+    /// `within` is a view that took no part in the fit together with the other.
+    pub fn neighbors(
+        &self,
+        y: &[f32],
+        view: usize,
+        top: usize,
+        except: Option<usize>,
+        within: Option<usize>,
+    ) -> Result<Vec<Neighbor>> {
+        if let Some(within) = within.filter(|&within| !self.takes_part(view, within)) {
+            let name = |view: usize| format!("'{}'", self.views()[view].name);
+            let accepted = format!(
+                "a view that took part in the fit together with {}",
+                name(view)
+            );
+            return Err(Error::argument("within", accepted, name(within)));
+        }
+        let view_of = |row: usize| self.node_views()[row] as usize;
+        let is_asked = |other: usize| {
+            self.takes_part(view, other) && within.is_none_or(|within| within == other)
+        };
+        let mut all: Vec<Neighbor> = (0..self.n_nodes())
+            .filter(|&row| Some(row) != except && is_asked(view_of(row)))
+            .map(|row| Neighbor {
+                row,
+                mu: self.expected_weight((y, view), (self.row(row), view_of(row))),
+            })
+            .collect();
+        let order = |a: &Neighbor, b: &Neighbor| b.mu.total_cmp(&a.mu).then(a.row.cmp(&b.row));
+        if top < all.len() {
+            all.select_nth_unstable_by(top, order);
+            all.truncate(top);
+        }
+        all.sort_by(order);
+        Ok(all)
+    }
+}

@@ -1,0 +1,273 @@
+//! `fit()` and what comes out of it: embeddings, a map for unseen nodes, and
+//! expected weights for pairs.
+
+mod apply;
+mod averaged;
+mod believed;
+mod fit;
+pub mod folds;
+
+pub use apply::{BadLink, End, Neighbor, NewLink, NewLinks};
+pub use averaged::Averaged;
+pub use believed::{Believed, Classes};
+pub use fit::{Fit, check_weights, fit, held_out_pairs};
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::features::{Matrix, Values};
+use crate::data::graph::{Graph, LinkCounts};
+use crate::data::ids::Ids;
+use crate::engine::Plan;
+use crate::engine::encoder::{Network, Statistics};
+use crate::engine::pairs::ViewMatrix;
+use crate::engine::runtime::Record;
+use crate::engine::solve::StopReason;
+use crate::error::{Error, Result};
+use crate::params::{Note, Params};
+
+/// A view's encoder with its weights.
+#[derive(Debug, Clone)]
+pub struct FittedView {
+    /// The view's name; empty when there is only one, unnamed view.
+    pub name: String,
+    /// The shape of its encoder.
+    pub network: Network,
+    /// The weights, in the precision of the fit.
+    pub weights: Values,
+    /// What inference normalises with.
+    pub statistics: Statistics,
+}
+
+/// How a fit went.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FitReport {
+    /// Why it ended.
+    pub stop_reason: StopReason,
+    /// The steps taken.
+    pub steps: usize,
+    /// The step that the parameters are from.
+    pub best_step: usize,
+    /// The sum of the score over the training pairs: no ridge, no dropout,
+    /// transformed weights, expected weights times `k`.
+    pub value: f64,
+    /// Whether `value` was estimated on blocks of nodes.
+    pub value_is_estimated: bool,
+    /// The mean score of a held-out pair, at the start and for the parameters.
+    pub held_out: Option<(f64, f64)>,
+    /// Whether that was estimated on blocks of nodes.
+    #[serde(default)]
+    pub held_out_is_estimated: bool,
+    /// Nodes, links, held-out links and pairs.
+    pub counts: DataCounts,
+    /// The factor that `score` multiplies `mu` with: 1 unless `lambda` was set.
+    pub k: f64,
+    /// The solver, optimizer, steps, learning rate and so on that were chosen.
+    pub plan: Plan,
+    /// What a user should know, such as settings without effect.
+    #[serde(default)]
+    pub notes: Vec<Note>,
+    /// The history.
+    pub history: Vec<Record>,
+    /// Seconds of the whole fit.
+    pub seconds: f64,
+}
+
+/// The size of the data.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct DataCounts {
+    /// Nodes.
+    pub nodes: usize,
+    /// Links that the fit saw.
+    pub training_links: usize,
+    /// Links that were held out.
+    pub held_out_links: usize,
+    /// Links between views that do not take part.
+    pub ignored_links: usize,
+    /// Links that were set aside.
+    #[serde(default)]
+    pub set_aside_links: usize,
+    /// What was dropped or merged when the links were read.
+    pub read: LinkCounts,
+}
+
+/// What new nodes need to be averaged over their links, as the training nodes
+/// were: the links and normalised data vectors of the latter.
+#[derive(Debug, Clone)]
+pub struct Neighborhood {
+    /// The links that the data vectors were averaged over.
+    pub graph: Graph,
+    /// The normalised data vectors.
+    pub matrix: Matrix,
+}
+
+/// All that a model is made of.
+#[derive(Debug, Clone)]
+pub struct ModelParts {
+    /// The parameters of the fit, as given.
+    pub params: Params,
+    /// The views' encoders.
+    pub views: Vec<FittedView>,
+    /// The pairs of views that took part, the smaller place first.
+    pub view_pairs: Vec<(usize, usize)>,
+    /// `gamma` for each pair of views.
+    pub gamma: ViewMatrix,
+    /// The node ids, in row order.
+    pub ids: Ids,
+    /// The view of each node.
+    pub node_views: Vec<u32>,
+    /// The embeddings that expected weights are made of, row after row.
+    pub embeddings: Vec<f32>,
+    /// Averages of the embeddings, where these are recommended.
+    pub averaged: Option<Averaged>,
+    /// What averages data vectors of new nodes over their links.
+    pub neighborhood: Option<Neighborhood>,
+    /// The links of the fit, between the model's rows.
+    pub links: Graph,
+    /// How far these are believed.
+    pub believed: Option<Believed>,
+    /// Classes of nodes that the fit was given to keep; it does not see them.
+    pub classes: Option<Classes>,
+    /// How the fit went.
+    pub report: FitReport,
+}
+
+/// A fitted model.
+#[derive(Debug, Clone)]
+pub struct Fitted {
+    parts: ModelParts,
+}
+
+impl Fitted {
+    /// A model of these parts.
+    ///
+    /// # Errors
+    /// Parts that do not fit together.
+    pub fn new(parts: ModelParts) -> Result<Fitted> {
+        let (n, n_views) = (parts.ids.len(), parts.views.len());
+        let of_views = |&(d, e): &(usize, usize)| d <= e && e < n_views;
+        let of_classes = |classes: &Classes| {
+            let known = |code: &u32| (*code as usize) < classes.names.len();
+            classes.codes.len() == n && classes.codes.iter().flatten().all(known)
+        };
+        let wrong = if n_views == 0
+            || parts.view_pairs.is_empty()
+            || !parts.view_pairs.iter().all(of_views)
+        {
+            Some("views and pairs of views")
+        } else if parts.node_views.len() != n
+            || parts
+                .node_views
+                .iter()
+                .any(|&view| view as usize >= n_views)
+        {
+            Some("the views of the nodes")
+        } else if parts.embeddings.len() != n * parts.params.dim {
+            Some("the embeddings")
+        } else if parts.links.n_nodes() != n {
+            Some("the links")
+        } else if !(parts.believed.iter()).all(|it| it.fits(parts.links.n_links(), n_views)) {
+            Some("beliefs in links")
+        } else if !parts.classes.iter().all(of_classes) {
+            Some("classes of nodes")
+        } else {
+            None
+        };
+        if let Some(what) = wrong {
+            let expected = format!("parts of one model of {n} nodes");
+            return Err(Error::data(
+                "model",
+                format!("{what} that do not fit"),
+                expected,
+            ));
+        }
+        let mut model = Fitted { parts };
+        match model.parts.averaged.take() {
+            Some(averaged) => model.with_averages(averaged),
+            None => Ok(model),
+        }
+    }
+
+    /// What it is made of.
+    pub fn parts(&self) -> &ModelParts {
+        &self.parts
+    }
+
+    /// The parameters of the fit, as given.
+    pub fn params(&self) -> &Params {
+        &self.parts.params
+    }
+
+    /// The views' encoders.
+    pub fn views(&self) -> &[FittedView] {
+        &self.parts.views
+    }
+
+    /// The pairs of views that took part.
+    pub fn view_pairs(&self) -> &[(usize, usize)] {
+        &self.parts.view_pairs
+    }
+
+    /// Whether two views took part together.
+    pub fn takes_part(&self, d: usize, e: usize) -> bool {
+        self.view_pairs().contains(&(d.min(e), d.max(e)))
+    }
+
+    /// `gamma` for each pair of views.
+    pub fn gamma(&self) -> &ViewMatrix {
+        &self.parts.gamma
+    }
+
+    /// The node ids, in row order.
+    pub fn ids(&self) -> &Ids {
+        &self.parts.ids
+    }
+
+    /// The view of each node, as a place in [`Fitted::views`].
+    pub fn node_views(&self) -> &[u32] {
+        &self.parts.node_views
+    }
+
+    /// The embeddings that expected weights are made of, row after row.
+    pub fn embeddings(&self) -> &[f32] {
+        &self.parts.embeddings
+    }
+
+    /// The dimension of the embeddings.
+    pub fn dim(&self) -> usize {
+        self.parts.params.dim
+    }
+
+    /// The number of nodes.
+    pub fn n_nodes(&self) -> usize {
+        self.parts.ids.len()
+    }
+
+    /// The links of the fit, between the model's rows.
+    pub fn links(&self) -> &Graph {
+        &self.parts.links
+    }
+
+    /// What a robust fit knows of its links.
+    pub fn believed(&self) -> Option<&Believed> {
+        self.parts.believed.as_ref()
+    }
+
+    /// Classes of nodes that the fit was given to keep.
+    pub fn classes(&self) -> Option<&Classes> {
+        self.parts.classes.as_ref()
+    }
+
+    /// The same model with classes of its nodes to keep.
+    ///
+    /// # Errors
+    /// Classes of other nodes.
+    pub fn with_classes(mut self, classes: Option<Classes>) -> Result<Fitted> {
+        self.parts.classes = classes;
+        Fitted::new(self.parts)
+    }
+
+    /// How the fit went.
+    pub fn report(&self) -> &FitReport {
+        &self.parts.report
+    }
+}

@@ -1,0 +1,264 @@
+//! Choosing score, exponent, ridge and more without labels: cross-validation
+//! over folds of the pairs, by one fixed criterion.
+//!
+//! The fits that decide follow the rules of a fit to all data: the same start,
+//! the same tolerance, and where that would hold pairs out to decide when to
+//! stop, so do they, from the pairs outside the fold. They do not look at the
+//! fold that judges them.
+
+mod choose;
+mod grid;
+mod race;
+
+pub use choose::{Comparison, Warning, compare};
+pub use grid::{Candidate, Grid, candidates};
+
+use std::time::Instant;
+
+use serde::Serialize;
+
+use crate::data::dataset::Dataset;
+use crate::engine::runtime::Runtime;
+use crate::error::{Error, Result};
+use crate::model::check_weights;
+use crate::model::folds::{Criterion, Folds, HoldOut};
+use crate::params::Params;
+
+/// How a search is run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    /// The candidates.
+    pub grid: Grid,
+    /// The number of folds.
+    pub folds: usize,
+    /// Whether folds are of pairs or of nodes.
+    pub hold_out: HoldOut,
+    /// What compares the candidates on the pairs of a fold.
+    pub criterion: Criterion,
+    /// Most candidates are dropped after one or two folds; otherwise every
+    /// candidate is fitted on every fold.
+    pub halving: bool,
+    /// Of the candidates within one standard error of the best the simplest is
+    /// chosen: the largest ridge, then the smallest exponent.
+    pub one_standard_error: bool,
+}
+
+impl Search {
+    /// The default search.
+    pub fn around(params: &Params) -> Search {
+        Search {
+            grid: Grid::around(params),
+            folds: 5,
+            hold_out: HoldOut::Pairs,
+            criterion: Criterion::default(),
+            halving: true,
+            one_standard_error: false,
+        }
+    }
+}
+
+/// What a candidate did on a fold.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Outcome {
+    Fitted {
+        criterion: f64,
+        steps: usize,
+        moved: bool,
+        collapsed: bool,
+    },
+    Failed(String),
+}
+
+/// A candidate and how it fared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Entry {
+    /// The candidate.
+    #[serde(flatten)]
+    pub candidate: Candidate,
+    /// The mean of the criterion over the pairs of each fold that it was
+    /// fitted for, with the fold; smaller is better.
+    pub folds: Vec<(usize, f64)>,
+    /// The steps of its fits.
+    pub steps: usize,
+    /// The round after which it was dropped; unset: it went through all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_after: Option<usize>,
+    /// Why it failed, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// The folds on which it came no further than the next larger ridge.
+    #[serde(skip)]
+    idle: usize,
+    /// The folds on which its embeddings came out as good as zero.
+    pub collapsed: usize,
+    /// Whether its fits are made as the final fit is, so that it can be chosen.
+    pub settled: bool,
+}
+
+impl Entry {
+    fn new(candidate: Candidate) -> Entry {
+        Entry {
+            candidate,
+            folds: Vec::new(),
+            steps: 0,
+            out_after: None,
+            failure: None,
+            idle: 0,
+            collapsed: 0,
+            settled: false,
+        }
+    }
+
+    fn add(&mut self, fold: usize, outcome: Outcome) {
+        match outcome {
+            Outcome::Fitted {
+                criterion,
+                steps,
+                moved,
+                collapsed,
+            } => {
+                self.collapsed += usize::from(collapsed);
+                self.folds.push((fold, criterion));
+                self.steps += steps;
+                self.idle += usize::from(!moved);
+            }
+            Outcome::Failed(message) => self.failure = Some(message),
+        }
+    }
+
+    /// Whether no fit of it failed.
+    pub fn is_sound(&self) -> bool {
+        self.failure.is_none()
+    }
+
+    /// Whether any of its fits differs from that of the next larger ridge.
+    pub fn moved(&self) -> bool {
+        self.idle < self.folds.len()
+    }
+
+    /// Whether it tells no pair from another on any fold.
+    pub fn has_collapsed(&self) -> bool {
+        !self.folds.is_empty() && self.collapsed == self.folds.len()
+    }
+
+    /// The mean of the criterion over the folds so far.
+    pub fn mean(&self) -> Option<f64> {
+        let sum: f64 = self.folds.iter().map(|(_, value)| value).sum();
+        (self.is_sound() && !self.folds.is_empty()).then(|| sum / self.folds.len() as f64)
+    }
+}
+
+/// What a search found.
+#[derive(Debug, Clone, Serialize)]
+pub struct Selection {
+    /// The chosen candidate.
+    pub chosen: Candidate,
+    /// Every candidate, with how far it is behind the best.
+    pub candidates: Vec<Comparison>,
+    /// The criterion.
+    pub criterion: String,
+    /// The number of folds.
+    pub folds: usize,
+    /// What they are folds of.
+    pub hold_out: HoldOut,
+    /// The number of fits to folds.
+    pub fits: usize,
+    /// What a user should know.
+    pub warnings: Vec<Warning>,
+    /// Seconds of the whole search.
+    pub seconds: f64,
+}
+
+impl Selection {
+    /// The candidates, best first.
+    pub fn ranked(&self) -> Vec<&Comparison> {
+        let mut ranked: Vec<&Comparison> = self.candidates.iter().collect();
+        let place = |one: &Comparison| {
+            let folds = std::cmp::Reverse(one.entry.folds.len());
+            (!one.entry.is_sound(), folds)
+        };
+        ranked.sort_by(|a, b| {
+            let behind = |one: &Comparison| one.behind.unwrap_or(f64::INFINITY);
+            place(a)
+                .cmp(&place(b))
+                .then(behind(a).total_cmp(&behind(b)))
+        });
+        ranked
+    }
+}
+
+/// Chooses among candidates by cross-validation; `base` has the settings that
+/// they share.
+pub fn select(
+    base: &Params,
+    data: &Dataset,
+    search: &Search,
+    runtime: Runtime<'_>,
+) -> Result<Selection> {
+    let found = search_all(base, data, search, runtime);
+    if let Err(Error::Diverged { .. }) = found {
+        // No rate and no ridge helps against weights that are too large.
+        check_weights(&base.clone().check()?, data)?;
+    }
+    found
+}
+
+fn search_all(
+    base: &Params,
+    data: &Dataset,
+    search: &Search,
+    runtime: Runtime<'_>,
+) -> Result<Selection> {
+    let clock = Instant::now();
+    let candidates = candidates(&search.grid, base)?;
+    let folds = Folds::new(base.seed, search.folds)?.of(search.hold_out);
+    if let Some((_, params)) = candidates.first() {
+        folds.check(data, params)?;
+    }
+    let race = race::Race {
+        data,
+        candidates: &candidates,
+        folds,
+        search,
+        runtime,
+    };
+    let (entries, coarse_fits) = race.run()?;
+    let settled = entries.iter().filter(|entry| entry.settled);
+    let fits = coarse_fits + settled.map(|entry| entry.folds.len()).sum::<usize>();
+    let links_per_pair = data.graph().n_links() as f64 / n_pairs(data);
+    let compared = compare(entries, links_per_pair);
+    let Some(chosen) = choose::choose(&compared, search.one_standard_error) else {
+        return Err(all_failed(&compared));
+    };
+    let warnings = choose::warnings(&compared, &chosen, search);
+    Ok(Selection {
+        chosen,
+        candidates: compared,
+        criterion: search.criterion.to_string(),
+        folds: search.folds,
+        hold_out: search.hold_out,
+        fits,
+        warnings,
+        seconds: clock.elapsed().as_secs_f64(),
+    })
+}
+
+fn n_pairs(data: &Dataset) -> f64 {
+    let n = data.n_nodes() as f64;
+    n * (n - 1.0) / 2.0
+}
+
+fn all_failed(compared: &[Comparison]) -> Error {
+    let first = compared.iter().find_map(|one| one.entry.failure.clone());
+    Error::Diverged {
+        step: 0,
+        detail: format!(
+            "none of {} candidates could be fitted on every fold; the first said: {}",
+            compared.len(),
+            first.unwrap_or_else(|| "nothing".into())
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! Suspects with a known rate of error.
+//!
+//! A link can be suspect in two ways.
+//!
+//! *It should not exist.* False links join pairs at random, and so their
+//! expected weights are those of random pairs. Let `u` be the share of random
+//! unlinked pairs that are expected to weigh at least as much as a link: uniform
+//! for false links, close to 0 for sound ones, so that the density `f` of all
+//! links' `u` falls. With `pi = 2 #{u > 1/2} / m` the share of links that look
+//! random, a link is sound with probability
+//!
+//! ```text
+//! 1 - pi / f(u)
+//! ```
+//!
+//! (the local false discovery rate of calling it a suspect), `f` being the slope
+//! of the least concave majorant of the distribution (Grenander). Suspects of
+//! rates up to `q` are sound at a rate of `q` or less.
+//!
+//! *Its weight should be smaller.* Given that it exists, `P(X >= w | X >= 1)` for
+//! a Poisson `X` is the chance of a weight as large, its mean being `mu` or the
+//! median weight of all links, whichever is larger: in a sparse graph `mu` is far
+//! below 1, and weights of 2 and 3 are no errors where they are common. The
+//! procedure of Benjamini and Hochberg turns these chances into rates.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::Verdict;
+use crate::data::dataset::Dataset;
+use crate::data::transform::transform_weight;
+use crate::measure::falling_density;
+use crate::params::WeightTransform;
+use crate::score::log_tail;
+use linkproof_numeric::math;
+
+/// An unlinked pair drawn at random.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RandomPair {
+    /// The user's row of one end.
+    pub src: u32,
+    /// The user's row of the other end.
+    pub dst: u32,
+    /// The same pair as internal rows, the smaller first.
+    pub inside: (u32, u32),
+}
+
+/// Draws unlinked pairs between views that have a link between them.
+pub fn random_pairs(data: &Dataset, count: usize, seed: u64) -> Vec<RandomPair> {
+    const TRIES: usize = 20;
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(0x7061_6972);
+    let n = data.n_nodes() as u32;
+    let view_of = |row: u32| {
+        data.views()
+            .partition_point(|view| view.rows.end <= row as usize)
+    };
+    let views = data.views().len();
+    let mut linked = vec![false; views * views];
+    for link in data.graph().links() {
+        linked[view_of(link.src) * views + view_of(link.dst)] = true;
+    }
+    let mut pairs = Vec::with_capacity(count);
+    for _ in 0..count * TRIES {
+        if pairs.len() == count {
+            break;
+        }
+        let (a, b) = (random.random_range(0..n), random.random_range(0..n));
+        let inside = (a.min(b), a.max(b));
+        let takes_part = linked[view_of(inside.0) * views + view_of(inside.1)];
+        if a != b && takes_part && data.graph().weight(a, b).is_none() {
+            let user = |row: u32| data.user_row(row as usize) as u32;
+            pairs.push(RandomPair {
+                src: user(inside.0),
+                dst: user(inside.1),
+                inside,
+            });
+        }
+    }
+    pairs
+}
+
+/// The suspects of an audit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Discovery {
+    /// For each verdict the rate of error of calling it a suspect.
+    pub rates: Vec<f64>,
+    /// The share of links that look like random pairs.
+    pub random_share: f64,
+    /// The number of links whose weight is too large (5% of them in error).
+    pub too_heavy: usize,
+}
+
+/// Estimates the rate of error of each suspect. `random` are the
+/// expected weights of random unlinked pairs.
+pub fn discover(verdicts: &[Verdict], weights: WeightTransform, random: &[f64]) -> Discovery {
+    let (existence, random_share) = existence_rates(verdicts, random);
+    let heaviness = weight_rates(verdicts, weights);
+    let rates = existence.iter().zip(&heaviness);
+    Discovery {
+        rates: rates.map(|(a, b)| a.min(*b)).collect(),
+        random_share,
+        too_heavy: heaviness.iter().filter(|&&rate| rate <= 0.05).count(),
+    }
+}
+
+/// The rates by which links look like random pairs, and the share that does.
+fn existence_rates(verdicts: &[Verdict], random: &[f64]) -> (Vec<f64>, f64) {
+    if verdicts.is_empty() || random.is_empty() {
+        return (vec![1.0; verdicts.len()], 0.0);
+    }
+    let mut random = random.to_vec();
+    random.sort_by(f64::total_cmp);
+    // Of pairs that are expected to weigh the same, half.
+    let share = |mu: f64| {
+        let below = random.partition_point(|&other| other < mu);
+        let above = random.len() - random.partition_point(|&other| other <= mu);
+        let ties = (random.len() - below - above) as f64;
+        (above as f64 + 0.5 * ties) / random.len() as f64
+    };
+    let shares: Vec<f64> = verdicts.iter().map(|verdict| share(verdict.mu)).collect();
+    let m = shares.len() as f64;
+    let beyond = shares.iter().filter(|&&u| u > 0.5).count() as f64;
+    let random_share = (beyond / (0.5 * m)).min(1.0);
+    let mut order: Vec<usize> = (0..shares.len()).collect();
+    order.sort_by(|&a, &b| shares[a].total_cmp(&shares[b]));
+    let sorted: Vec<f64> = order.iter().map(|&place| shares[place]).collect();
+    let mut rates = vec![1.0; shares.len()];
+    for (&verdict, density) in order.iter().zip(falling_density(&sorted)) {
+        rates[verdict] = (1.0 - random_share / density).clamp(0.0, 1.0);
+    }
+    (rates, random_share)
+}
+
+/// The rates by which weights are too large for links that exist.
+fn weight_rates(verdicts: &[Verdict], weights: WeightTransform) -> Vec<f64> {
+    let seen = |verdict: &Verdict| transform_weight(verdict.weight, weights);
+    let mut all: Vec<f64> = verdicts.iter().map(seen).collect();
+    all.sort_by(f64::total_cmp);
+    let median = all.get(all.len() / 2).copied().unwrap_or(0.0);
+    let chances: Vec<f64> = verdicts
+        .iter()
+        .map(|verdict| {
+            let (w, mean) = (seen(verdict), verdict.mu.max(median));
+            if w <= 1.0 || w <= mean {
+                return 1.0;
+            }
+            math::exp(log_tail(w, mean) - log_tail(1.0, mean))
+        })
+        .collect();
+    let m = chances.len() as f64;
+    let mut order: Vec<usize> = (0..chances.len()).collect();
+    order.sort_by(|&a, &b| chances[a].total_cmp(&chances[b]));
+    let mut rates = vec![1.0; chances.len()];
+    for (place, &verdict) in order.iter().enumerate() {
+        rates[verdict] = (chances[verdict] * m / (place + 1) as f64).min(1.0);
+    }
+    make_monotone(&mut rates, &order);
+    rates
+}
+
+/// A larger set of suspects with a smaller rate takes in the smaller ones.
+fn make_monotone(rates: &mut [f64], order: &[usize]) {
+    let mut lowest = f64::INFINITY;
+    for &verdict in order.iter().rev() {
+        lowest = lowest.min(rates[verdict]);
+        rates[verdict] = lowest;
+    }
+}

@@ -1,0 +1,122 @@
+//! How far a fit believes each link, and which pairs it misses.
+//!
+//! Rows here are the user's, as in a model.
+
+mod baseline;
+mod cross;
+mod discovery;
+mod judged;
+mod missing;
+mod seen;
+
+pub(crate) use baseline::product;
+pub use baseline::{Baseline, Contest, contest};
+use cross::judge_inside;
+pub use cross::{CrossFit, cross_fit};
+pub use discovery::{Discovery, RandomPair, discover, random_pairs};
+pub use judged::{
+    Judges, Thresholds, as_fitted, can_fit, has_vectors, judge_by, judged_data, pairs_to_compare,
+    taking_part,
+};
+pub use missing::{Missing, missing};
+use seen::SeenWeights;
+
+use crate::data::graph::Link;
+use crate::data::transform::transform_weight;
+use crate::model::Fitted;
+use crate::params::{Params, Score};
+use crate::score::log_tail;
+use linkproof_numeric::math;
+
+/// A link and what a fit makes of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verdict {
+    /// The row of one end.
+    pub src: u32,
+    /// The row of the other end.
+    pub dst: u32,
+    /// The weight as observed.
+    pub weight: f64,
+    /// The expected weight, to be compared with the weight as the fit saw it.
+    pub mu: f64,
+    /// `p(w|mu)/p(w|w)` where the weight is larger than expected, else 1.
+    pub trust: f64,
+    /// The link's weight in the estimating equation.
+    pub influence: f64,
+    /// `-log10 P(X >= w)` for a Poisson `X` of mean `mu`.
+    pub surprise: f64,
+    log_trust: f64,
+}
+
+/// `log( p(w|mu) / p(w|w) )` for a Poisson `p` where `w > mu`, else 0: a link
+/// that is weaker than expected is no suspect.
+pub fn log_trust(w: f64, mu: f64) -> f64 {
+    if w > mu {
+        w * (math::ln(mu) - math::ln(w)) + w - mu
+    } else {
+        0.0
+    }
+}
+
+/// The weight of a link in the estimating equation: `trust^beta` under the
+/// probability score, `min(1, mu^beta)` under the moment score, 1 under the
+/// likelihood.
+pub fn influence(score: Score, log_trust: f64, mu: f64) -> f64 {
+    match score {
+        Score::Probability { beta } => math::exp(beta * log_trust),
+        Score::Moment { beta } => math::pow(mu, beta).min(1.0),
+        Score::Likelihood => 1.0,
+    }
+}
+
+impl Verdict {
+    /// What a fit of these parameters, by which a weight `mu` is expected,
+    /// makes of a link, whose weight it saw as it is or transformed.
+    pub fn new(params: &Params, link: Link, mu: f64) -> Verdict {
+        let seen = transform_weight(link.weight, params.weights);
+        Verdict::seen_as(params, link, seen, mu)
+    }
+
+    /// The same of a link that the fit sees with another weight than observed.
+    pub(crate) fn seen_as(params: &Params, link: Link, seen: f64, mu: f64) -> Verdict {
+        let log_trust = log_trust(seen, mu);
+        Verdict {
+            src: link.src,
+            dst: link.dst,
+            weight: link.weight,
+            mu,
+            trust: math::exp(log_trust),
+            influence: influence(Score::new(params.score, params.beta), log_trust, mu),
+            surprise: -log_tail(seen, mu) / std::f64::consts::LN_10,
+            log_trust,
+        }
+    }
+
+    /// Less trusted links first; ties by the tail probability, then by row.
+    fn order(&self, other: &Verdict) -> std::cmp::Ordering {
+        self.log_trust
+            .total_cmp(&other.log_trust)
+            .then(other.surprise.total_cmp(&self.surprise))
+            .then((self.src, self.dst).cmp(&(other.src, other.dst)))
+    }
+}
+
+/// Judges links between rows of a model, least trusted first, by their weights as
+/// they are or transformed. For a model of weights averaged over walks, which
+/// need all links, see [`as_fitted`].
+pub fn judge(model: &Fitted, links: impl Iterator<Item = Link>) -> Vec<Verdict> {
+    let judged = links.map(|link| {
+        let mu = model.mu(link.src as usize, link.dst as usize);
+        Verdict::new(model.params(), link, mu)
+    });
+    least_trusted_first(judged.collect())
+}
+
+/// Sorts verdicts.
+pub fn least_trusted_first(mut verdicts: Vec<Verdict>) -> Vec<Verdict> {
+    verdicts.sort_by(Verdict::order);
+    verdicts
+}
+
+#[cfg(test)]
+mod tests;

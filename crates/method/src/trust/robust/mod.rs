@@ -1,0 +1,26 @@
+//! A fit that believes each link as far as it deserves.
+//!
+//! The ridge is chosen by the ranks of held-out links among decoys, the links are
+//! judged ([`crate::trust::judge`]), the embeddings are fitted to walks over believed
+//! links, and averaged over them where a gate that reads no label says so.
+
+mod audited;
+mod gate;
+mod outcome;
+mod own;
+mod recipe;
+mod unseen;
+mod workflow;
+
+pub use audited::{Audit, AuditSettings, AuditedLink, Beliefs, Limits, audit};
+pub use gate::{LEAST_COLUMNS, Told};
+pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links, weights_spoke};
+pub use own::OWN_SETTINGS;
+pub use recipe::{
+    Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, tell, walks_over,
+};
+pub use unseen::{Newcomers, embed_new};
+pub use workflow::{RobustFit, fit_model};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+//! What comes out of the recipe: a model to keep, beliefs as a table, and what was
+//! found in few numbers.
+
+use serde::Serialize;
+
+use super::audited::numbers;
+use super::recipe::{Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, choose_ridge};
+use crate::data::dataset::{DataView, Dataset};
+use crate::engine::runtime::Runtime;
+use crate::error::Result;
+use crate::model::{Averaged, Believed, Fit, Fitted, FittedView};
+use crate::params::CheckedParams;
+use crate::trust::judge::pairs::Draw;
+use crate::trust::judge::{Judge, Judgement};
+use crate::trust::smooth::Regression;
+
+/// Weights speak where they multiply the odds of some link by more than this, or
+/// divide them.
+const SPEAKING_ODDS: f64 = 2.0;
+
+/// Implants of one kind that are judged as links are, at one rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Implanted {
+    /// How they were made.
+    pub kind: Draw,
+    /// The rate that was asked for.
+    pub asked: f64,
+    /// The share of sound links among the suspects, as it is claimed.
+    pub claimed: f64,
+    /// The same as it turned out.
+    pub realised: f64,
+    /// The share of the implants that are suspects.
+    pub found: f64,
+    /// The links and implants that are suspects.
+    pub suspects: usize,
+    /// How many were implanted.
+    pub implants: usize,
+}
+
+/// What was found about all links together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Trust {
+    /// The share of links that are false; 0 where nothing could be told.
+    pub share_false: f64,
+    /// The chance that a held-out link has more to say for it than a pair without
+    /// a link.
+    pub auc_decoys: f64,
+    /// Its standard error.
+    pub auc_error: f64,
+    /// Whether links could not be told from such pairs.
+    pub abstained: bool,
+    /// The density of sound links that no evidence speaks for.
+    pub unexplained: f64,
+    /// Whether weights spoke for or against links.
+    pub weights_spoke: bool,
+    /// What became of links that are known to be false.
+    pub implanted: Vec<Implanted>,
+}
+
+impl Trust {
+    /// The numbers of a judgement.
+    pub fn new(judgement: &Judgement) -> Trust {
+        let implanted = judgement.checks.iter().flat_map(|check| {
+            check.rates.iter().map(|rate| Implanted {
+                kind: check.kind,
+                asked: rate.asked,
+                // The sum of no numbers is -0.
+                claimed: rate.claimed + 0.0,
+                realised: rate.realised + 0.0,
+                found: rate.found,
+                suspects: rate.suspects,
+                implants: check.implants,
+            })
+        });
+        Trust {
+            share_false: judgement.share_false,
+            auc_decoys: judgement.auc_decoys,
+            auc_error: judgement.auc_error,
+            abstained: judgement.abstained,
+            unexplained: judgement.unexplained,
+            weights_spoke: weights_spoke(judgement),
+            implanted: implanted.collect(),
+        }
+    }
+}
+
+/// Whether weights told something of the links.
+pub fn weights_spoke(judgement: &Judgement) -> bool {
+    let speaks = |odds: f64| !(1.0 / SPEAKING_ODDS..=SPEAKING_ODDS).contains(&odds);
+    let mut links = judgement.links.iter();
+    !judgement.abstained && links.any(|link| speaks(link.weight_odds))
+}
+
+/// Judges links, at the ridge of the judges by which they are told from decoys
+/// best. Returns the ridge too.
+pub fn judge_links(
+    params: &CheckedParams,
+    data: &Dataset,
+    recipe: &Recipe,
+    runtime: Runtime<'_>,
+) -> Result<(Judgement, f64)> {
+    let judge = Judge::new(params, data, recipe.folds)?;
+    let (ridge, _, fits) = choose_ridge(&judge, recipe, runtime)?;
+    Ok((judge.believe(&judge.hear(&fits)), ridge))
+}
+
+/// Where nothing could be told of the links, the plain fit, to all of them.
+pub(super) fn plain(
+    params: &CheckedParams,
+    data: &Dataset,
+    (judgement, ridges, judge_ridge): (Judgement, Vec<RidgeTried>, f64),
+    runtime: Runtime<'_>,
+) -> Result<Robust> {
+    let model = {
+        let fit = Fit::new(params).runtime(runtime.of_one_of_many());
+        fit.run(data)?
+    };
+    let weights = data.graph().weights();
+    Ok(Robust {
+        averaged: model.embeddings().to_vec(),
+        recommends_averages: false,
+        gate: Gate {
+            told: None,
+            opens: false,
+        },
+        ridges,
+        judge_ridge,
+        walk_ridges: Vec::new(),
+        ridge: params.ridge,
+        mean_weight: weights.iter().sum::<f64>() / weights.len().max(1) as f64,
+        judgement,
+        model,
+    })
+}
+
+/// What `fit.json` says of the recipe.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RobustSummary {
+    /// What was found about the links.
+    #[serde(flatten)]
+    pub trust: Trust,
+    /// What was chosen.
+    pub chosen: Chosen,
+    /// Whether the recommended embeddings are averages.
+    pub averaged: bool,
+    /// What averages tell of held-back data vectors, against what the embeddings
+    /// themselves tell; none where there were none to hold back.
+    pub gate: Option<f64>,
+    /// The least that opens the gate.
+    pub gate_opens_at: f64,
+    /// The ridges of judges that were compared.
+    pub ridges: Vec<RidgeTried>,
+    /// The ridges of the fit that were compared.
+    pub walk_ridges: Vec<WalkRidge>,
+}
+
+/// What the recipe chose.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Chosen {
+    /// The ridge of the model.
+    pub ridge: f64,
+    /// The ridge of the judges.
+    pub judge_ridge: f64,
+    /// The length of the walks over believed links.
+    pub walks: usize,
+    /// Rounds of averaging.
+    pub rounds: usize,
+    /// When averages are taken.
+    pub averaging: Averaging,
+}
+
+impl Robust {
+    /// What was found, in few numbers. `recipe` is what was followed.
+    pub fn summary(&self, recipe: &Recipe) -> RobustSummary {
+        let told = self.gate.told.filter(|told| told.plain > 0.0);
+        let is_plain = self.judgement.abstained;
+        RobustSummary {
+            trust: Trust::new(&self.judgement),
+            chosen: Chosen {
+                ridge: self.ridge,
+                judge_ridge: self.judge_ridge,
+                walks: if is_plain { 0 } else { recipe.walks },
+                rounds: if self.recommends_averages {
+                    recipe.rounds
+                } else {
+                    0
+                },
+                averaging: recipe.averaging,
+            },
+            averaged: self.recommends_averages,
+            gate: told.map(|told| told.averaged / told.plain),
+            gate_opens_at: recipe.threshold,
+            ridges: self.ridges.clone(),
+            walk_ridges: self.walk_ridges.clone(),
+        }
+    }
+
+    /// The model as it is kept, with what was found of its links; and where averages
+    /// are recommended, with these and what they are learnt from for unseen nodes.
+    /// `data` is what was fitted, by `recipe` in so many seconds.
+    pub fn into_model(self, data: &Dataset, recipe: &Recipe, seconds: f64) -> Result<Fitted> {
+        let mut links = self.judgement.links;
+        links.sort_by_key(|link| (link.src, link.dst));
+        let mut believed = Believed {
+            numbers: numbers(&links),
+            abstained: self.judgement.abstained,
+            judge_ridge: self.judge_ridge,
+            rounds: 0,
+            vectors: Vec::new(),
+        };
+        if !self.recommends_averages {
+            return self.model.believing(data, believed, seconds);
+        }
+        believed.rounds = recipe.rounds;
+        believed.vectors = data
+            .views()
+            .iter()
+            .map(|view| view.matrix.clone())
+            .collect();
+        let model = self.model.believing(data, believed, seconds)?;
+        let (params, dim) = (model.params(), model.dim());
+        let embeddings = self.averaged;
+        let map = |(view, fitted): (&DataView, &FittedView)| {
+            let matrix = view.matrix.as_ref();
+            let Some(matrix) = matrix.filter(|_| !fitted.network.is_table()) else {
+                return Ok(None);
+            };
+            let rows = view.rows.clone().map(|row| data.user_row(row) * dim);
+            let outputs = rows.flat_map(|start| &embeddings[start..start + dim]);
+            let outputs: Vec<f32> = outputs.copied().collect();
+            let learnt = Regression::new(matrix, &outputs, dim, params.normalize, params.seed)?;
+            Ok(Some(learnt.rows()))
+        };
+        let views = data.views().iter().zip(model.views());
+        let maps = views.map(map).collect::<Result<_>>()?;
+        model.with_averages(Averaged { embeddings, maps })
+    }
+}

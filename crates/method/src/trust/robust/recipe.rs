@@ -1,0 +1,458 @@
+//! The steps in their order.
+
+use serde::Serialize;
+
+use super::gate::{self, Told};
+use super::outcome::plain;
+use crate::data::dataset::{DataView, Dataset};
+use crate::data::features::Matrix;
+use crate::data::graph::{Adjacency, Graph, Link, LinkRules};
+use crate::data::transform::average_over_walks;
+use crate::engine::runtime::{FitCount, Runtime};
+use crate::error::{Error, Result};
+use crate::model::{Fit, Fitted};
+use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
+use crate::trust::judge::average::averages;
+use crate::trust::judge::fits::{LinkFit, TOLERANCE, fit_links};
+use crate::trust::judge::{Hearing, Judge, JudgedLink, Judgement};
+
+/// A ridge is as good as the best one that tells these shares of what it tells
+/// of the other half's variance and of each component. Averages make up for what
+/// a larger ridge loses, so more may be lost where they are taken.
+const AS_GOOD_AVERAGED: [f64; 2] = [0.9, 0.85];
+const AS_GOOD_PLAIN: [f64; 2] = [0.97, 0.97];
+/// Fits from halves of the columns end early: only their ratio is read.
+const GATE_TOLERANCE: f64 = 3e-4;
+
+/// When embeddings are averaged over believed links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Averaging {
+    /// Where the gate says so.
+    #[default]
+    Gate,
+    /// Whatever the gate says.
+    Always,
+    /// Not at all.
+    Never,
+}
+
+/// The settings of the recipe.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Recipe {
+    /// The ridges of the fits that judge links; the search starts in the middle
+    /// and goes on as long as it gains.
+    pub ridges: Vec<f64>,
+    /// The ridges of the fit to walks, in units of the judges' ridge. Walks tell
+    /// more than links, so larger ones may be best.
+    pub factors: Vec<f64>,
+    /// Folds of links.
+    pub folds: usize,
+    /// Folds on which ridges are compared.
+    pub compared_folds: usize,
+    /// The length of the walks over believed links; 0: the links themselves.
+    pub walks: usize,
+    /// Rounds of averaging.
+    pub rounds: usize,
+    /// When to average.
+    pub averaging: Averaging,
+    /// The gate opens where averages tell at least this share of what the
+    /// embeddings tell.
+    pub threshold: f64,
+}
+
+impl Default for Recipe {
+    fn default() -> Self {
+        Recipe {
+            ridges: vec![0.3, 1.0, 3.0, 10.0, 30.0],
+            factors: vec![1.0, 3.0],
+            folds: 5,
+            compared_folds: 2,
+            walks: 4,
+            rounds: 2,
+            averaging: Averaging::Gate,
+            threshold: 0.87,
+        }
+    }
+}
+
+impl Recipe {
+    /// Most fits that judge links.
+    pub fn most_fits(&self) -> usize {
+        match self.ridges.len() {
+            0 | 1 => self.folds,
+            ridges => {
+                let compared = self.compared_folds.clamp(1, self.folds);
+                ridges * compared + self.folds - compared
+            }
+        }
+    }
+}
+
+/// A ridge and what it gave.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RidgeTried {
+    /// The ridge.
+    pub ridge: f64,
+    /// The chance that a held-out link has more to say for it than a decoy.
+    pub auc: f64,
+    /// What it gains over the ridge that was best before it, and the standard
+    /// error of that.
+    pub gain: Option<(f64, f64)>,
+}
+
+/// A ridge of the fit to walks, and what halves of the data vectors told by it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct WalkRidge {
+    /// The ridge.
+    pub ridge: f64,
+    /// What was told.
+    pub told: Told,
+}
+
+/// What the gate found, and what it says.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Gate {
+    /// What halves of the data vectors told; none where there are none to split.
+    pub told: Option<Told>,
+    /// Whether averages are recommended.
+    pub opens: bool,
+}
+
+/// A model and how far its links are believed.
+#[derive(Debug, Clone)]
+pub struct Robust {
+    /// The fit to walks over believed links.
+    pub model: Fitted,
+    /// Its embeddings averaged over believed links, in the user's row order.
+    pub averaged: Vec<f32>,
+    /// Whether the averages are recommended.
+    pub recommends_averages: bool,
+    /// How far each link is believed.
+    pub judgement: Judgement,
+    /// The gate.
+    pub gate: Gate,
+    /// The ridges of judges that were compared.
+    pub ridges: Vec<RidgeTried>,
+    /// The ridge of the judges.
+    pub judge_ridge: f64,
+    /// The ridges of the fit to walks that were compared.
+    pub walk_ridges: Vec<WalkRidge>,
+    /// The ridge of the model.
+    pub ridge: f64,
+    /// The mean weight of a link, counted by belief.
+    pub mean_weight: f64,
+}
+
+impl Robust {
+    /// The recommended embeddings.
+    pub fn embeddings(&self) -> &[f32] {
+        match self.recommends_averages {
+            true => &self.averaged,
+            false => self.model.embeddings(),
+        }
+    }
+}
+
+/// What a link counts for by the belief in it, `max(0, 2b - 1)`.
+pub(super) fn weight(belief: f64) -> f64 {
+    (2.0 * belief - 1.0).max(0.0)
+}
+
+/// The links by internal rows, each weighing what it counts for.
+pub fn believed(data: &Dataset, judgement: &Judgement) -> Result<Graph> {
+    let links = data.graph().links().zip(&judgement.links);
+    let links: Vec<Link> = links
+        .map(|(link, judged)| Link {
+            weight: weight(judged.belief),
+            ..link
+        })
+        .collect();
+    Graph::new(data.graph().ids().clone(), links, LinkRules::default())
+}
+
+/// Believed links averaged over walks, between views that have links.
+pub fn walks_over(data: &Dataset, believed: &Graph, length: usize) -> Result<Graph> {
+    if length == 0 || believed.n_links() == 0 {
+        return Ok(believed.clone());
+    }
+    let view_of = |row: u32| {
+        let views = data.views();
+        views.partition_point(|view| view.rows.end <= row as usize)
+    };
+    let mut linked: Vec<(usize, usize)> = data
+        .graph()
+        .links()
+        .map(|link| (view_of(link.src), view_of(link.dst)))
+        .collect();
+    linked.sort_unstable();
+    linked.dedup();
+    average_over_walks(believed, length, true, |src, dst| {
+        linked.contains(&(view_of(src), view_of(dst)))
+    })
+}
+
+/// The settings of a fit to links that weigh what they are believed.
+fn belief_params(params: &Params, ridge: f64) -> Result<CheckedParams> {
+    Params {
+        score: ScoreKind::Likelihood,
+        beta: 0.0,
+        weights: WeightTransform::AsIs,
+        walks: 0,
+        propagate: 0,
+        validation: Some(0.0),
+        lambda: None,
+        ridge,
+        ..params.clone()
+    }
+    .check()
+}
+
+/// The whole recipe.
+pub fn fit_robust(
+    params: &CheckedParams,
+    data: &Dataset,
+    recipe: &Recipe,
+    runtime: Runtime<'_>,
+) -> Result<Robust> {
+    let judge = Judge::new(params, data, recipe.folds)?;
+    let (judge_ridge, ridges, fits) = choose_ridge(&judge, recipe, runtime)?;
+    let judgement = judge.believe(&judge.hear(&fits));
+    drop(judge);
+    if judgement.abstained {
+        return plain(params, data, (judgement, ridges, judge_ridge), runtime);
+    }
+    let trusted = believed(data, &judgement)?;
+    let walked = data.with_graph(walks_over(data, &trusted, recipe.walks)?);
+    let links = trusted.adjacency();
+    let (ridge, walk_ridges, gate) =
+        choose_walk_ridge(params, &walked, &links, judge_ridge, recipe, runtime)?;
+    let recommends_averages = match recipe.averaging {
+        Averaging::Gate => gate.opens,
+        Averaging::Always => true,
+        Averaging::Never => false,
+    };
+    let with = belief_params(params.given(), ridge)?;
+    let warm = fits.first().map(|fit| fit.theta.as_slice());
+    let fit = Fit::new(&with).to_all_pairs(TOLERANCE).starting_from(warm);
+    let mut model = fit.runtime(runtime.of_one_of_many()).run(&walked)?;
+    let sum = |value: &dyn Fn(&JudgedLink) -> f64| judgement.links.iter().map(value).sum::<f64>();
+    let believed_links = sum(&|link| link.belief).max(f64::MIN_POSITIVE);
+    let mean_weight = sum(&|link| link.belief * link.weight) / believed_links;
+    // The fit saw the links at what they are believed; expected weights are in
+    // the unit of the weights.
+    let seen: f64 = trusted.weights().iter().sum();
+    model.scale_expected(mean_weight * believed_links / seen.max(f64::MIN_POSITIVE));
+    let averaged = average_model(&model, data, &links, recipe.rounds);
+    Ok(Robust {
+        model,
+        averaged,
+        recommends_averages,
+        judgement,
+        gate,
+        ridges,
+        judge_ridge,
+        walk_ridges,
+        ridge,
+        mean_weight,
+    })
+}
+
+/// The embeddings after so many rounds of averaging, in the user's row order.
+fn average_model(model: &Fitted, data: &Dataset, links: &Adjacency, rounds: usize) -> Vec<f32> {
+    let inside: Vec<f32> = (0..data.n_nodes())
+        .flat_map(|row| model.row(data.user_row(row)))
+        .copied()
+        .collect();
+    let averaged = averages(links, &inside, model.dim(), rounds).pop();
+    data.to_user_order(averaged.unwrap_or_default(), model.dim())
+}
+
+/// The ridge by which held-out links are told from decoys best, and its fits to
+/// all folds. A larger one is taken unless it is worse by a standard error, a
+/// smaller one only if it is better by one.
+pub(super) fn choose_ridge(
+    judge: &Judge<'_>,
+    recipe: &Recipe,
+    runtime: Runtime<'_>,
+) -> Result<(f64, Vec<RidgeTried>, Vec<LinkFit>)> {
+    let mut ridges = recipe.ridges.clone();
+    ridges.sort_by(f64::total_cmp);
+    if ridges.is_empty() {
+        let accepted = "a list of at least one value";
+        return Err(Error::argument("ridges", accepted, "empty"));
+    }
+    let compared = match ridges.len() {
+        1 => judge.n_folds(),
+        _ => recipe.compared_folds.clamp(1, judge.n_folds()),
+    };
+    let count = FitCount::new(runtime, recipe.most_fits());
+    let runtime = count.runtime();
+    let mut place = ridges.len() / 2;
+    let fit = |place: usize, earlier: &[LinkFit], folds: usize| {
+        judge.fit(ridges[place], folds, earlier, TOLERANCE, runtime)
+    };
+    let mut fits = fit(place, &[], compared)?;
+    let mut heard = judge.hear(&fits);
+    let mut tried = vec![RidgeTried {
+        ridge: ridges[place],
+        auc: heard.auc,
+        gain: None,
+    }];
+    let mut step: i64 = 1;
+    let mut moved = false;
+    loop {
+        let next = place as i64 + step;
+        let gains = (0..ridges.len() as i64).contains(&next) && {
+            let other = fit(next as usize, &fits, compared)?;
+            let hearing = judge.hear(&other);
+            let (gain, error) = gain(&heard, &hearing);
+            tried.push(RidgeTried {
+                ridge: ridges[next as usize],
+                auc: hearing.auc,
+                gain: Some((gain, error)),
+            });
+            let enough = gain > -(step as f64) * error;
+            if enough {
+                (place, fits, heard) = (next as usize, other, hearing);
+            }
+            enough
+        };
+        moved |= gains;
+        match (gains, step, moved) {
+            (true, _, _) => {}
+            // The larger one is no better: perhaps a smaller one is.
+            (false, 1, false) => step = -1,
+            _ => break,
+        }
+    }
+    if compared < judge.n_folds() {
+        let known = fits;
+        fits = judge.fit_others(ridges[place], known, TOLERANCE, runtime)?;
+    }
+    Ok((ridges[place], tried, fits))
+}
+
+/// How much smaller the ranks of the same links are, on average, and the
+/// standard error of that.
+fn gain(before: &Hearing, after: &Hearing) -> (f64, f64) {
+    let pairs = before.ranks.iter().zip(&after.ranks);
+    let gains: Vec<f64> = pairs.map(|(a, b)| a.rank - b.rank).collect();
+    let m = gains.len().max(1) as f64;
+    let mean = gains.iter().sum::<f64>() / m;
+    let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
+    (mean, squares.sqrt() / m)
+}
+
+/// The largest ridge that tells as good as the most of the data vectors' other
+/// half, and what the gate says there. The judges' ridge where there are no
+/// columns to split.
+fn choose_walk_ridge(
+    params: &CheckedParams,
+    walked: &Dataset,
+    links: &Adjacency,
+    judge_ridge: f64,
+    recipe: &Recipe,
+    runtime: Runtime<'_>,
+) -> Result<(f64, Vec<WalkRidge>, Gate)> {
+    let mut factors = recipe.factors.clone();
+    factors.sort_by(f64::total_cmp);
+    let mut tried: Vec<WalkRidge> = Vec::new();
+    let mut earlier = Vec::new();
+    let opens = |told: &Told| told.averaged > 0.0 && told.averaged >= recipe.threshold * told.plain;
+    let values = |told: &Told| match opens(told) {
+        true => [told.averaged, told.averaged_each],
+        false => [told.plain, told.plain_each],
+    };
+    let good = |tried: &[WalkRidge], told: &Told| {
+        let all = tried.iter().map(|other| values(&other.told));
+        let best = all.fold([0.0f64; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
+        let enough = match opens(told) {
+            true => AS_GOOD_AVERAGED,
+            false => AS_GOOD_PLAIN,
+        };
+        let own = values(told);
+        (0..2).all(|k| own[k] >= enough[k] * best[k])
+    };
+    for ridge in factors.iter().map(|factor| factor * judge_ridge) {
+        let with = belief_params(params.given(), ridge)?;
+        let Some((told, fits)) = tell(&with, walked, links, recipe.rounds, &earlier, runtime)?
+        else {
+            let closed = Gate {
+                told: None,
+                opens: false,
+            };
+            return Ok((judge_ridge, Vec::new(), closed));
+        };
+        tried.push(WalkRidge { ridge, told });
+        earlier = fits;
+        if !good(&tried, &told) {
+            break;
+        }
+    }
+    let chosen = tried.iter().rev().find(|other| good(&tried, &other.told));
+    let Some(&WalkRidge { ridge, told }) = chosen else {
+        let accepted = "a list of at least one value";
+        return Err(Error::argument("factors", accepted, "empty"));
+    };
+    let gate = Gate {
+        told: Some(told),
+        opens: opens(&told),
+    };
+    Ok((ridge, tried, gate))
+}
+
+/// What embeddings from one half of the columns, plain and averaged over `links`,
+/// tell of the other half; and the fits from both halves. None where no view has
+/// columns to split.
+pub fn tell(
+    params: &CheckedParams,
+    data: &Dataset,
+    links: &Adjacency,
+    rounds: usize,
+    earlier: &[LinkFit],
+    runtime: Runtime<'_>,
+) -> Result<Option<(Told, Vec<LinkFit>)>> {
+    let enough = |matrix: &Matrix| matrix.n_columns() >= gate::LEAST_COLUMNS;
+    let can_split = |view: &DataView| view.matrix.as_ref().is_some_and(enough);
+    if !data.views().iter().any(can_split) {
+        return Ok(None);
+    }
+    let dim = params.dim;
+    let (mut sums, mut weight, mut fits) = ([[0.0; 2]; 2], 0.0, Vec::new());
+    for (place, side) in [true, false].into_iter().enumerate() {
+        let part = |matrix: &Matrix, side: bool| {
+            let first = gate::halves(matrix.n_columns(), params.seed);
+            gate::some_columns(matrix, |column| first[column] == side)
+        };
+        let half = data.map_vectors(|_, matrix| match enough(matrix) {
+            true => part(matrix, side),
+            false => Ok(matrix.clone()),
+        })?;
+        let warm = earlier.get(place).map(|fit| fit.theta.as_slice());
+        let fit = fit_links(params, &half, warm, GATE_TOLERANCE, runtime)?;
+        let averaged = averages(links, &fit.y, dim, rounds).pop();
+        let averaged = averaged.unwrap_or_default();
+        for view in data.views().iter().filter(|view| can_split(view)) {
+            let Some(matrix) = &view.matrix else { continue };
+            let (targets, count) = gate::components(&part(matrix, !side)?, params.seed)?;
+            let rows = view.rows.start * dim..view.rows.end * dim;
+            let n = view.rows.len() as f64;
+            for (sum, y) in sums.iter_mut().zip([&fit.y, &averaged]) {
+                let told = gate::told(&y[rows.clone()], dim, &targets, count, params.seed);
+                sum.iter_mut()
+                    .zip(told)
+                    .for_each(|(sum, told)| *sum += n * told);
+            }
+            weight += n;
+        }
+        fits.push(fit);
+    }
+    let told = Told {
+        plain: sums[0][0] / weight,
+        averaged: sums[1][0] / weight,
+        plain_each: sums[0][1] / weight,
+        averaged_each: sums[1][1] / weight,
+    };
+    Ok(Some((told, fits)))
+}

@@ -1,0 +1,198 @@
+//! The whole recipe on planted graphs.
+
+use super::*;
+use crate::engine::runtime::Runtime;
+use crate::measure::{KMeans, nmi};
+use crate::trust::judge::tests::{Planted, small};
+use crate::trust::smooth::{End, NewLink};
+use crate::{Dataset, Features, Matrix};
+
+fn quick() -> Recipe {
+    Recipe {
+        ridges: vec![1.0, 3.0],
+        factors: vec![1.0, 3.0],
+        ..Recipe::default()
+    }
+}
+
+fn run(data: &Dataset) -> Robust {
+    fit_robust(&small(), data, &quick(), Runtime::default()).unwrap()
+}
+
+fn clusters(plan: &Planted, y: &[f32]) -> f64 {
+    let truth: Vec<u32> = (0..plan.nodes as u32)
+        .map(|node| plan.class(node))
+        .collect();
+    let found = KMeans::new(plan.classes, 0).fit(y, plan.nodes, 8).unwrap();
+    nmi(&truth, &found.labels).unwrap()
+}
+
+/// As bloggers link: many links, uneven, some of them inside a class.
+fn bloggers(inside: f64) -> Planted {
+    Planted {
+        nodes: 500,
+        classes: 5,
+        degree: 50,
+        inside,
+        tail: 1.0,
+        spread: 1.2,
+        columns: 40,
+    }
+}
+
+#[test]
+fn averages_are_refused_where_links_know_nothing_of_what_data_tell() {
+    let plan = bloggers(0.2);
+    let robust = run(&plan.data(&plan.links(1), plan.vectors(1)));
+    assert!(!robust.recommends_averages, "{:?}", robust.gate);
+    assert_eq!(robust.embeddings(), robust.model.embeddings());
+}
+
+#[test]
+fn many_uneven_links_of_which_two_in_five_stay_inside_do_no_harm() {
+    let plan = bloggers(0.4);
+    let robust = run(&plan.data(&plan.links(1), plan.vectors(1)));
+    let [plain, averaged, chosen] = [
+        robust.model.embeddings(),
+        &robust.averaged,
+        robust.embeddings(),
+    ]
+    .map(|y| clusters(&plan, y));
+    assert!(chosen > plain.max(averaged) - 0.02, "{plain} {averaged}");
+}
+
+#[test]
+fn averages_are_taken_where_neighbours_are_alike_and_false_links_do_not_spoil_them() {
+    let plan = Planted {
+        inside: 0.95,
+        spread: 0.6,
+        columns: 40,
+        ..Planted::default()
+    };
+    let mut links = plan.links(2);
+    let clean = run(&plan.data(&links, plan.vectors(2)));
+    assert!(clean.recommends_averages, "{:?}", clean.gate);
+    plan.add_false(&mut links, 0.5, false, 3);
+    let robust = run(&plan.data(&links, plan.vectors(2)));
+    let (before, after) = (
+        clusters(&plan, clean.embeddings()),
+        clusters(&plan, robust.embeddings()),
+    );
+    assert!(before > 0.8 && after > before - 0.15, "{before} {after}");
+}
+
+#[test]
+fn the_unit_of_the_weights_is_that_of_expected_weights_alone() {
+    let plan = Planted {
+        nodes: 300,
+        ..Planted::default()
+    };
+    let mut links = plan.links(4);
+    for (place, link) in links.iter_mut().enumerate() {
+        link.2 = 1.0 + (place % 3) as f64;
+    }
+    let one = run(&plan.data(&links, plan.vectors(4)));
+    links.iter_mut().for_each(|link| link.2 *= 1000.0);
+    let other = run(&plan.data(&links, plan.vectors(4)));
+    assert_eq!(one.embeddings(), other.embeddings());
+    assert_eq!((one.ridge, one.gate), (other.ridge, other.gate));
+    let ratio = other.model.mu(0, 6) / one.model.mu(0, 6);
+    assert!((ratio - 1000.0).abs() < 1e-6, "{ratio}");
+}
+
+#[test]
+fn new_nodes_come_near_to_those_they_are_linked_to_unless_the_link_is_absurd() {
+    let plan = Planted {
+        inside: 0.95,
+        columns: 40,
+        ..Planted::default()
+    };
+    let x = plan.vectors(5);
+    let mut links = plan.links(5);
+    plan.add_false(&mut links, 0.6, false, 6);
+    let data = plan.data(&links, x.clone());
+    let mut robust = run(&data);
+    robust.recommends_averages = true;
+    // Two new nodes of class 0, by vectors like those of nodes 0 and 6.
+    let vectors: Vec<f64> = (0..40).map(|c| x[c] + 0.3 * x[40 * 6 + c]).collect();
+    let features =
+        Features::new(Matrix::dense(2, 40, [vectors.clone(), vectors].concat()).unwrap());
+    let link = |row: u32, to: u32| NewLink {
+        row,
+        end: End::Known(to),
+        weight: 1.0,
+    };
+    let links: Vec<NewLink> = (2..8)
+        .map(|k| link(0, 6 * k))
+        .chain([link(1, 1), link(1, 9)])
+        .collect();
+    let model = robust.into_model(&data, &Recipe::default(), 0.0).unwrap();
+    let alone = embed_new(&model, 0, &features, None).unwrap().embeddings;
+    let found = embed_new(&model, 0, &features, Some(&links)).unwrap();
+    let beliefs = found.beliefs.as_deref().unwrap();
+    let alike: f64 = beliefs[..6].iter().sum::<f64>() / 6.0;
+    let absurd: f64 = beliefs[6..].iter().sum::<f64>() / 2.0;
+    assert!(alike > absurd + 0.2, "{beliefs:?}");
+    assert_eq!(alone[..8], alone[8..]);
+    assert_ne!(found.embeddings[..8], alone[..8]);
+    assert_eq!(
+        found.embeddings[8..],
+        alone[8..],
+        "links that nobody believes"
+    );
+    assert_eq!(found.by_links, 1);
+    for wrong in [link(2, 0), link(0, 600)] {
+        assert!(embed_new(&model, 0, &features, Some(&[wrong])).is_err());
+    }
+}
+
+#[test]
+fn without_averages_links_of_new_nodes_change_nothing() {
+    let plan = Planted::default();
+    let x = plan.vectors(5);
+    let data = plan.data(&plan.links(5), x.clone());
+    let recipe = Recipe {
+        averaging: Averaging::Never,
+        ..Recipe::at_ridge(1.0)
+    };
+    let params = crate::Params {
+        dim: 4,
+        ..Default::default()
+    };
+    let params = params.check().unwrap();
+    let found = fit_model(&params, &data, &recipe, Runtime::default()).unwrap();
+    let n_columns = data.views()[0].matrix.as_ref().unwrap().n_columns();
+    let features = Features::new(Matrix::dense(1, n_columns, x[..n_columns].to_vec()).unwrap());
+    let link = NewLink {
+        row: 0,
+        end: End::Known(6),
+        weight: 1.0,
+    };
+    let alone = embed_new(&found.model, 0, &features, None).unwrap();
+    let linked = embed_new(&found.model, 0, &features, Some(&[link])).unwrap();
+    assert_eq!(alone, linked);
+    assert_eq!(linked.by_links, 0);
+    // To a plain model they are an error: nobody asked it to judge.
+    let plain = crate::fit(&params, &data).unwrap();
+    let refused = embed_new(&plain, 0, &features, Some(&[link])).unwrap_err();
+    assert!(
+        refused.to_string().contains("does not average over links"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn links_alone_get_no_averages() {
+    let plan = Planted {
+        nodes: 200,
+        classes: 8,
+        degree: 10,
+        inside: 0.95,
+        ..Planted::default()
+    };
+    let graph = crate::Graph::from_rows(200, &plan.links(6)).unwrap();
+    let robust = run(&Dataset::from_links(graph).unwrap());
+    assert_eq!(robust.gate.told, None);
+    assert!(!robust.recommends_averages);
+    assert!(clusters(&plan, robust.embeddings()) > 0.5);
+}

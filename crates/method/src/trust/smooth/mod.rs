@@ -1,0 +1,307 @@
+//! Embeddings averaged over the links, each link counted as far as it is
+//! believed.
+//!
+//! The fit itself reads data vectors alone, so that a node's embedding says
+//! nothing that its links do not show to hold for nodes like it. Averaging
+//! afterwards,
+//!
+//! ```text
+//! Y <- D^-1/2 (B + I) D^-1/2 Y,    D = diag of the row sums of B + I,
+//! ```
+//!
+//! brings a node closer to those that it is linked to. `B_ij` is the chance that
+//! the link is sound ([`discover`]), so that a link which no data vector
+//! explains, or whose weight is absurd, carries nothing. Judge links by fits
+//! that did not see them ([`cross_fit`](crate::trust::audit::cross_fit)): a fit is too
+//! kind to its own.
+//!
+//! Unseen nodes without links get what their data vectors tell of the averages
+//! ([`Regression`]).
+//!
+//! Averages are for clusters and neighbours. Expected weights stay those of the
+//! embeddings as the encoder gives them.
+
+mod new;
+mod unseen;
+
+pub(crate) use new::{Known, average_new, without_links};
+pub use unseen::Regression;
+
+use rayon::prelude::*;
+
+use crate::data::dataset::Dataset;
+use crate::data::features::Features;
+use crate::data::graph::Link;
+use crate::engine::runtime::Runtime;
+use crate::error::{Error, Result};
+use crate::model::Fitted;
+pub use crate::model::{End, NewLink};
+use crate::trust::audit::{
+    CrossFit, Judges, Verdict, discover, has_vectors, judge_by, taking_part,
+};
+
+/// A model's embeddings and their averages, and what averages new nodes.
+#[derive(Debug, Clone)]
+pub struct Smoother<'m> {
+    model: &'m Fitted,
+    verdicts: Vec<Verdict>,
+    /// For each verdict the chance that the link is sound.
+    rates: Vec<f64>,
+    random: Vec<f64>,
+    /// The embeddings after 0, 1, .. rounds, in the user's row order.
+    levels: Vec<Vec<f32>>,
+    /// The row sums of `B + I`.
+    degrees: Vec<f64>,
+}
+
+/// The neighbours of a row, each with the chance that the link is sound.
+type Neighbors = Vec<Vec<(u32, f64)>>;
+
+/// Unseen nodes of a view.
+#[derive(Debug, Clone, Copy)]
+pub struct NewNodes<'a> {
+    /// The place of their view in the model.
+    pub view: usize,
+    /// Their data vectors.
+    pub vectors: &'a Features,
+    /// Their links, where they bring some.
+    pub links: Option<&'a [NewLink]>,
+}
+
+/// Averages, of a model's nodes or of new ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Smoothed {
+    /// Row after row.
+    pub embeddings: Vec<f32>,
+    /// The links that were averaged over.
+    pub links: usize,
+    /// The sum of the chances that they are sound.
+    pub believed: f64,
+    /// How many join views that took no part in the fit, and were left out.
+    pub ignored: usize,
+    /// The ridge of the regression, where new nodes needed one.
+    pub ridge: Option<f64>,
+    /// New nodes that stay as the encoder embeds them: without believed links and
+    /// without data vectors of the fit to learn averages from.
+    pub as_encoded: usize,
+}
+
+/// Averages a model's embeddings so many times, 0 to 100, over links between its
+/// nodes, or new nodes over theirs. `data` has the links, and data vectors where
+/// they are known.
+///
+/// New nodes without believed links get what their data vectors tell of the
+/// averages.
+pub fn smooth(
+    model: &Fitted,
+    data: &Dataset,
+    judges: Judges,
+    times: usize,
+    new: Option<NewNodes<'_>>,
+    runtime: Runtime<'_>,
+) -> Result<Smoothed> {
+    if times > 100 {
+        return Err(Error::argument(
+            "times",
+            "a whole number from 0 to 100",
+            times,
+        ));
+    }
+    let (data, ignored) = taking_part(model, data.clone())?;
+    if let Some(new) = new.filter(|new| new.links.is_none())
+        && !has_vectors(model, &data, new.view)
+    {
+        return Err(Error::data(
+            "features",
+            "no data vectors of the training nodes",
+            "those that the model was fitted with, from which the averages of unseen nodes without \
+             links are learnt, or links of the unseen nodes",
+        ));
+    }
+    let CrossFit { verdicts, random } = judge_by(model, &data, judges, runtime)?;
+    let smoother = Smoother::new(model, verdicts, random, times);
+    let mut found = Smoothed {
+        embeddings: Vec::new(),
+        links: smoother.verdicts.len(),
+        believed: smoother.rates.iter().sum(),
+        ignored,
+        ridge: None,
+        as_encoded: 0,
+    };
+    match new {
+        Some(new) => smoother.embed_new(&data, new, &mut found)?,
+        None => found.embeddings = smoother.embeddings().to_vec(),
+    }
+    Ok(found)
+}
+
+impl<'m> Smoother<'m> {
+    /// Averages a model's embeddings so many times over judged links. `random`
+    /// are the expected weights of random unlinked pairs, by the same judges.
+    pub fn new(
+        model: &'m Fitted,
+        verdicts: Vec<Verdict>,
+        random: Vec<f64>,
+        times: usize,
+    ) -> Smoother<'m> {
+        let rates = discover(&verdicts, model.params().weights, &random).rates;
+        let mut neighbors: Neighbors = vec![Vec::new(); model.n_nodes()];
+        for (verdict, &sound) in verdicts.iter().zip(&rates) {
+            neighbors[verdict.src as usize].push((verdict.dst, sound));
+            neighbors[verdict.dst as usize].push((verdict.src, sound));
+        }
+        let degree = |row: &Vec<(u32, f64)>| 1.0 + row.iter().map(|(_, sound)| sound).sum::<f64>();
+        let degrees: Vec<f64> = neighbors.iter().map(degree).collect();
+        let mut levels = vec![model.embeddings().to_vec()];
+        for round in 0..times {
+            let next = average(&neighbors, &degrees, &levels[round], model.dim());
+            levels.push(next);
+        }
+        Smoother {
+            model,
+            verdicts,
+            rates,
+            random,
+            levels,
+            degrees,
+        }
+    }
+
+    /// The averages, in the user's row order.
+    pub fn embeddings(&self) -> &[f32] {
+        self.levels.last().map_or(&[], Vec::as_slice)
+    }
+
+    /// Every judged link with the chance that it is sound, least trusted first.
+    pub fn beliefs(&self) -> impl Iterator<Item = (&Verdict, f64)> {
+        self.verdicts.iter().zip(self.rates.iter().copied())
+    }
+
+    /// New nodes of a view, given their embeddings from data vectors, averaged
+    /// over the links that they bring. Training nodes stay as they were.
+    pub fn embed(&self, view: usize, encoded: &[f32], links: &[NewLink]) -> Result<Vec<f32>> {
+        Ok(self.average_new(view, encoded, links)?.0)
+    }
+
+    /// The same, and whether the links of each count for enough.
+    fn average_new(
+        &self,
+        view: usize,
+        encoded: &[f32],
+        links: &[NewLink],
+    ) -> Result<(Vec<f32>, Vec<bool>)> {
+        let dim = self.model.dim();
+        self.model.check_links(links, encoded.len() / dim)?;
+        let rates = self.judge_new(view, encoded, links);
+        let known = Known {
+            levels: &self.levels[..self.levels.len() - 1],
+            degrees: Some(&self.degrees),
+            dim,
+        };
+        Ok(average_new(&known, encoded, links, &rates))
+    }
+
+    fn embed_new(&self, data: &Dataset, new: NewNodes<'_>, found: &mut Smoothed) -> Result<()> {
+        // Without their links also where the model averages data vectors: links
+        // are judged by embeddings that have not seen them.
+        let encoded = self.model.embed_view(new.view, new.vectors, None)?;
+        let links = new.links.unwrap_or_default();
+        let (mut values, enough) = self.average_new(new.view, &encoded, links)?;
+        if enough.contains(&false) {
+            let can_learn = has_vectors(self.model, data, new.view);
+            let alone = match can_learn {
+                true => {
+                    let learnt = self.unseen(new.view, data)?;
+                    found.ridge = Some(learnt.ridge);
+                    learnt.embed(new.vectors.matrix())?
+                }
+                false => encoded,
+            };
+            let n_alone = without_links(&mut values, &enough, &alone);
+            found.as_encoded = if can_learn { 0 } else { n_alone };
+        }
+        found.embeddings = values;
+        Ok(())
+    }
+
+    /// What the data vectors of a view's nodes tell of their averages: for
+    /// unseen nodes without links. `data` are the nodes of the model.
+    pub fn unseen(&self, view: usize, data: &Dataset) -> Result<Regression> {
+        let (params, dim) = (self.model.params(), self.model.dim());
+        let name = self.model.views()[view].name.as_str();
+        if data.n_nodes() != self.model.n_nodes() {
+            return Err(Error::data(
+                "data",
+                format!("{} nodes", data.n_nodes()),
+                format!("those of the model, {}", self.model.n_nodes()),
+            ));
+        }
+        let of_view = data.views().iter().find(|view| view.name == name);
+        let Some((view, matrix)) = of_view.and_then(|view| Some((view, view.matrix.as_ref()?)))
+        else {
+            return Err(Error::data(
+                "data",
+                format!("view '{name}' without data vectors"),
+                "a data vector for each of its nodes",
+            ));
+        };
+        let rows = view.rows.clone();
+        let outputs: Vec<f32> = rows
+            .flat_map(|row| row_of(self.embeddings(), data.user_row(row) as u32, dim))
+            .copied()
+            .collect();
+        Regression::new(matrix, &outputs, dim, params.normalize, params.seed)
+    }
+
+    /// The chance that each link of new nodes is sound.
+    fn judge_new(&self, view: usize, encoded: &[f32], links: &[NewLink]) -> Vec<f64> {
+        let (model, dim) = (self.model, self.model.dim());
+        let mut judged = self.verdicts.clone();
+        for link in links {
+            let here = (row_of(encoded, link.row, dim), view);
+            let (dst, there) = match link.end {
+                End::Known(row) => {
+                    let view = model.node_views()[row as usize] as usize;
+                    (row, (model.row(row as usize), view))
+                }
+                End::New(row) => (row, (row_of(encoded, row, dim), view)),
+            };
+            let seen = Link {
+                src: link.row,
+                dst,
+                weight: link.weight,
+            };
+            let mu = model.expected_weight(here, there);
+            judged.push(Verdict::new(model.params(), seen, mu));
+        }
+        let rates = discover(&judged, model.params().weights, &self.random).rates;
+        rates[self.verdicts.len()..].to_vec()
+    }
+}
+
+fn row_of(rows: &[f32], row: u32, dim: usize) -> &[f32] {
+    &rows[row as usize * dim..][..dim]
+}
+
+/// One round: each row from itself and its neighbours.
+fn average(neighbors: &Neighbors, degrees: &[f64], before: &[f32], dim: usize) -> Vec<f32> {
+    let mut averaged = vec![0.0f32; before.len()];
+    let rows = averaged.par_chunks_mut(dim).enumerate();
+    rows.for_each(|(row, out)| {
+        let own = row_of(before, row as u32, dim).iter();
+        let mut sum: Vec<f64> = own.map(|&y| f64::from(y) / degrees[row]).collect();
+        for &(target, sound) in &neighbors[row] {
+            let factor = sound / (degrees[row] * degrees[target as usize]).sqrt();
+            for (sum, &y) in sum.iter_mut().zip(row_of(before, target, dim)) {
+                *sum += factor * f64::from(y);
+            }
+        }
+        for (out, sum) in out.iter_mut().zip(sum) {
+            *out = sum as f32;
+        }
+    });
+    averaged
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,48 @@
+//! Every engine does what the trait says.
+
+// A test may fail.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
+#[path = "support/engines.rs"]
+mod engines;
+
+use linkproof_method::engine::{Backend, Cpu, Reference};
+
+const BACKENDS: [(&str, &dyn Backend); 2] = [("cpu", &Cpu), ("reference", &Reference)];
+
+fn each(check: fn(&dyn Backend)) {
+    for (name, backend) in BACKENDS {
+        eprintln!("{name}");
+        check(backend);
+    }
+}
+
+#[test]
+fn values_and_gradients() {
+    each(engines::values_and_gradients);
+}
+
+#[test]
+fn sums_over_parts() {
+    each(engines::sums_over_parts);
+}
+
+#[test]
+fn estimates() {
+    each(engines::estimates);
+}
+
+#[test]
+fn steps() {
+    each(engines::steps);
+}
+
+#[test]
+fn shares() {
+    each(engines::shares);
+}
+
+#[test]
+fn loads() {
+    each(engines::loads);
+}

@@ -1,0 +1,310 @@
+//! A model as one page: everything in one file, which works without a network.
+//!
+//! The page itself, its scripts and its style are in `page/`; here it is filled.
+//! Names and labels come from files of the user: in the data they are JSON whose
+//! marks are escaped, and the scripts write them as text only.
+
+mod arrays;
+mod expected;
+mod words;
+
+use serde_json::{Map, Value, json};
+
+use crate::layout::Layout;
+use arrays::{array, escaped, inside_a_page, reals};
+use expected::{degrees, weights};
+use linkproof_method::data::graph::Graph;
+use linkproof_method::error::{Error, Result};
+use linkproof_method::measure::KMeans;
+pub use linkproof_method::model::Classes;
+use linkproof_method::model::Fitted;
+use linkproof_method::trust::audit::{
+    Discovery, Thresholds, Verdict, as_fitted, discover, judged_data, pairs_to_compare, taking_part,
+};
+
+const PAGE: &str = include_str!("page/page.html");
+const STYLE: &str = include_str!("page/page.css");
+const VENDOR: &str = include_str!("page/vendor/twgl.min.js");
+
+macro_rules! scripts {
+    ($first:literal $($name:literal)*) => {
+        concat!(
+            include_str!(concat!("page/", $first, ".js")),
+            $("\n", include_str!(concat!("page/", $name, ".js"))),*
+        )
+    };
+}
+/// In the order in which `page.html` names them.
+const SCRIPTS: &str = scripts!(
+    "report-data" "elements" "colours" "link-filter" "viewport" "node-grid" "shaders"
+    "picture-layer" "webgl-renderer" "canvas-renderer" "overlay" "scatter" "gestures"
+    "node-card" "search" "map-controls" "chart-axes" "fit-charts" "histograms" "link-table"
+    "provenance" "theme" "printing" "main"
+);
+
+/// So many links are drawn at most: the least trusted, and some of the others.
+const MOST_LINKS: usize = 500_000;
+/// A longer history is thinned out.
+const MOST_STEPS: usize = 2_000;
+/// More nodes are clustered from fewer starts.
+const MANY_NODES: usize = 20_000;
+
+/// What a page shows.
+pub struct Page<'a> {
+    /// What it is called.
+    pub title: &'a str,
+    /// The model.
+    pub model: &'a Fitted,
+    /// The links of its fit, between its rows.
+    pub links: &'a Graph,
+    /// What `fit.json` holds.
+    pub record: &'a Map<String, Value>,
+    /// The command that made it, as a shell takes it.
+    pub command_line: Option<String>,
+    /// Known classes.
+    pub classes: Option<&'a Classes>,
+    /// Where the nodes are drawn.
+    pub layout: &'a Layout,
+    /// Asked between the parts of the work; `false` ends it with
+    /// [`Error::Interrupted`].
+    pub goes_on: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl std::fmt::Debug for Page<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = &mut f.debug_struct("Page");
+        name.field("title", &self.title).finish_non_exhaustive()
+    }
+}
+
+impl Page<'_> {
+    /// The page as one HTML file.
+    pub fn html(&self) -> Result<String> {
+        let parts = [
+            ("{{title}}", &*escaped(self.title)),
+            ("{{style}}", STYLE),
+            ("{{vendor}}", VENDOR),
+            ("{{scripts}}", SCRIPTS),
+            ("{{data}}", &inside_a_page(&self.data()?)),
+        ];
+        Ok(fill(PAGE, &parts))
+    }
+
+    /// Everything that the page draws.
+    fn data(&self) -> Result<Value> {
+        let (links, verdicts, discovery) = self.judge()?;
+        self.check_on()?;
+        let nodes = self.nodes()?;
+        self.check_on()?;
+        let (degrees, weights) = (degrees(self.model, &links), weights(self.model, &links));
+        self.check_on()?;
+        Ok(json!({
+            "version": 1,
+            "title": self.title,
+            "made": format!("linkproof {}", env!("CARGO_PKG_VERSION")),
+            "nodes": nodes,
+            "layout": self.layout_in_words(),
+            "links": self.drawn(&verdicts, &discovery)?,
+            "history": self.history(),
+            "selection": self.selection(),
+            "degrees": degrees,
+            "weights": weights,
+            "facts": self.facts(&discovery),
+            "notes": self.notes(),
+            "command": self.record.get("command").filter(|command| command.is_array()),
+            "command_line": self.command_line,
+            "inputs": self.inputs(),
+            "parameters": self.parameters(),
+        }))
+    }
+
+    fn check_on(&self) -> Result<()> {
+        match (self.goes_on)() {
+            true => Ok(()),
+            false => Err(Error::Interrupted { step: 0 }),
+        }
+    }
+
+    /// The links of which the fit tells something, and how the model judges them,
+    /// least trusted first.
+    fn judge(&self) -> Result<(Graph, Vec<Verdict>, Discovery)> {
+        let data = judged_data(self.model, self.links.clone(), Vec::new())?;
+        let (data, _) = taking_part(self.model, data)?;
+        let random = pairs_to_compare(self.model, &data);
+        let judged = as_fitted(self.model, &data, &random)?;
+        let weights = self.model.params().weights;
+        let discovery = discover(&judged.verdicts, weights, &judged.random);
+        Ok((data.user_graph()?, judged.verdicts, discovery))
+    }
+
+    fn nodes(&self) -> Result<Value> {
+        let (model, n) = (self.model, self.model.n_nodes());
+        let points = &self.layout.points;
+        let rows_are_ids = matches!(model.ids(), linkproof_method::data::ids::Ids::Rows(_));
+        let ids: Option<Vec<_>> =
+            (!rows_are_ids).then(|| (0..n).map(|row| model.ids().name(row)).collect());
+        let several = model.views().len() > 1;
+        let views = model.views().iter().filter(|_| several);
+        let views: Vec<&str> = views.map(|view| view.name.as_str()).collect();
+        let view = several.then(|| array(model.node_views().iter().copied()));
+        let (k, clusters) = self.clusters()?;
+        let label = self.classes.map(|classes| {
+            let code = |code: &Option<u32>| code.map_or(-1, |code| code as i32);
+            array(classes.codes.iter().map(code))
+        });
+        Ok(json!({
+            "n": n,
+            "x": array(points.iter().map(|point| point[0])),
+            "y": array(points.iter().map(|point| point[1])),
+            "ids": ids,
+            "views": views,
+            "view": view,
+            "degree": array(self.links.degrees()),
+            "labels": self.classes.map_or(&[][..], |classes| classes.names.as_slice()),
+            "label": label,
+            "clusters": k,
+            "cluster": array(clusters.into_iter().map(|cluster| cluster as i32)),
+        }))
+    }
+
+    fn layout_in_words(&self) -> String {
+        match self.layout.explained {
+            Some(share) => format!("{}, {} of the variance", self.layout.method, percent(share)),
+            None => self.layout.method.to_string(),
+        }
+    }
+
+    /// Clusters by k-means: as many as classes, or eight.
+    fn clusters(&self) -> Result<(usize, Vec<u32>)> {
+        let n = self.model.n_nodes();
+        let classes = self.classes.map_or(8, |classes| classes.names.len());
+        let k = classes.clamp(2, 20).min(n);
+        let kmeans = KMeans {
+            restarts: if n > MANY_NODES { 1 } else { 10 },
+            max_iterations: if n > MANY_NODES { 50 } else { 300 },
+            ..KMeans::new(k, self.model.params().seed)
+        };
+        let found = kmeans.fit(self.model.recommended(), n, self.model.dim())?;
+        Ok((k, found.labels))
+    }
+
+    /// The links that are drawn.
+    fn drawn(&self, verdicts: &[Verdict], discovery: &Discovery) -> Result<Value> {
+        let n = verdicts.len();
+        let thresholds = Thresholds::new(None, None)?;
+        let call = |place: usize| thresholds.call(&verdicts[place], discovery.rates[place]);
+        let suspects: Vec<bool> = (0..n).map(call).collect();
+        let places = shown(&suspects, MOST_LINKS);
+        let each = || places.iter().map(|&place| &verdicts[place]);
+        let rate = |place: &usize| discovery.rates[*place];
+        let suspect = |place: &usize| u8::from(suspects[*place]);
+        let numbers = |number: fn(&Verdict) -> f64| {
+            let finite = |verdict| number(verdict).clamp(0.0, f64::MAX);
+            reals(&each().map(finite).collect::<Vec<f64>>())
+        };
+        let single = |value: f64| value.clamp(0.0, f64::from(f32::MAX)) as f32;
+        Ok(json!({
+            "n": n,
+            "shown": places.len(),
+            "suspects": suspects.iter().filter(|suspect| **suspect).count(),
+            "src": array(each().map(|verdict| verdict.src)),
+            "dst": array(each().map(|verdict| verdict.dst)),
+            "weight": numbers(|verdict| verdict.weight),
+            "mu": numbers(|verdict| verdict.mu),
+            "trust": array(each().map(|verdict| single(verdict.trust))),
+            "chance": array(places.iter().map(|place| single(rate(place)))),
+            "suspect": array(places.iter().map(suspect)),
+        }))
+    }
+
+    fn history(&self) -> Value {
+        let report = self.model.report();
+        let step = report.history.len().div_ceil(MOST_STEPS).max(1);
+        let last = report.history.len().saturating_sub(1);
+        let kept = |place: usize| {
+            // What was held out is rare, and the end is what counts.
+            place.is_multiple_of(step)
+                || place == last
+                || report.history[place].held_out.is_some() && step < 50
+        };
+        let records = report.history.iter().enumerate();
+        let records = records
+            .filter(|(place, _)| kept(*place))
+            .map(|(_, record)| record);
+        json!({
+            "step": Value::from_iter(records.clone().map(|record| record.step)),
+            "value": Value::from_iter(records.clone().map(|record| record.value)),
+            "held_out": Value::from_iter(records.map(|record| json!(record.held_out))),
+            "best_step": report.best_step,
+            "stop_reason": report.stop_reason,
+        })
+    }
+}
+
+/// Places of links to show, at most so many: a tenth of them the least trusted,
+/// then the suspects, then others at equal distances.
+fn shown(suspects: &[bool], most: usize) -> Vec<usize> {
+    let n = suspects.len();
+    if n <= most {
+        return (0..n).collect();
+    }
+    let first = most / 10;
+    let called = (first..n).filter(|&place| suspects[place]);
+    let mut places: Vec<usize> = (0..first).chain(called).take(most - most / 10).collect();
+    let others: Vec<usize> = (first..n).filter(|&place| !suspects[place]).collect();
+    let room = (most - places.len()).min(others.len());
+    places.extend((0..room).map(|place| others[place * others.len() / room]));
+    places.sort_unstable();
+    places
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1}%", 100.0 * share)
+}
+
+/// A text with its marks replaced, each mark once and in the order of the text, so
+/// that nothing that is put in is taken for a mark.
+fn fill(text: &str, parts: &[(&str, &str)]) -> String {
+    let size: usize = parts.iter().map(|(_, part)| part.len()).sum();
+    let mut filled = String::with_capacity(text.len() + size);
+    let mut rest = text;
+    while let Some((place, mark, part)) = parts
+        .iter()
+        .filter_map(|(mark, part)| Some((rest.find(mark)?, *mark, *part)))
+        .min_by_key(|found| found.0)
+    {
+        filled.push_str(&rest[..place]);
+        filled.push_str(part);
+        rest = &rest[place + mark.len()..];
+    }
+    filled.push_str(rest);
+    filled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_links_are_all_shown_and_of_many_every_suspect() {
+        assert_eq!(shown(&[false, true, false], 3), [0, 1, 2]);
+        let suspects: Vec<bool> = (0..1000).map(|place| place % 10 == 7).collect();
+        let places = shown(&suspects, 200);
+        assert_eq!(places.len(), 200);
+        assert!(places.is_sorted_by(|a, b| a < b));
+        assert!((0..20).all(|place| places.contains(&place)));
+        assert_eq!(places.iter().filter(|&&place| suspects[place]).count(), 100);
+        // Too many suspects leave room for others.
+        let places = shown(&vec![true; 1000], 200);
+        assert!(places.len() <= 200);
+    }
+
+    #[test]
+    fn marks_in_what_is_put_in_stay() {
+        let parts = [("{{a}}", "{{b}} {{a}}"), ("{{b}}", "<{{a}}>")];
+        assert_eq!(
+            fill("{{a}}-{{b}}-{{a}}", &parts),
+            "{{b}} {{a}}-<{{a}}>-{{b}} {{a}}"
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! What a page says of a fit in words: facts, notes, parameters, the search before
+//! it and the files that it read.
+
+use serde_json::{Value, json};
+
+use super::{Page, expected, percent};
+use linkproof_method::params::{ScoreKind, WeightTransform};
+use linkproof_method::trust::audit::Discovery;
+
+impl Page<'_> {
+    /// What a reader should know.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let params = self.model.params();
+        let notes = &self.model.report().notes;
+        let mut notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+        if params.weights != WeightTransform::AsIs {
+            notes.push(format!(
+                "expected weights, and the histogram of weights, are those after the transform \
+                 '{}'; the list has the weights as they were given",
+                params.weights
+            ));
+        }
+        if params.walks > 0 {
+            notes.push(
+                "the fit saw weights averaged over walks; here they are compared as they were given"
+                    .to_owned(),
+            );
+        }
+        if self.model.n_nodes() > expected::MOST_NODES {
+            notes.push(format!(
+                "expected degrees are those of {} nodes drawn at random",
+                expected::MOST_NODES
+            ));
+        }
+        notes
+    }
+
+    /// The candidates of a search, where one was run before the fit.
+    pub(super) fn selection(&self) -> Option<Value> {
+        let found = self.record.get("selection")?;
+        let chosen = found.get("chosen")?;
+        let candidates = found.get("candidates")?.as_array()?;
+        // The plot is of score, exponent and ridge; all else as in the choice, and
+        // of several limits of steps the best.
+        let same = |one: &Value, other: &Value, parts: &[&str]| {
+            parts.iter().all(|&part| one.get(part) == other.get(part))
+        };
+        let axes = ["score", "beta", "ridge"];
+        let behind = |one: &Value| one["behind"].as_f64().unwrap_or(f64::INFINITY);
+        let mut drawn: Vec<&Value> = Vec::new();
+        for one in candidates
+            .iter()
+            .filter(|one| same(one, chosen, &["dim", "walks"]))
+        {
+            match drawn.iter_mut().find(|other| same(one, other, &axes)) {
+                Some(other) if behind(one) < behind(other) => *other = one,
+                Some(_) => {}
+                None => drawn.push(one),
+            }
+        }
+        let row = |one: &Value| {
+            let of = |name: &str| one.get(name).cloned().unwrap_or_default();
+            json!({ "score": of("score"), "beta": of("beta"), "ridge": of("ridge"),
+                    "behind": of("behind"), "standard_error": of("standard_error"),
+                    "chosen": same(one, chosen, &axes) })
+        };
+        let criterion = found.get("criterion").cloned().unwrap_or_default();
+        let rows: Vec<Value> = drawn.into_iter().map(row).collect();
+        Some(json!({ "criterion": criterion, "candidates": rows }))
+    }
+
+    /// The parameters as they were given; what was left open was chosen to fit.
+    pub(super) fn parameters(&self) -> Value {
+        let mut params = json!(self.model.params());
+        if let Some(params) = params.as_object_mut() {
+            for (name, value) in params.iter_mut().filter(|(_, value)| value.is_null()) {
+                *value = json!(match name.as_str() {
+                    "clip" | "radius" => "none",
+                    "view-pairs" => "those with a link",
+                    _ => "chosen to fit",
+                });
+            }
+        }
+        params
+    }
+
+    pub(super) fn facts(&self, discovery: &Discovery) -> Vec<(String, String)> {
+        let (model, report) = (self.model, self.model.report());
+        let counts = report.counts;
+        let mut facts = vec![
+            ("nodes", separated(model.n_nodes())),
+            ("links", separated(self.links.n_links())),
+            ("dimensions", model.dim().to_string()),
+            ("score", model.params().score.to_string()),
+            ("ridge", model.params().ridge.to_string()),
+            ("gamma", self.gamma_in_words()),
+            ("value", format!("{:.6}", report.value)),
+            ("steps", separated(report.steps)),
+            ("seconds", format!("{:.1}", report.seconds)),
+            (
+                "links that look like random pairs",
+                percent(discovery.random_share),
+            ),
+        ];
+        if model.params().score != ScoreKind::Likelihood {
+            facts.insert(4, ("beta", model.params().beta.to_string()));
+        }
+        if let Some((start, best)) = report.held_out {
+            facts.push((
+                "held-out score, a pair",
+                format!("{best:.6} (from {start:.6})"),
+            ));
+        }
+        let more = [
+            ("links held out", counts.held_out_links),
+            ("links set aside", counts.set_aside_links),
+            (
+                "links between views that take no part",
+                counts.ignored_links,
+            ),
+            ("links of weight zero, dropped", counts.read.zero),
+            ("self-links, dropped", counts.read.self_links),
+        ];
+        for (name, count) in more.into_iter().filter(|(_, count)| *count > 0) {
+            facts.push((name, separated(count)));
+        }
+        let owned = |(name, value): (&str, String)| (name.to_owned(), value);
+        facts.into_iter().map(owned).collect()
+    }
+
+    fn gamma_in_words(&self) -> String {
+        let views = self.model.views();
+        let pairs = self.model.view_pairs();
+        if pairs.len() > 3 {
+            let gammas = pairs.iter().map(|&(d, e)| self.model.gamma().get(d, e));
+            let least = gammas.clone().fold(f64::INFINITY, f64::min);
+            let most = gammas.fold(f64::NEG_INFINITY, f64::max);
+            return format!("{least:.4} to {most:.4} ({} pairs of views)", pairs.len());
+        }
+        let pairs = pairs.iter();
+        let gammas = pairs.map(|&(d, e)| {
+            let gamma = self.model.gamma().get(d, e);
+            match views.len() {
+                1 => format!("{gamma:.4}"),
+                _ => format!("{gamma:.4} ({}:{})", views[d].name, views[e].name),
+            }
+        });
+        gammas.collect::<Vec<_>>().join(", ")
+    }
+
+    pub(super) fn inputs(&self) -> Vec<(String, String)> {
+        let inputs = self.record.get("inputs").and_then(Value::as_array);
+        let inputs = inputs.map(Vec::as_slice).unwrap_or_default();
+        let text = |input: &Value, name: &str| {
+            let text = input.get(name).and_then(Value::as_str);
+            text.unwrap_or("unknown").to_owned()
+        };
+        let input = |input: &Value| (text(input, "path"), text(input, "sha256"));
+        inputs.iter().map(input).collect()
+    }
+}
+
+/// A count with a comma before every three digits.
+fn separated(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_readable() {
+        let counts = [0, 999, 1000, 1_234_567];
+        assert_eq!(counts.map(separated), ["0", "999", "1,000", "1,234,567"]);
+    }
+}
