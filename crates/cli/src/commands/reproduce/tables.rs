@@ -53,7 +53,7 @@ pub fn table2(run: &Run<'_>, graph: &Labelled) -> anyhow::Result<Found> {
     };
     let columns = COLUMNS.map(column);
     let able = |rival: &Rival, setting: &str| rival.settings.iter().any(|other| other == setting);
-    let tasks = tasks(&subject, (table2::NAME, &columns), (&list, &able), run);
+    let tasks = tasks(&subject, (table2::NAME, &columns), &list, able, run);
     run.work_on_rivals(&tasks, &mut outcome)?;
     Ok(Found {
         tables: vec![table2::table(graph, sizes, run.runs, rows)],
@@ -92,7 +92,7 @@ pub fn contamination(run: &Run<'_>, graph: Option<&Labelled>) -> anyhow::Result<
         };
         let columns: Vec<Column> = Damage::ALL.into_iter().enumerate().map(column).collect();
         let table = (subject.name(), &columns[..]);
-        all.extend(tasks(subject, table, (&list, &|_, _| true), run));
+        all.extend(tasks(subject, table, &list, |_, _| true, run));
     }
     run.work_on_rivals(&all, &mut outcome)?;
     Ok(Found {
@@ -128,7 +128,8 @@ struct Column {
 fn tasks<'t>(
     subject: &'t Subject<'t>,
     (table, columns): (&'t str, &[Column]),
-    (list, able): (&[&Rival], &dyn Fn(&Rival, &str) -> bool),
+    list: &[&Rival],
+    able: impl Fn(&Rival, &str) -> bool,
     run: &Run<'_>,
 ) -> Vec<Task<'t>> {
     let mut tasks = Vec::new();
