@@ -68,7 +68,7 @@ pub struct Suspects {
     pub share: f64,
     /// The links, least trusted first, each judged by a fit that did not see it.
     pub links: Vec<Verdict>,
-    /// The same links between internal rows, for a fit without them; `None`
+    /// The same links as a graph, for a fit without them; `None`
     /// where nothing is set aside.
     pub aside: Option<Graph>,
     /// What was tried.
@@ -154,7 +154,8 @@ impl FoldSearch<'_> {
             .par_iter()
             .map(|&other| {
                 let judged = self.links_in(self.folds.split(other))?;
-                let fit = Fit::new(self.params).not_seeing(split).without(&judged);
+                let aside = self.data.to_user_rows(judged.clone())?;
+                let fit = Fit::new(self.params).not_seeing(split).without(&aside);
                 let fitted = fit.runtime(self.runtime.of_one_of_many()).run(self.data)?;
                 self.runtime.after_fit(0, 0);
                 Ok(judge_inside(&fitted, self.data, &self.seen, judged.links()))
@@ -202,7 +203,7 @@ impl FoldSearch<'_> {
     }
 
     fn criterion_on(&self, fold: usize, aside: &[Verdict], criterion: Criterion) -> Result<f64> {
-        let aside = links_of(self.data, aside)?;
+        let aside = self.data.to_internal_rows(links_of(self.data, aside)?)?;
         let split = self.folds.split_of_fit(fold, self.params, self.data);
         let prepared = Prepared::new(self.data, self.params, Some(split), Some(&aside))?;
         let (formula, care) = (criterion.formula(), Care::Coarse(None));

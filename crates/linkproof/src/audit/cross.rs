@@ -94,17 +94,12 @@ fn mus(fitted: &Fitted, random: &[RandomPair], split: Split) -> Vec<(usize, f64)
         .collect()
 }
 
-/// The links of verdicts as a graph between internal rows.
+/// The links of verdicts as a graph between the user's rows.
 pub(crate) fn links_of(data: &Dataset, verdicts: &[Verdict]) -> Result<Graph> {
-    let mut inside = vec![0u32; data.n_nodes()];
-    for row in 0..data.n_nodes() {
-        inside[data.user_row(row)] = row as u32;
-    }
     let links = verdicts.iter().map(|verdict| Link {
-        src: inside[verdict.src as usize],
-        dst: inside[verdict.dst as usize],
+        src: verdict.src,
+        dst: verdict.dst,
         weight: verdict.weight,
     });
-    let ids = data.graph().ids().clone();
-    Graph::new(ids, links.collect(), Default::default())
+    Graph::new(data.ids().clone(), links.collect(), Default::default())
 }

@@ -1,8 +1,13 @@
 //! What every engine must do, whoever computes. A crate with a backend of its
 //! own includes this file and calls each function with it.
 
+mod reference;
+mod steps;
+
+pub use reference::Reference;
+
 use linkproof::dataset::NodeViews;
-use linkproof::engine::{Backend, Engine, Look, Plan, Reference};
+use linkproof::engine::{Backend, Engine, Look, Plan};
 use linkproof::graph::LinkRules;
 use linkproof::ids::Ids;
 use linkproof::objective::{Prepared, Problem};
@@ -285,7 +290,7 @@ fn plans(params: &Params, problem: &Problem<'_>) -> Vec<(&'static str, Plan)> {
 }
 
 /// Steps see and do what plain loops see and do.
-pub fn steps(backend: &dyn Backend) {
+pub fn first_order_steps(backend: &dyn Backend) {
     let mut swept = 0;
     each_problem(31, |name, params, problem| {
         let theta = start(problem);
