@@ -3,10 +3,11 @@
 // A test may fail.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
-#[path = "support/engines.rs"]
+#[path = "support/engines/mod.rs"]
 mod engines;
 
-use linkproof_method::engine::{Backend, Cpu, Reference};
+use engines::Reference;
+use linkproof_method::engine::{Backend, Cpu};
 
 const BACKENDS: [(&str, &dyn Backend); 2] = [("cpu", &Cpu), ("reference", &Reference)];
 
@@ -33,8 +34,8 @@ fn estimates() {
 }
 
 #[test]
-fn steps() {
-    each(engines::steps);
+fn first_order_steps() {
+    each(engines::first_order_steps);
 }
 
 #[test]

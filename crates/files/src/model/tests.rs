@@ -309,6 +309,25 @@ fn a_monitor_can_end_a_fit() {
 }
 
 #[test]
+fn links_set_aside_are_named_by_the_users_rows() {
+    // Rows of two views by turns stand elsewhere inside.
+    let data = two_views();
+    let link = data.user_graph().unwrap().links().nth(7).unwrap();
+    let aside = Graph::new(names(20), vec![link], Default::default()).unwrap();
+    let params = Params {
+        dim: 2,
+        steps: Some(2),
+        validation: Some(0.0),
+        ..Params::default()
+    };
+    let params = params.check().unwrap();
+    let model = Fit::new(&params).without(&aside).run(&data).unwrap();
+    let counts = model.report().counts;
+    assert_eq!(counts.set_aside_links, 1);
+    assert_eq!(counts.training_links, data.graph().n_links() - 1);
+}
+
+#[test]
 fn weights_that_no_arithmetic_bears_are_named() {
     let heavy = |weight: f64| {
         let links = [(0, 1, 1.0), (1, 2, weight), (2, 3, 1.0), (0, 3, 2.0)];

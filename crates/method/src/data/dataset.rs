@@ -203,10 +203,24 @@ impl Dataset {
 
     /// The links between the user's rows, with the user's ids.
     pub fn user_graph(&self) -> Result<Graph> {
+        self.to_user_rows(self.graph.clone())
+    }
+
+    /// Links between internal rows, with the user's ids and rows.
+    pub fn to_user_rows(&self, links: Graph) -> Result<Graph> {
         let rows: Vec<u32> = (0..self.n_nodes())
             .map(|row| self.user_row(row) as u32)
             .collect();
-        self.graph.clone().relabel(self.ids.clone(), &rows)
+        links.relabel(self.ids.clone(), &rows)
+    }
+
+    /// Links between nodes by their ids, between internal rows.
+    pub fn to_internal_rows(&self, links: Graph) -> Result<Graph> {
+        let mut inside = vec![0u32; self.n_nodes()];
+        for row in 0..self.n_nodes() {
+            inside[self.user_row(row)] = row as u32;
+        }
+        join(links, &self.ids, Some(&inside))
     }
 
     /// The same data with other links between the same internal rows.
@@ -408,5 +422,13 @@ mod tests {
         let matrix = data.views()[0].matrix.as_ref().unwrap();
         assert_eq!(matrix.row(0), [(0, 3.0), (1, 4.0)]);
         assert_eq!(data.to_user_order(vec![10, 30, 20], 1), [10, 20, 30]);
+        let outside = data.user_graph().unwrap();
+        assert_eq!(outside.weight(1, 2), Some(2.0));
+        assert_eq!(outside.ids().name(1), "b");
+        let inside = data.to_internal_rows(outside).unwrap();
+        assert_eq!(
+            inside.links().collect::<Vec<_>>(),
+            data.graph().links().collect::<Vec<_>>()
+        );
     }
 }

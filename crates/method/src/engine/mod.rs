@@ -3,9 +3,9 @@
 //! A [`Backend`] builds an [`Engine`] from a [`Problem`]. The engine owns what
 //! stays where the arithmetic is: data vectors, links, the held-out rule, the
 //! parameters and the memory of the optimizer. Solvers ask it questions and see
-//! numbers; on a device nothing else travels. Two backends stand here: [`Cpu`],
-//! and [`Reference`] in plain loops, which others are checked against. Any crate
-//! can bring another.
+//! numbers; on a device nothing else travels. One backend stands here, [`Cpu`].
+//! Any crate can bring another: the tests do, with one in plain loops, and check
+//! every engine against it (`tests/support/engines`).
 
 mod cpu;
 pub mod encoder;
@@ -13,7 +13,6 @@ mod look;
 pub mod objective;
 pub mod pairs;
 mod plan;
-mod reference;
 pub mod runtime;
 mod sampler;
 pub mod solve;
@@ -22,7 +21,6 @@ mod sweep;
 pub use cpu::{Cpu, CpuEngine, Evaluator, Gradient, Piece, Workspace};
 pub use look::{EXACT_NODES, Look};
 pub use plan::Plan;
-pub use reference::Reference;
 pub use sampler::{DrawnNodes, Sample, StepSampler};
 pub use sweep::{SweepPart, Sweeper};
 

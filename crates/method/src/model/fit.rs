@@ -59,8 +59,8 @@ impl<'f> Fit<'f> {
         }
     }
 
-    /// Sets links aside: to the fit their pairs are neither links nor zeros. They
-    /// are between internal rows.
+    /// Sets links aside, between nodes with the ids of the data: to the fit their
+    /// pairs are neither links nor zeros.
     pub fn without(self, aside: impl Into<Option<&'f Graph>>) -> Fit<'f> {
         Fit {
             aside: aside.into(),
@@ -116,7 +116,11 @@ impl<'f> Fit<'f> {
             None => stopping,
         };
         let clock = Instant::now();
-        let prepared = Prepared::new(data, self.params, split, self.aside)?;
+        let aside = self
+            .aside
+            .cloned()
+            .map(|aside| data.to_internal_rows(aside));
+        let prepared = Prepared::new(data, self.params, split, aside.transpose()?.as_ref())?;
         let problem = Problem::new(&prepared, self.params)?;
         let backend = self.runtime.backend();
         match self.params.precision {
@@ -180,10 +184,7 @@ pub fn check_weights(params: &CheckedParams, data: &Dataset) -> Result<()> {
     let Some(link) = data.graph().links().max_by(heavier) else {
         return Ok(());
     };
-    let [src, dst] = [link.src, link.dst].map(|row| {
-        let row = data.user_row(row as usize);
-        data.ids().name(row).into_owned()
-    });
+    let [src, dst] = [link.src, link.dst].map(|row| data.name(row as usize).into_owned());
     Err(Error::TooHeavy {
         src,
         dst,

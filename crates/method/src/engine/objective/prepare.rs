@@ -35,8 +35,8 @@ pub struct Prepared {
 
 impl Prepared {
     /// Prepares data for a fit that sees all pairs but those that `split`
-    /// holds out. Links set aside are neither links nor zeros in training, and as
-    /// they were where they are held out.
+    /// holds out. Links set aside, between internal rows, are neither links nor
+    /// zeros in training, and as they were where they are held out.
     pub fn new(
         data: &Dataset,
         params: &CheckedParams,

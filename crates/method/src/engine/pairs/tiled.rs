@@ -84,7 +84,7 @@ impl<T: Real> Tiled<T> {
         let blocks = cut(pairs.rows);
         let mut packed = self.packed.take(Packed::default);
         packed.fill(embedded, &blocks);
-        let pass = Pass {
+        let pass = TilePass {
             embedded,
             pairs,
             kernel,
@@ -326,14 +326,14 @@ impl TileSums {
 }
 
 /// What all tiles of a pass share.
-struct Pass<'a, T: Real> {
+struct TilePass<'a, T: Real> {
     embedded: &'a EmbeddedRows<'a, T>,
     pairs: &'a AllPairs<'a>,
     kernel: &'a Kernel<T>,
     packed: &'a Packed<T>,
 }
 
-impl<T: Real> Pass<'_, T> {
+impl<T: Real> TilePass<'_, T> {
     /// The sums over a tile; adds the scaled gradient to the tile's blocks.
     fn visit(&self, tile: &mut Tile<'_, T>, scratch: &mut Scratch<T>) -> TileSums {
         let width = panel_width::<T>();

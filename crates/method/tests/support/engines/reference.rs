@@ -1,25 +1,22 @@
 //! The engine in plain loops and double precision: what others are checked
-//! against. It shares the encoders with [`Cpu`](super::Cpu), which have checks
-//! of their own, and nothing of its sums, samples, sweeps and steps.
-
-mod steps;
+//! against. It shares the encoders with the library's, which have checks of their
+//! own, and nothing of its sums, samples, sweeps and steps.
 
 use std::marker::PhantomData;
 
-use steps::{Descent, Move, Moves};
-
-use super::{
-    Backend, Engine, Look, ObjectiveValue, PartSum, Plan, StepOutcome, StepSampler, Sweeper, embed,
+use linkproof_method::engine::encoder::{Batch, Input, Pass};
+use linkproof_method::engine::{
+    Backend, Engine, Look, ObjectiveValue, PartSum, Plan, StepOutcome, StepSampler, Sweeper,
 };
-use crate::data::graph::{Graph, Link};
-use crate::engine::encoder::{Batch, Input, Pass};
-use crate::engine::objective::Problem;
-use crate::engine::pairs::{Part, TileShare, ViewMatrix};
-use crate::error::{Error, Result};
-use crate::params::SolverKind;
-use crate::score::Score;
-use linkproof_numeric::math;
+use linkproof_method::data::graph::{Graph, Link};
+use linkproof_method::engine::objective::Problem;
+use linkproof_method::engine::pairs::{Part, TileShare, ViewMatrix};
+use linkproof_method::params::SolverKind;
 use linkproof_numeric::real::Real;
+use linkproof_method::score::Score;
+use linkproof::{Error, Result};
+
+use super::steps::{Descent, Move, Moves};
 
 /// Plain loops, one pair after another.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,36 +32,36 @@ impl Backend for Reference {
     }
 }
 
-struct ReferenceEngine<'p, T> {
-    problem: &'p Problem<'p>,
+pub struct ReferenceEngine<'p, T> {
+    pub problem: &'p Problem<'p>,
     inputs: Vec<Input<'p, f64>>,
-    score: Score,
-    theta: Vec<f64>,
+    pub score: Score,
+    pub theta: Vec<f64>,
     descent: Option<Descent>,
     precision: PhantomData<T>,
 }
 
 /// A pair of rows, of nodes `i < j`, in a sum.
 #[derive(Clone, Copy)]
-struct Pair {
-    rows: [usize; 2],
+pub struct Pair {
+    pub rows: [usize; 2],
     /// Of a link, whose correction it is; unset: what every pair adds.
-    weight: Option<f64>,
+    pub weight: Option<f64>,
     /// The factor of its value.
-    factor: f64,
+    pub factor: f64,
     /// The factors of its slope in the vectors of both ends.
-    moves: [f64; 2],
+    pub moves: [f64; 2],
 }
 
 impl Pair {
-    fn link(link: Link, factor: f64) -> Pair {
+    pub fn link(link: Link, factor: f64) -> Pair {
         Pair {
             weight: Some(link.weight),
             ..Pair::unlinked(link, factor)
         }
     }
 
-    fn unlinked(link: Link, factor: f64) -> Pair {
+    pub fn unlinked(link: Link, factor: f64) -> Pair {
         Pair {
             rows: [link.src as usize, link.dst as usize],
             weight: None,
@@ -75,17 +72,20 @@ impl Pair {
 }
 
 /// Embedded rows and the nodes that they are of.
-struct Rows {
-    y: Vec<f64>,
-    nodes: Vec<usize>,
+pub struct Rows {
+    pub y: Vec<f64>,
+    pub nodes: Vec<usize>,
 }
 
+/// The batch and the pass of each view.
+type Passes<'b> = Vec<(Batch<'b, f64>, Pass<f64>)>;
+
 /// What a sum over pairs gives.
-struct Sum {
-    value: f64,
-    pairs: f64,
-    gamma: ViewMatrix,
-    slopes: Vec<f64>,
+pub struct Sum {
+    pub value: f64,
+    pub pairs: f64,
+    pub gamma: ViewMatrix,
+    pub slopes: Vec<f64>,
 }
 
 impl<'p, T: Real> ReferenceEngine<'p, T> {
@@ -100,12 +100,12 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
         }
     }
 
-    fn view_of(&self, node: usize) -> usize {
+    pub fn view_of(&self, node: usize) -> usize {
         self.problem.data.view_of(node)
     }
 
     /// The pairs of a part between rows of some nodes, ascending.
-    fn all_pairs<'s>(
+    pub fn all_pairs<'s>(
         &'s self,
         rows: &'s [(usize, usize)],
         part: Part,
@@ -130,7 +130,7 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
 
     /// The listed pairs of a part: its links, and in training those set aside,
     /// taken back out.
-    fn listed(&self, part: Part) -> impl Iterator<Item = Pair> {
+    pub fn listed(&self, part: Part) -> impl Iterator<Item = Pair> {
         let data = self.problem.data;
         let (links, aside) = match part {
             Part::Training => (Some(&data.training), data.aside.as_ref()),
@@ -143,7 +143,7 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
         links.chain(aside.map(|link| Pair::unlinked(link, -1.0)))
     }
 
-    fn sum(
+    pub fn sum(
         &self,
         rows: &Rows,
         gamma: &ViewMatrix,
@@ -182,11 +182,7 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
     }
 
     /// Encodes some rows of each view, or all, for training.
-    fn encode(
-        &self,
-        some: Option<&[Vec<u32>]>,
-        step: u64,
-    ) -> (Rows, Vec<(Batch<'_, f64>, Pass<f64>)>) {
+    pub fn encode(&self, some: Option<&[Vec<u32>]>, step: u64) -> (Rows, Passes<'_>) {
         let dropout = self.problem.dropout(step);
         let (mut y, mut nodes, mut passes) = (Vec::new(), Vec::new(), Vec::new());
         for (place, (view, input)) in self.problem.encoders().iter().zip(&self.inputs).enumerate() {
@@ -205,6 +201,17 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
             passes.push((batch, pass));
         }
         (Rows { y, nodes }, passes)
+    }
+
+    /// Encodes all nodes as inference does.
+    fn infer(&self) -> Vec<f64> {
+        let views = self.problem.encoders().iter().zip(&self.inputs);
+        let embedded = views.map(|(view, input)| {
+            let params = &self.theta[view.params.clone()];
+            let statistics = view.network.statistics(params, input);
+            view.network.embed(params, input, &statistics)
+        });
+        embedded.flatten().collect()
     }
 
     /// The objective over a share of the training pairs, and its gradient.
@@ -287,12 +294,10 @@ impl<T: Real> Engine<T> for ReferenceEngine<'_, T> {
     ) -> Result<PartSum> {
         let layout = &self.problem.parameters;
         let rows = Rows {
-            y: embed(self.problem, &self.inputs, &self.theta).y,
+            y: self.infer(),
             nodes: (0..self.problem.n_nodes()).collect(),
         };
-        let gamma = layout
-            .gamma(&self.theta)
-            .map(|gamma| gamma - math::ln(look.k));
+        let gamma = layout.gamma(&self.theta).map(|gamma| gamma - look.k.ln());
         let blocks: Vec<(Vec<_>, ViewMatrix)> = match look.estimates(self.problem.n_nodes()) {
             false => {
                 let all = rows.nodes.iter().map(|&node| (node, node));
@@ -333,10 +338,10 @@ impl<T: Real> Engine<T> for ReferenceEngine<'_, T> {
         let plan = &descent.plan;
         let moves = match (plan.solver, plan.turns) {
             (SolverKind::Exact, _) => self.whole(step, TileShare::WHOLE),
-            (SolverKind::Sgd, None) => {
+            (_, None) => {
                 self.sampled(StepSampler::new(self.problem, plan).draw(step), step)
             }
-            (SolverKind::Sgd, Some(parts)) => {
+            (_, Some(parts)) => {
                 self.swept(Sweeper::new(self.problem, parts, plan.seed).draw(step))
             }
         };

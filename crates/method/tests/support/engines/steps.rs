@@ -1,16 +1,16 @@
 //! Steps on samples and on parts of sweeps, and how parameters move.
 
-use super::{Pair, ReferenceEngine};
-use crate::data::graph::Link;
-use crate::engine::pairs::{PairTerm, Part};
-use crate::engine::{Plan, Sample, SweepPart};
-use crate::params::OptimizerKind;
-use linkproof_numeric::math;
+use linkproof_method::engine::{Plan, Sample, SweepPart};
+use linkproof_method::data::graph::Link;
+use linkproof_method::engine::pairs::{PairTerm, Part};
+use linkproof_method::params::OptimizerKind;
 use linkproof_numeric::real::Real;
+
+use super::reference::{Pair, ReferenceEngine};
 
 /// Whether a parameter moves with a step.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Move {
+pub enum Move {
     No,
     /// As with every step.
     Always,
@@ -19,7 +19,7 @@ pub(super) enum Move {
 }
 
 /// A gradient, and which parameters move along it.
-pub(super) struct Moves {
+pub struct Moves {
     pub value: f64,
     pub gradient: Vec<f64>,
     pub moved: Vec<Move>,
@@ -27,7 +27,7 @@ pub(super) struct Moves {
 
 impl<T: Real> ReferenceEngine<'_, T> {
     /// The objective on a sample, and its gradient.
-    pub(super) fn sampled(&self, sample: &Sample, step: u64) -> Moves {
+    pub fn sampled(&self, sample: &Sample, step: u64) -> Moves {
         let (problem, layout) = (self.problem, &self.problem.parameters);
         let (rows, mut passes) = self.encode(Some(&sample.rows), step);
         let mut block = Vec::new();
@@ -40,10 +40,10 @@ impl<T: Real> ReferenceEngine<'_, T> {
         let mut times = vec![0usize; rows.nodes.len()];
         let mut listed = Vec::new();
         for (named, term, scale) in &sample.listed {
-            for row in 0..rows.nodes.len() {
+            for (row, times) in times.iter_mut().enumerate() {
                 let (targets, weights) = named.of_row(row);
                 if *term == PairTerm::Unlinked {
-                    times[row] += targets.len();
+                    *times += targets.len();
                 }
                 for (&target, &weight) in targets.iter().zip(weights) {
                     if (target as usize) < row {
@@ -124,7 +124,7 @@ impl<T: Real> ReferenceEngine<'_, T> {
     }
 
     /// The objective as some nodes show it, and its gradient in their vectors.
-    pub(super) fn swept(&self, part: &SweepPart) -> Moves {
+    pub fn swept(&self, part: &SweepPart) -> Moves {
         let (problem, layout) = (self.problem, &self.problem.parameters);
         let (rows, _) = self.encode(None, 0);
         let mut moving = Vec::new();
@@ -179,7 +179,7 @@ impl<T: Real> ReferenceEngine<'_, T> {
 }
 
 /// The memory of a first-order method.
-pub(super) struct Descent {
+pub struct Descent {
     pub plan: Plan,
     start: Vec<f64>,
     first: Vec<f64>,
@@ -188,7 +188,7 @@ pub(super) struct Descent {
 }
 
 impl Descent {
-    pub(super) fn new(plan: &Plan, start: &[f64]) -> Descent {
+    pub fn new(plan: &Plan, start: &[f64]) -> Descent {
         Descent {
             plan: plan.clone(),
             start: start.to_vec(),
@@ -199,7 +199,7 @@ impl Descent {
     }
 
     /// Moves parameters; the length of the gradient.
-    pub(super) fn step(&mut self, theta: &mut [f64], moves: &Moves) -> f64 {
+    pub fn step(&mut self, theta: &mut [f64], moves: &Moves) -> f64 {
         let plan = &self.plan;
         self.steps += 1;
         let squares = moves.gradient.iter().zip(&moves.moved);
@@ -208,7 +208,7 @@ impl Descent {
         let norm = squares.sum::<f64>().sqrt();
         let clip = plan.clip.map_or(1.0, |clip| (clip / norm).min(1.0));
         let passed = 1.0 + f64::from(self.steps - 1) / plan.schedule_t0;
-        let rate = plan.learning_rate * math::pow(passed, -plan.schedule_alpha);
+        let rate = plan.learning_rate * f64::powf(passed, -plan.schedule_alpha);
         for (at, theta) in theta.iter_mut().enumerate() {
             let moved = match moves.moved[at] {
                 Move::No => continue,
@@ -223,8 +223,8 @@ impl Descent {
             }
             self.first[at] = 0.9 * self.first[at] + 0.1 * gradient;
             self.second[at] = 0.999 * self.second[at] + 0.001 * gradient * gradient;
-            let first = self.first[at] / (1.0 - math::pow(0.9, f64::from(moved)));
-            let second = self.second[at] / (1.0 - math::pow(0.999, f64::from(moved)));
+            let first = self.first[at] / (1.0 - f64::powf(0.9, f64::from(moved)));
+            let second = self.second[at] / (1.0 - f64::powf(0.999, f64::from(moved)));
             *theta -= rate * first / (second.sqrt() + 1e-8);
         }
         if let Some(radius) = plan.radius {

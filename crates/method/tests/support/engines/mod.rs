@@ -1,17 +1,22 @@
 //! What every engine must do, whoever computes. A crate with a backend of its
 //! own includes this file and calls each function with it.
 
+mod reference;
+mod steps;
+
+pub use reference::Reference;
+
 use linkproof_method::data::dataset::NodeViews;
+use linkproof_method::engine::{Backend, Engine, Look, Plan};
 use linkproof_method::data::graph::LinkRules;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::engine::objective::{Prepared, Problem};
 use linkproof_method::engine::pairs::{Part, Split, TileShare};
-use linkproof_method::engine::{Backend, Engine, Look, Plan, Reference};
 use linkproof_method::params::{
     Activation, EncoderKind, OptimizerKind, OutputActivation, Sampler, ScoreKind, SolverKind,
 };
 use linkproof_method::score::Score;
-use linkproof_method::{Dataset, Features, Graph, Matrix, Params};
+use linkproof::{Dataset, Features, Graph, Matrix, Params};
 
 /// Numbers between -1 and 1, the same every time.
 fn wave(count: usize, frequency: f64) -> Vec<f64> {
@@ -285,7 +290,7 @@ fn plans(params: &Params, problem: &Problem<'_>) -> Vec<(&'static str, Plan)> {
 }
 
 /// Steps see and do what plain loops see and do.
-pub fn steps(backend: &dyn Backend) {
+pub fn first_order_steps(backend: &dyn Backend) {
     let mut swept = 0;
     each_problem(31, |name, params, problem| {
         let theta = start(problem);
