@@ -223,6 +223,11 @@ class Judging(FittedModel):
             new, ids = (place, vectors), row_ids(X_new)
             if new_links is not None:
                 known = self._links_to_known(new_links, vectors.shape[0], "new_links")
+            elif X is None:
+                raise ValueError(
+                    "X: found no data vectors; expected those of the fit, from which the averages "
+                    "of unseen nodes without links are learnt (or new_links)"
+                )
         elif new_links is not None:
             raise ValueError("new_links: found without X_new; expected the nodes' data vectors too")
         with Progress("judging links", self.verbose) as progress:

@@ -43,7 +43,7 @@ pub fn load(folder: impl AsRef<Path>) -> Result<Stored> {
         true => (load_embeddings(&plain, n, dim)?, Some(recommended)),
     };
     let links = load_links(folder, &ids)?;
-    let (report, fit) = load_report(&folder.join(FIT), &read_text(&folder.join(FIT))?)?;
+    let (report, fit) = load_report(&folder.join(FIT), &read_text(folder.join(FIT))?)?;
     let labels = folder.join(LABELS);
     let labels = labels.exists().then(|| read_labels(&labels)).transpose()?;
     let classes = labels.map(|labels| classes(&labels, &ids));

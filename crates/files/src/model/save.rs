@@ -218,8 +218,7 @@ fn tensors(model: &Fitted) -> Vec<Named<'_>> {
         ("k".to_owned(), Tensor::bytes("F64", vec![1], k)),
     ];
     for (place, view) in model.views().iter().enumerate() {
-        let statistics = view.statistics.mean.iter().zip(&view.statistics.variance);
-        let mut statistics = statistics.map(|(mean, variance)| (mean, variance));
+        let mut statistics = view.statistics.mean.iter().zip(&view.statistics.variance);
         for (depth, layer) in view.network.layers().iter().enumerate() {
             let width = vec![layer.outputs];
             let mut put = |name: &str, tensor| {
