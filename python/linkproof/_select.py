@@ -130,7 +130,7 @@ def select(
     base = GraphEmbedding(**settings)
     if read_flag("robust", base.robust):
         raise ValueError(
-            "robust must be False in a search, but is True: a robust fit chooses its settings itself"
+            "robust must be False in a search, but is True: a robust fit makes its settings itself"
         )
     wanted: dict[str, Any] = {
         "folds": read_count("folds", folds, 2, 100),

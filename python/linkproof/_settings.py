@@ -39,7 +39,7 @@ def to_core(params: Mapping[str, Any], seed: int) -> str:
 def from_core(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The estimator's parameters for settings as the core writes them."""
     names = [core for core in _DEFAULTS if core not in _OTHERWISE]
-    params = {_python_name(core): settings.get(core) for core in names}
+    params: dict[str, Any] = {_python_name(core): settings.get(core) for core in names}
     params["hidden"] = tuple(params["hidden"])
     if params["view_pairs"] is not None:
         params["view_pairs"] = [tuple(pair) for pair in params["view_pairs"]]

@@ -58,6 +58,7 @@ fn option(param: Param, heading: &'static str) -> Arg {
             .value_parser(parser),
         Kind::Choice(names) => arg
             .help(help(""))
+            .value_name(setting.value_name)
             .value_parser(PossibleValuesParser::new(names)),
         Kind::Flag => arg
             .help(help(""))

@@ -1,6 +1,9 @@
 //! Files: links, data vectors, node tables and labels in; embeddings and links
 //! out. Whatever is wrong with an input names its file and line.
 
+// Tests compare with the system's functions.
+#![cfg_attr(test, allow(clippy::disallowed_methods))]
+
 #[cfg(feature = "parquet")]
 mod caught;
 mod citations;

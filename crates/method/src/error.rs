@@ -144,24 +144,12 @@ pub enum Error {
     },
 }
 
-/// What is wrong with some data.
-struct Wrong {
-    subject: Subject,
-    found: String,
-    expected: String,
-    remedy: Option<Remedy>,
-}
-
-impl Wrong {
-    fn told(&self, place: &str, dialect: &dyn Dialect) -> String {
-        found_expected(place, &self.found, &self.expected, self.remedy, dialect)
-    }
-}
+/// What is wrong with some data: what it is, what was found and expected, what to do.
+type Wrong = (Subject, String, String, Option<Remedy>);
 
 fn found_expected(
     place: &str,
-    found: &str,
-    expected: &str,
+    (found, expected): (&str, &str),
     remedy: Option<Remedy>,
     dialect: &dyn Dialect,
 ) -> String {
@@ -186,8 +174,9 @@ impl From<UnknownInstructions> for Error {
 impl Error {
     /// The message in the words of a front end.
     pub fn told(&self, dialect: &dyn Dialect) -> String {
-        if let Some(wrong) = self.wrong() {
-            return wrong.told(&shown(&wrong.subject.told(dialect)), dialect);
+        if let Some((subject, found, expected, remedy)) = self.wrong() {
+            let subject = subject.told(dialect);
+            return found_expected(&shown(&subject), (&found, &expected), remedy, dialect);
         }
         match self {
             Error::Read { path, source } => {
@@ -218,7 +207,7 @@ impl Error {
             } => {
                 let line = line.map_or_else(String::new, |line| format!(", line {line}"));
                 let place = shown_path(path) + &line;
-                found_expected(&place, found, expected, *remedy, dialect)
+                found_expected(&place, (found, expected), *remedy, dialect)
             }
             Error::Param {
                 subject,
@@ -255,11 +244,8 @@ impl Error {
 
     /// What is wrong, where it is data in memory.
     fn wrong(&self) -> Option<Wrong> {
-        let links = |found: String, expected: String, remedy| Wrong {
-            subject: Subject::Links,
-            found,
-            expected,
-            remedy: Some(remedy),
+        let links = |found: String, expected: &str, remedy| {
+            (Subject::Links, found, expected.to_owned(), Some(remedy))
         };
         Some(match self {
             Error::Data {
@@ -267,15 +253,10 @@ impl Error {
                 found,
                 expected,
                 remedy,
-            } => Wrong {
-                subject: subject.clone(),
-                found: found.clone(),
-                expected: expected.clone(),
-                remedy: *remedy,
-            },
+            } => (subject.clone(), found.clone(), expected.clone(), *remedy),
             Error::UnknownNode { id } => links(
                 format!("node {}, which has no data vector", quote(id)),
-                "only ids of nodes with data vectors, or of the list of nodes".to_owned(),
+                "only ids of nodes with data vectors, or of the list of nodes",
                 Remedy::CheckIds,
             ),
             Error::DuplicateLink {
@@ -289,7 +270,7 @@ impl Error {
                     quote(src),
                     quote(dst)
                 ),
-                "each pair once".to_owned(),
+                "each pair once",
                 Remedy::MergeDuplicates,
             ),
             Error::Asymmetric {
@@ -303,7 +284,7 @@ impl Error {
                     quote(src),
                     quote(dst)
                 ),
-                "a symmetric or a triangular matrix".to_owned(),
+                "a symmetric or a triangular matrix",
                 Remedy::Symmetrise,
             ),
             Error::TooHeavy {
@@ -318,7 +299,7 @@ impl Error {
                     quote(src),
                     quote(dst)
                 ),
-                format!(
+                &format!(
                     "weights that add up to {limit:e} at most, as a fit in {precision} precision \
                      needs"
                 ),
@@ -332,12 +313,12 @@ impl Error {
     /// they are.
     pub fn in_file(self, path: &Path, line: impl Into<Option<u64>>) -> Error {
         match self.wrong() {
-            Some(wrong) => Error::Input {
+            Some((_, found, expected, remedy)) => Error::Input {
                 path: path.to_owned(),
                 line: line.into(),
-                found: wrong.found,
-                expected: wrong.expected,
-                remedy: wrong.remedy,
+                found,
+                expected,
+                remedy,
             },
             None => self,
         }

@@ -65,6 +65,18 @@ pub fn cos(x: f64) -> f64 {
     libm::cos(x)
 }
 
+/// The complementary error function.
+#[inline]
+pub fn erfc(x: f64) -> f64 {
+    libm::erfc(x)
+}
+
+/// The logarithm of the gamma function.
+#[inline]
+pub fn ln_gamma(x: f64) -> f64 {
+    libm::lgamma(x)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,16 +103,4 @@ mod tests {
             assert!((single / y.powf(0.37) - 1.0).abs() < 1e-6, "pow {y}");
         }
     }
-}
-
-/// The complementary error function.
-#[inline]
-pub fn erfc(x: f64) -> f64 {
-    libm::erfc(x)
-}
-
-/// The logarithm of the gamma function.
-#[inline]
-pub fn ln_gamma(x: f64) -> f64 {
-    libm::lgamma(x)
 }

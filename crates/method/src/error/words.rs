@@ -80,7 +80,7 @@ pub enum Remedy {
     OtherViewPairs,
     /// Take fewer folds.
     FewerFolds,
-    /// Name a table as the encoder of a view.
+    /// Give data vectors, or name the encoder for other views only.
     TableForView,
     /// Choose the exact solver.
     ExactSolver,
@@ -134,7 +134,9 @@ impl Remedy {
                 format!("or a model fitted with other {}", name("view-pairs"))
             }
             Remedy::FewerFolds => format!("or set fewer {}", name("folds")),
-            Remedy::TableForView => "set it for the view alone".to_owned(),
+            Remedy::TableForView => {
+                "give them data vectors, or set it for other views only".to_owned()
+            }
             Remedy::ExactSolver => format!("or set {}", with("solver", &["exact"])),
             Remedy::FitWithVectors => {
                 format!("fit with {}", with("encoder", &["linear", "mlp"]))

@@ -82,11 +82,8 @@ pub enum WeightsLook {
         /// The largest.
         max: f64,
     },
-    /// A share is too large for counts, and the others lead up to them.
-    HeavyTail {
-        /// The share.
-        share: f64,
-    },
+    /// This share is too large for counts, and the others lead up to them.
+    HeavyTail(f64),
     /// A share is too large for counts.
     Impossible {
         /// The share.
@@ -106,31 +103,16 @@ pub enum Caution {
     HeaviestMayBeErrors,
     /// Heavy weights may be real.
     HeavyMayBeReal,
-    /// All other weights are nearly equal.
-    OthersAreEqual {
-        /// To this.
-        median: f64,
-    },
-    /// There may be two kinds of links.
-    TwoKinds {
-        /// The share of the heavy ones.
-        share: f64,
-    },
-    /// Nodes have neither links nor data vectors.
-    UnknownNodes {
-        /// How many.
-        count: usize,
-    },
-    /// Data vectors are zero.
-    ZeroVectors {
-        /// How many.
-        count: usize,
-    },
-    /// The links fall into several components.
-    Components {
-        /// How many.
-        count: usize,
-    },
+    /// All other weights are nearly equal, to this.
+    OthersAreEqual(f64),
+    /// There may be two kinds of links, this share of them heavy.
+    TwoKinds(f64),
+    /// So many nodes have neither links nor data vectors.
+    UnknownNodes(usize),
+    /// So many data vectors are zero.
+    ZeroVectors(usize),
+    /// The links fall into so many components.
+    Components(usize),
     /// There are fewer links than nodes.
     FewLinks {
         /// The links.
@@ -193,7 +175,7 @@ impl WeightsLook {
             WeightsLook::Sound { median, max } => format!(
                 "no weight is larger than a Poisson count may be (median {median}, largest {max})."
             ),
-            WeightsLook::HeavyTail { share } => format!(
+            WeightsLook::HeavyTail(share) => format!(
                 "{} of the weights are larger than a Poisson count may be, and the others lead up \
                  to them without a gap: such a heavy tail is how real counts (contacts, \
                  co-occurrences) look. {} keeps the order and tames the size.",
@@ -238,24 +220,24 @@ impl Caution {
                  score takes them for errors.",
                 set(Param::Weights, "log1p")
             ),
-            Caution::OthersAreEqual { median } => format!(
+            Caution::OthersAreEqual(median) => format!(
                 "nearly all other weights are {median}: {}, which looks at the links alone, does \
                  no worse where the sizes mean nothing.",
                 set(Param::Weights, "binary")
             ),
-            Caution::TwoKinds { share } => format!(
+            Caution::TwoKinds(share) => format!(
                 "{} is a lot for errors: perhaps two kinds of links stand in one file.",
                 in_percent(*share)
             ),
-            Caution::UnknownNodes { count } => format!(
+            Caution::UnknownNodes(count) => format!(
                 "{count} of the nodes have neither links nor data vectors: nothing is known of \
                  them, and their embeddings mean nothing. Leave them out, or give them data \
                  vectors."
             ),
-            Caution::ZeroVectors { count } => format!(
+            Caution::ZeroVectors(count) => format!(
                 "{count} of the data vectors are zero: their nodes all get the same embedding."
             ),
-            Caution::Components { count } => format!(
+            Caution::Components(count) => format!(
                 "the links fall into {count} components: without data vectors, only missing links \
                  say how the vectors of one lie to those of another."
             ),
@@ -325,7 +307,7 @@ fn advise_on_weights(report: &Report, advice: &mut Advice) {
         }
         Tail::Smooth if share >= MANY => {
             advice.weights = WeightTransform::Log1p;
-            let heavy = WeightsLook::HeavyTail { share };
+            let heavy = WeightsLook::HeavyTail(share);
             (heavy, Some(Caution::HeaviestMayBeErrors))
         }
         Tail::Smooth | Tail::Isolated => {
@@ -345,10 +327,10 @@ fn advise_on_weights(report: &Report, advice: &mut Advice) {
     advice.cautions.extend(caution);
     if tail == Tail::Isolated && weights.at_median >= NEARLY_ALL.min(1.0 - 1.5 * share) {
         let median = weights.median;
-        advice.cautions.push(Caution::OthersAreEqual { median });
+        advice.cautions.push(Caution::OthersAreEqual(median));
     }
     if tail == Tail::Isolated && share > SECOND_KIND {
-        advice.cautions.push(Caution::TwoKinds { share });
+        advice.cautions.push(Caution::TwoKinds(share));
     }
 }
 
@@ -373,12 +355,9 @@ fn cautions(report: &Report) -> Vec<Caution> {
     let components = report.components.count;
     let (links, nodes) = (report.links, report.nodes);
     let all = [
-        (unknown > 0, Caution::UnknownNodes { count: unknown }),
-        (zero > 0, Caution::ZeroVectors { count: zero }),
-        (
-            !vectors && components > 1,
-            Caution::Components { count: components },
-        ),
+        (unknown > 0, Caution::UnknownNodes(unknown)),
+        (zero > 0, Caution::ZeroVectors(zero)),
+        (!vectors && components > 1, Caution::Components(components)),
         (
             links < nodes,
             Caution::FewLinks {

@@ -71,7 +71,10 @@ impl Fitted {
     pub fn view(&self, name: Option<&str>) -> Result<usize> {
         let names = || {
             let names: Vec<&str> = self.views().iter().map(|view| view.name.as_str()).collect();
-            format!("one of the model's views ({})", names.join(", "))
+            match names.as_slice() {
+                [""] => "left out, as the model has one view only".to_owned(),
+                names => format!("one of the model's views ({})", names.join(", ")),
+            }
         };
         match name {
             None if self.views().len() == 1 => Ok(0),

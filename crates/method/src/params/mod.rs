@@ -164,13 +164,14 @@ impl CheckedParams {
     /// A setting that names none of the views, or that one view alone can have.
     pub fn view_pairs_among(&self, views: &[&str]) -> Result<Option<Vec<(usize, usize)>>> {
         let place = |name: &String| views.iter().position(|view| view == name);
-        let known = match views {
-            [""] => "the data, which have one view and no name for it".to_owned(),
-            views => format!("the views {}", views.join(", ")),
+        let or_one = |accepted: &str, alone: &str| match views {
+            [""] => format!("{alone}, as there is one view only"),
+            views => format!("{accepted} {}", views.join(", ")),
         };
         for view in self.given.view_encoders.keys() {
             if place(view).is_none() {
-                let (accepted, given) = (format!("for {known}"), format!("for {}", quote(view)));
+                let accepted = or_one("set for one of the views", "set without a view");
+                let given = format!("set for {}", quote(view));
                 return Err(Error::param(Param::Encoder, accepted, given));
             }
         }
@@ -184,8 +185,8 @@ impl CheckedParams {
         let mut places = Vec::new();
         for (a, b) in pairs {
             let (Some(d), Some(e)) = (place(a), place(b)) else {
-                let (accepted, given) = (format!("pairs of {known}"), format!("{a}:{b}"));
-                return Err(Error::param(Param::ViewPairs, accepted, given));
+                let accepted = or_one("pairs of the views", "left open");
+                return Err(Error::param(Param::ViewPairs, accepted, format!("{a}:{b}")));
             };
             places.push((d.min(e), d.max(e)));
         }

@@ -170,152 +170,89 @@ const ONE_OR_MORE: Range = Range::AtLeast(1.0);
 // open; and whether it applies always, or inside a score or an encoder.
 settings! {
     /// Dimension of the embedding
-    Dim dim "dim": usize = 64;
-    Range::Between(1.0, 65_536.0); Model "K" "" always
-
+    Dim dim "dim": usize = 64; Range::Between(1.0, 65_536.0); Model "K" "" always
     /// How links are compared with expected weights
-    Score score "score": ScoreKind = ScoreKind::Moment;
-    Range::Any; Model "SCORE" "" inside
-
+    Score score "score": ScoreKind = ScoreKind::Moment; Range::Any; Model "SCORE" "" inside
     /// Exponent of the robust scores; 0 is the likelihood
-    Beta beta "beta": f64 = 0.1;
-    Range::Between(0.0, 10.0); Model "B" "" inside
-
+    Beta beta "beta": f64 = 0.1; Range::Between(0.0, 10.0); Model "B" "" inside
     /// Transform of the link weights
-    Weights weights "weights": WeightTransform = WeightTransform::AsIs;
-    Range::Any; Model "HOW" "" always
-
+    Weights weights "weights": WeightTransform = WeightTransform::AsIs; Range::Any; Model "HOW" "" always
     /// Map from data vectors to embeddings
     Encoder encoder "encoder": Option<EncoderKind> = None;
     Range::Any; Model "[VIEW=]KIND" "linear with features, table without" inside
-
     /// The encoders of single views
     ViewEncoders view_encoders "view-encoders": BTreeMap<String, EncoderKind> = BTreeMap::new();
     Range::Any; Apart "" "" inside
-
     /// Pairs of views that take part, as a:b,c:d
     ViewPairs view_pairs "view-pairs": Option<Vec<(String, String)>> = None;
     Range::Any; Model "PAIRS" "those with a link" always
-
     /// Widths of the hidden layers of an mlp
-    Hidden hidden "hidden": Vec<usize> = vec![3000];
-    WIDTHS; Model "N[,N..]" "" inside
-
+    Hidden hidden "hidden": Vec<usize> = vec![3000]; WIDTHS; Model "N[,N..]" "" inside
     /// Function after a hidden layer of an mlp
-    Activation activation "activation": Activation = Activation::Tanh;
-    Range::Any; Model "FUNCTION" "" inside
-
+    Activation activation "activation": Activation = Activation::Tanh; Range::Any; Model "FUNCTION" "" inside
     /// Function after the last layer of an mlp
     OutputActivation output_activation "output-activation": OutputActivation = OutputActivation::None;
     Range::Any; Model "FUNCTION" "" inside
-
     /// Batch normalisation before each hidden activation of an mlp
-    BatchNorm batch_norm "batch-norm": bool = false;
-    Range::Any; Model "BOOL" "" inside
-
+    BatchNorm batch_norm "batch-norm": bool = false; Range::Any; Model "BOOL" "" inside
     /// Probability that a hidden unit of an mlp is dropped in training
-    Dropout dropout "dropout": f64 = 0.0;
-    Range::Share; Model "P" "" inside
-
+    Dropout dropout "dropout": f64 = 0.0; Range::Share; Model "P" "" inside
     /// Probability that an entry of a data vector is dropped in training
-    InputDropout input_dropout "input-dropout": f64 = 0.0;
-    Range::Share; Model "P" "" always
-
+    InputDropout input_dropout "input-dropout": f64 = 0.0; Range::Share; Model "P" "" always
     /// Normalisation of each data vector
-    Normalize normalize "normalize": Normalize = Normalize::L2;
-    Range::Any; Model "HOW" "" always
-
+    Normalize normalize "normalize": Normalize = Normalize::L2; Range::Any; Model "HOW" "" always
     /// How often data vectors are averaged over the normalised links
-    Propagate propagate "propagate": usize = 0;
-    ROUNDS; Model "H" "" always
-
+    Propagate propagate "propagate": usize = 0; ROUNDS; Model "H" "" always
     /// All pairs at each step, or a sample of them
     Solver solver "solver": Option<SolverKind> = None;
     Range::Any; Solver "SOLVER" "exact up to 20000 nodes" always
-
     /// How a gradient becomes a step; lbfgs needs the exact solver and no dropout
     Optimizer optimizer "optimizer": Option<OptimizerKind> = None;
     Range::Any; Solver "OPTIMIZER" "chosen to fit" always
-
     /// How the sgd solver draws pairs
-    Sampler sampler "sampler": Sampler = Sampler::Block;
-    Range::Any; Solver "SAMPLER" "" always
-
+    Sampler sampler "sampler": Sampler = Sampler::Block; Range::Any; Solver "SAMPLER" "" always
     /// Largest number of steps
-    Steps steps "steps": Option<usize> = None;
-    ONE_OR_MORE; Solver "N" "chosen to fit" always
-
+    Steps steps "steps": Option<usize> = None; ONE_OR_MORE; Solver "N" "chosen to fit" always
     /// Share of the pairs held out to decide when to stop; 0: none
     Validation validation "validation": Option<f64> = None;
     Range::Share; Solver "SHARE" "0.05, or 0 below 2000 links" always
-
     /// Evaluations without a better held-out score that end the fit
-    Patience patience "patience": usize = 10;
-    ONE_OR_MORE; Solver "N" "" always
-
+    Patience patience "patience": usize = 10; ONE_OR_MORE; Solver "N" "" always
     /// Link weights averaged over walks of up to this length; 0: as they are
-    Walks walks "walks": usize = 0;
-    ROUNDS; Model "H" "" always
-
+    Walks walks "walks": usize = 0; ROUNDS; Model "H" "" always
     /// Walks follow the weights rather than the pattern of the links
-    WalksWeighted walks_weighted "walks-weighted": bool = false;
-    Range::Any; Model "BOOL" "" always
-
+    WalksWeighted walks_weighted "walks-weighted": bool = false; Range::Any; Model "BOOL" "" always
     /// Length of the first step of adam and sgd
     LearningRate learning_rate "learning-rate": Option<f64> = None;
     Range::Positive; Solver "D" "chosen to fit" always
-
     /// Exponent alpha of the schedule D (1 + t/t0)^-alpha of adam and sgd
     ScheduleAlpha schedule_alpha "schedule-alpha": Option<f64> = None;
     Range::Between(0.0, 1.0); Solver "A" "0 for adam, 0.5 for sgd" always
-
     /// The t0 of the schedule
-    ScheduleT0 schedule_t0 "schedule-t0": f64 = 100.0;
-    Range::Positive; Solver "T" "" always
-
+    ScheduleT0 schedule_t0 "schedule-t0": f64 = 100.0; Range::Positive; Solver "T" "" always
     /// Momentum of the sgd optimizer
-    Momentum momentum "momentum": f64 = 0.9;
-    Range::Share; Solver "M" "" always
-
+    Momentum momentum "momentum": f64 = 0.9; Range::Share; Solver "M" "" always
     /// Largest norm of a gradient; longer ones are shortened
-    Clip clip "clip": Option<f64> = None;
-    Range::Positive; Solver "NORM" "none" always
-
+    Clip clip "clip": Option<f64> = None; Range::Positive; Solver "NORM" "none" always
     /// Links of a step of the sgd solver, m1
     LinkBatch link_batch "link-batch": Option<usize> = None;
     ONE_OR_MORE; Solver "M1" "512, more where blocks hold few links" always
-
     /// Pairs of a step of the pairs sampler, m2
-    PairBatch pair_batch "pair-batch": usize = 512;
-    ONE_OR_MORE; Solver "M2" "" always
-
+    PairBatch pair_batch "pair-batch": usize = 512; ONE_OR_MORE; Solver "M2" "" always
     /// Nodes of a block of the block sampler
-    Block block "block": Option<usize> = None;
-    Range::AtLeast(2.0); Solver "B" "1024; 4096 for tables" always
-
+    Block block "block": Option<usize> = None; Range::AtLeast(2.0); Solver "B" "1024; 4096 for tables" always
     /// Weight of all pairs against the links under the pairs sampler
-    Lambda lambda "lambda": Option<f64> = None;
-    Range::Positive; Solver "auto|X" "auto" always
-
+    Lambda lambda "lambda": Option<f64> = None; Range::Positive; Solver "auto|X" "auto" always
     /// Radius of the ball around the start that parameters stay in
-    Radius radius "radius": Option<f64> = None;
-    Range::Positive; Solver "D" "none" always
-
+    Radius radius "radius": Option<f64> = None; Range::Positive; Solver "D" "none" always
     /// Weight of the squared encoder weights against the sum over pairs
-    Ridge ridge "ridge": f64 = 2.0;
-    Range::AtLeast(0.0); Model "R" "" always
-
+    Ridge ridge "ridge": f64 = 2.0; Range::AtLeast(0.0); Model "R" "" always
     /// Scale of the random start; 1 makes the mean squared length of an embedding 1
-    InitScale init_scale "init-scale": f64 = 1.0;
-    Range::Positive; Solver "S" "" always
-
+    InitScale init_scale "init-scale": f64 = 1.0; Range::Positive; Solver "S" "" always
     /// Precision of the arithmetic
-    Precision precision "precision": Precision = Precision::F32;
-    Range::Any; Solver "P" "" always
-
+    Precision precision "precision": Precision = Precision::F32; Range::Any; Solver "P" "" always
     /// Seed of all randomness
-    Seed seed "seed": u64 = 0;
-    Range::Any; Apart "N" "" always
+    Seed seed "seed": u64 = 0; Range::Any; Apart "N" "" always
 }
 
 impl Param {

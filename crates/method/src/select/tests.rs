@@ -241,12 +241,7 @@ fn a_choice_that_tells_nothing_is_warned_about() {
         ..Search::around(&base())
     };
     let found = select(&base(), &made.data, &search, Runtime::default()).unwrap();
-    assert!(
-        found
-            .warnings
-            .iter()
-            .any(|warning| *warning == Warning::Collapsed)
-    );
+    assert!(found.warnings.contains(&Warning::Collapsed));
 }
 
 #[test]

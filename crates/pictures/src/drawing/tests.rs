@@ -267,6 +267,6 @@ fn sizes_that_png_cannot_hold_are_refused() {
     let drawing = Drawing::new(100.0, 50.0, "");
     for scale in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e6] {
         let error = drawing.to_png(scale).unwrap_err();
-        assert!(error.to_string().starts_with("scale: "), "{error}");
+        assert!(error.to_string().starts_with("scale must be "), "{error}");
     }
 }

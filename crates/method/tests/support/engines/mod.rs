@@ -6,17 +6,17 @@ mod steps;
 
 pub use reference::Reference;
 
+use linkproof::{Dataset, Features, Graph, Matrix, Params};
 use linkproof_method::data::dataset::NodeViews;
-use linkproof_method::engine::{Backend, Engine, Look, Plan};
 use linkproof_method::data::graph::LinkRules;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::engine::objective::{Prepared, Problem};
 use linkproof_method::engine::pairs::{Part, Split, TileShare};
+use linkproof_method::engine::{Backend, Engine, Look, Plan};
 use linkproof_method::params::{
     Activation, EncoderKind, OptimizerKind, OutputActivation, Sampler, ScoreKind, SolverKind,
 };
 use linkproof_method::score::Score;
-use linkproof::{Dataset, Features, Graph, Matrix, Params};
 
 /// Numbers between -1 and 1, the same every time.
 fn wave(count: usize, frequency: f64) -> Vec<f64> {

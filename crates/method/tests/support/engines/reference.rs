@@ -4,17 +4,17 @@
 
 use std::marker::PhantomData;
 
+use linkproof::{Error, Result};
+use linkproof_method::data::graph::{Graph, Link};
 use linkproof_method::engine::encoder::{Batch, Input, Pass};
+use linkproof_method::engine::objective::Problem;
+use linkproof_method::engine::pairs::{Part, TileShare, ViewMatrix};
 use linkproof_method::engine::{
     Backend, Engine, Look, ObjectiveValue, PartSum, Plan, StepOutcome, StepSampler, Sweeper,
 };
-use linkproof_method::data::graph::{Graph, Link};
-use linkproof_method::engine::objective::Problem;
-use linkproof_method::engine::pairs::{Part, TileShare, ViewMatrix};
 use linkproof_method::params::SolverKind;
-use linkproof_numeric::real::Real;
 use linkproof_method::score::Score;
-use linkproof::{Error, Result};
+use linkproof_numeric::real::Real;
 
 use super::steps::{Descent, Move, Moves};
 
@@ -338,12 +338,8 @@ impl<T: Real> Engine<T> for ReferenceEngine<'_, T> {
         let plan = &descent.plan;
         let moves = match (plan.solver, plan.turns) {
             (SolverKind::Exact, _) => self.whole(step, TileShare::WHOLE),
-            (_, None) => {
-                self.sampled(StepSampler::new(self.problem, plan).draw(step), step)
-            }
-            (_, Some(parts)) => {
-                self.swept(Sweeper::new(self.problem, parts, plan.seed).draw(step))
-            }
+            (_, None) => self.sampled(StepSampler::new(self.problem, plan).draw(step), step),
+            (_, Some(parts)) => self.swept(Sweeper::new(self.problem, parts, plan.seed).draw(step)),
         };
         let gradient_norm = descent.step(&mut self.theta, &moves);
         self.descent = Some(descent);

@@ -1,8 +1,8 @@
 //! Steps on samples and on parts of sweeps, and how parameters move.
 
-use linkproof_method::engine::{Plan, Sample, SweepPart};
 use linkproof_method::data::graph::Link;
 use linkproof_method::engine::pairs::{PairTerm, Part};
+use linkproof_method::engine::{Plan, Sample, SweepPart};
 use linkproof_method::params::OptimizerKind;
 use linkproof_numeric::real::Real;
 
