@@ -167,8 +167,8 @@ def sample(n: int, links: int, clusters: int, seed: int = 1) -> dict:
             "Weights were taken as they are.",
         ],
         "command": ["linkproof", "fit", "--links", "links.csv"],
-        "command_line": "linkproof fit --links links.csv --features x.npy --select --refine"
-        " --out model",
+        "command_line": "linkproof fit --links links.csv --features x.npy --select"
+        " --hold-out nodes --out model",
         "inputs": [
             ["links.csv", "9f86d081884c7d659a2feaa0c55ad015" * 2],
             ["x.npy", "0" * 64],
