@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from .data import Graph, OneView
-from .networks import Vectors, start
+from .networks import Spread, Vectors, start
 from .vectors import RowSums
 
 # The program's defaults, which are also its README's for Cora.
@@ -115,17 +115,16 @@ def modularity(links: sp.csr_matrix, clusters: np.ndarray) -> float:
 
 @dataclass
 class Inputs:
-    """Data vectors, and their normalised sums over the neighbours."""
+    """Data vectors, and what sums over the neighbours, normalised."""
 
     vectors: Vectors
-    around: Vectors
+    spread: Spread
 
     @staticmethod
     def of(graph: Graph, scale: RowSums, device: torch.device) -> Inputs:
-        features = scale(graph.features)
-        degrees = np.maximum(np.diff(graph.weights.indptr), 1)
-        root = sp.diags(1.0 / np.sqrt(degrees))
-        return Inputs(Vectors(features, device), Vectors(root @ graph.pattern @ root @ features, device))
+        root = sp.diags(1.0 / np.sqrt(np.maximum(np.diff(graph.weights.indptr), 1)))
+        spread = Spread.of(root @ graph.pattern @ root, device)
+        return Inputs(Vectors(scale(graph.features), device), spread)
 
 
 @dataclass
@@ -173,7 +172,8 @@ class Cluster(nn.Module):
         self.linear = nn.Linear(HIDDEN, clusters)
 
     def forward(self, inputs: Inputs) -> Tensor:
-        hidden = inputs.around.times(self.around) + inputs.vectors.times(self.itself) + self.bias
+        around, itself = inputs.vectors.times(torch.cat([self.around, self.itself], dim=1)).chunk(2, dim=1)
+        hidden = inputs.spread(around.contiguous()) + itself + self.bias
         return self.linear(nn.functional.selu(hidden)).softmax(dim=1)
 
 
@@ -184,14 +184,16 @@ class Meta(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.first = nn.ModuleList(nn.Linear(width, HIDDEN) for _ in range(4))
+        # Four layers side by side.
+        self.first = nn.Linear(width, 4 * HIDDEN)
         self.second = nn.ModuleList(nn.Linear(HIDDEN, HIDDEN) for _ in range(4))
         self.mix = nn.Parameter(torch.zeros(3))
 
     def forward(self, inputs: Inputs, here: Rows, adds: Tensor) -> Tensor:
         alike = []
-        for first, second in zip(self.first, self.second):
-            latent = second(inputs.vectors.through(first).relu())
+        hidden = inputs.vectors.through(self.first).relu().chunk(4, dim=1)
+        for one, second in zip(hidden, self.second):
+            latent = second(one)
             alike.append(latent[here.nodes] @ latent.T)
         plain, shared, added, unlinked = alike
         of_links = torch.stack([plain, shared * here.shared, added * adds]).sigmoid()

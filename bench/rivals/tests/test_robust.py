@@ -169,6 +169,12 @@ def test_metagc_rows_are_those_of_the_whole_matrices() -> None:
     adds = -everything.surplus * (chances @ chances.T) / links.sum()
     whole = meta(inputs, everything, adds)
     torch.testing.assert_close(meta(inputs, some, adds[some.nodes]), whole[some.nodes])
+    norm = links / np.sqrt(np.outer(degrees, degrees))
+    rows = inputs.vectors.rows.to_dense().numpy()
+    weights = [value.detach().numpy() for value in (cluster.around, cluster.itself, cluster.bias)]
+    hidden = torch.tensor(norm @ rows @ weights[0] + rows @ weights[1] + weights[2]).float()
+    expected = cluster.linear(torch.nn.functional.selu(hidden)).softmax(dim=1)
+    torch.testing.assert_close(chances, expected.detach(), rtol=1e-4, atol=1e-5)
     # The batches' losses add up to the whole's.
     batches = [pairs.rows(np.arange(at, at + 10)) for at in range(0, 40, 10)]
     parts = sum(metagc._weighted(b, whole[b.nodes], chances, pairs.count) for b in batches)
@@ -187,7 +193,7 @@ def test_metagc_steps_are_the_same_with_sparse_and_dense_vectors() -> None:
         metagc._step((cluster, optimizers[0]), (meta, optimizers[1]), inputs, pairs, *halves)
         moved.append([now.detach() - old for now, old in zip(meta.parameters(), before)])
         moved[-1] += [value.detach() for value in cluster.parameters()]
-    assert max(value.abs().max() for value in moved[1][:8]) > 0
+    assert max(value.abs().max() for value in moved[1][:2]) > 0
     for one, other in zip(*moved):
         torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-9)
 
