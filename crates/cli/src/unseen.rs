@@ -118,7 +118,7 @@ impl<'a> Sources<'a> {
             found.map_err(|bad| {
                 // The file has been read once; without a line the message stands.
                 let line = io::locate_link(path, [&bad.ends[0], &bad.ends[1]]);
-                Error::input(path, line.unwrap_or_default(), bad.found, bad.expected)
+                bad.in_file(path, line.unwrap_or_default())
             })
         });
         let links = links.transpose()?;

@@ -7,8 +7,7 @@
 //! once. Formulas outside those loops take their functions from
 //! [`math`](crate::math) and not from the system's library.
 
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::OnceLock;
 
 /// The variable that chooses among the instruction sets.
 const VARIABLE: &str = "LINKPROOF_INSTRUCTIONS";
@@ -82,41 +81,32 @@ impl Processor {
     /// variable names another.
     #[inline]
     pub fn here() -> Processor {
-        match HERE.load(Ordering::Relaxed) {
-            0 => Processor::Separate,
-            1 => Processor::Plain,
-            2 => Processor::Avx2,
-            3 => Processor::Avx512,
-            _ => {
-                let here = asked_for().unwrap_or_else(|_| best());
-                HERE.store(here as u8, Ordering::Relaxed);
-                here
-            }
+        #[cfg(any(test, feature = "switch"))]
+        if let Some(processor) = SWITCHED.get() {
+            return processor;
         }
+        static HERE: OnceLock<Processor> = OnceLock::new();
+        *HERE.get_or_init(|| asked_for().unwrap_or_else(|_| best()))
     }
 }
 
-/// What loops run on, as a number; any other while nobody has asked.
-static HERE: AtomicU8 = AtomicU8::new(u8::MAX);
+#[cfg(any(test, feature = "switch"))]
+thread_local! {
+    /// What a test asks for, on its thread.
+    static SWITCHED: std::cell::Cell<Option<Processor>> = const { std::cell::Cell::new(None) };
+}
 
-/// What work gives on each instruction set that the machine has, for tests. The
-/// whole process is switched for as long as it takes, which changes no result.
+/// What work on this thread gives on each instruction set that the machine has, for
+/// tests.
+#[cfg(any(test, feature = "switch"))]
 pub fn on_each<R>(work: impl Fn() -> R) -> Vec<(Processor, R)> {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    struct Restore(Processor);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            HERE.store(self.0 as u8, Ordering::Relaxed);
-        }
-    }
-    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let _restore = Restore(Processor::here());
-    Processor::all_here()
-        .map(|processor| {
-            HERE.store(processor as u8, Ordering::Relaxed);
-            (processor, work())
-        })
-        .collect()
+    let switched = |processor| {
+        SWITCHED.set(Some(processor));
+        let result = work();
+        SWITCHED.set(None);
+        (processor, result)
+    };
+    Processor::all_here().map(switched).collect()
 }
 
 fn best() -> Processor {

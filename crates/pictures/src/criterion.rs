@@ -96,7 +96,7 @@ fn name(one: &Comparison, several: bool) -> String {
 mod tests {
     use linkproof_lab::synthetic::{Noise, synthetic};
     use linkproof_method::Runtime;
-    use linkproof_method::params::{Normalize, Params};
+    use linkproof_method::params::{Normalize, Params, ScoreKind};
     use linkproof_method::select::{Grid, Search, select};
 
     use super::*;
@@ -111,6 +111,7 @@ mod tests {
         };
         let search = Search {
             grid: Grid {
+                scores: ScoreKind::ALL.to_vec(),
                 betas: vec![0.5],
                 ridges: vec![1.0, 10.0, 100.0],
                 ..Grid::around(&base)

@@ -275,8 +275,7 @@ impl Matrix {
         if self.n_columns() == inputs {
             return Ok(());
         }
-        Err(Error::data(
-            "features",
+        Err(Error::features(
             format!("data vectors of {} entries", self.n_columns()),
             format!("{inputs} entries, as the model was fitted with"),
         ))

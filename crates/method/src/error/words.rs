@@ -92,6 +92,8 @@ pub enum Remedy {
     Overwrite,
     /// Choose another format.
     OtherFormat,
+    /// Give unseen nodes ids of their own.
+    OwnIds,
 }
 
 impl Remedy {
@@ -145,6 +147,11 @@ impl Remedy {
             Remedy::Overwrite => {
                 format!("{} replaces it as a whole", with("force", &["true"]))
             }
+            Remedy::OwnIds => format!(
+                "give the unseen nodes other ids, by {} or {}",
+                name("nodes"),
+                name("new-nodes")
+            ),
             Remedy::OtherFormat => format!("or set another {}", name("format")),
         }
     }

@@ -1,5 +1,7 @@
 //! Using a model: unseen nodes, pairs, neighbours.
 
+use std::path::Path;
+
 use super::Fitted;
 use crate::data::features::{Features, Matrix, Values};
 use crate::data::graph::Graph;
@@ -58,11 +60,24 @@ pub struct BadLink {
     pub found: String,
     /// What would do instead.
     pub expected: &'static str,
+    /// What to do about it.
+    pub remedy: Option<Remedy>,
+}
+
+impl BadLink {
+    /// The same as an error of a file.
+    pub fn in_file(self, path: &Path, line: Option<u64>) -> Error {
+        Error::from(self).in_file(path, line)
+    }
 }
 
 impl From<BadLink> for Error {
     fn from(bad: BadLink) -> Error {
-        Error::data("links of unseen nodes", bad.found, bad.expected)
+        let error = Error::data("links of unseen nodes", bad.found, bad.expected);
+        match bad.remedy {
+            Some(remedy) => error.or(remedy),
+            None => error,
+        }
     }
 }
 
@@ -202,6 +217,7 @@ impl Fitted {
                 ends: [ids[0].clone().into_owned(), ids[1].clone().into_owned()],
                 found,
                 expected,
+                remedy: None,
             };
             let end = |id: &str| match (new.row(id), self.ids().row(id)) {
                 (Some(row), None) => Ok(End::New(row)),
@@ -210,13 +226,14 @@ impl Fitted {
                     format!("node {}", quote(id)),
                     "ids of unseen nodes and of training nodes",
                 )),
-                (Some(_), Some(_)) => Err(bad(
-                    format!(
-                        "node {}, which is an unseen node and a training node",
-                        quote(id)
-                    ),
-                    "ids that tell them apart: give the unseen nodes others",
-                )),
+                (Some(_), Some(_)) => {
+                    let found = "which is an unseen node and a training node";
+                    let found = format!("node {}, {found}", quote(id));
+                    Err(BadLink {
+                        remedy: Some(Remedy::OwnIds),
+                        ..bad(found, "ids that tell them apart")
+                    })
+                }
             };
             let (row, end) = match [end(&ids[0])?, end(&ids[1])?] {
                 [End::New(row), end] | [end, End::New(row)] => (row, end),

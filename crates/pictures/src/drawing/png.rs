@@ -20,8 +20,8 @@ impl Drawing {
         let fits = |side: f32| (1.0..=LONGEST).contains(&side);
         let refused = |found: String| {
             let size = format!("{} x {} units", self.width, self.height);
-            let expected = format!("one that makes {size} 1 to {LONGEST} pixels wide and high");
-            Error::data("scale", found, expected)
+            let accepted = format!("what makes {size} 1 to {LONGEST} pixels wide and high");
+            Error::argument("scale", accepted, found)
         };
         if !(fits(width) && fits(height)) {
             return Err(refused(scale.to_string()));
