@@ -58,7 +58,7 @@ pub fn recipe(settings: &SettingArgs) -> anyhow::Result<Recipe> {
     }
     let mut recipe = Recipe::default();
     if let Some(ridge) = settings.ridge(&given)? {
-        (recipe.ridges, recipe.factors) = (vec![ridge], vec![1.0]);
+        recipe.ridges = vec![ridge];
     }
     Ok(recipe)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::recipe::{Averaging, Gate};
-use super::recipe::{Recipe, RidgeTried, Robust, WalkRidge, believed, choose_ridge};
+use super::recipe::{Recipe, RidgeTried, Robust, WalkRidge, choose_ridge};
 use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::folds::Watcher;
@@ -134,7 +134,6 @@ pub(super) fn plain(
         ridge: params.ridge,
         mean_weight: weights.iter().sum::<f64>() / weights.len().max(1) as f64,
         levels: vec![inside],
-        links: believed(data, &judgement)?.adjacency(),
         judgement,
         model,
     })
@@ -150,8 +149,8 @@ pub struct RobustSummary {
     pub chosen: Chosen,
     /// Whether the recommended embeddings are averages.
     pub averaged: bool,
-    /// What averages tell of held-back data vectors, against what the embeddings
-    /// themselves tell; none where there were none to hold back.
+    /// What clusters of averages tell of held-back data vectors, against what those
+    /// of the embeddings themselves tell; none where there were none to hold back.
     pub gate: Option<f64>,
     /// The least that opens the gate.
     pub gate_opens_at: f64,
@@ -179,7 +178,7 @@ pub struct Chosen {
 impl Robust {
     /// What was found, in few numbers. `recipe` is what was followed.
     pub fn summary(&self, recipe: &Recipe) -> RobustSummary {
-        let told = self.gate.told.filter(|told| told.plain > 0.0);
+        let told = self.gate.told.filter(|told| told.plain_clusters > 0.0);
         let is_plain = self.judgement.abstained;
         RobustSummary {
             trust: Trust::new(&self.judgement),
@@ -195,7 +194,7 @@ impl Robust {
                 averaging: recipe.averaging,
             },
             averaged: self.recommends_averages,
-            gate: told.map(|told| told.averaged / told.plain),
+            gate: told.map(|told| told.averaged_clusters / told.plain_clusters),
             gate_opens_at: recipe.threshold,
             ridges: self.ridges.clone(),
             walk_ridges: self.walk_ridges.clone(),

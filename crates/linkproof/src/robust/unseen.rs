@@ -13,7 +13,7 @@ use super::recipe::Robust;
 use crate::dataset::Dataset;
 use crate::error::{Error, Result};
 use crate::features::Features;
-use crate::judge::average::degrees;
+use crate::judge::average::mean;
 use crate::judge::belief;
 use crate::judge::evidence::cosine;
 use crate::math;
@@ -109,20 +109,16 @@ impl Robust {
     ) -> Vec<f32> {
         let dim = self.model.dim();
         let inside = inside_rows(data);
-        let known = degrees(&self.links);
         let n_new = encoded.len() / dim;
-        let mut fresh = vec![1.0; n_new];
         let mut neighbors: Vec<Vec<(End, f64)>> = vec![Vec::new(); n_new];
         for (link, &belief) in links.iter().zip(beliefs) {
             let weight = weight(belief);
-            fresh[link.row as usize] += weight;
             match link.end {
                 End::Known(row) => {
                     let row = inside[row as usize];
                     neighbors[link.row as usize].push((End::Known(row), weight));
                 }
                 End::New(other) => {
-                    fresh[other as usize] += weight;
                     neighbors[link.row as usize].push((End::New(other), weight));
                     neighbors[other as usize].push((End::New(link.row), weight));
                 }
@@ -132,27 +128,11 @@ impl Robust {
         for level in &self.levels[..self.levels.len().saturating_sub(1)] {
             let mut next = vec![0.0f32; current.len()];
             for (row, out) in next.chunks_exact_mut(dim).enumerate() {
-                let mut sum = vec![0.0; dim];
-                let mut add = |y: &[f32], factor: f64| {
-                    for (sum, &y) in sum.iter_mut().zip(y) {
-                        *sum += factor * f64::from(y);
-                    }
-                };
-                add(&current[row * dim..][..dim], 1.0 / fresh[row]);
-                for &(end, weight) in &neighbors[row] {
-                    let (y, degree) = match end {
-                        End::Known(row) => {
-                            (&level[row as usize * dim..][..dim], known[row as usize])
-                        }
-                        End::New(row) => {
-                            (&current[row as usize * dim..][..dim], fresh[row as usize])
-                        }
-                    };
-                    add(y, weight / (fresh[row] * degree).sqrt());
-                }
-                for (out, sum) in out.iter_mut().zip(sum) {
-                    *out = sum as f32;
-                }
+                let others = neighbors[row].iter().map(|&(end, weight)| match end {
+                    End::Known(row) => (&level[row as usize * dim..][..dim], weight),
+                    End::New(row) => (&current[row as usize * dim..][..dim], weight),
+                });
+                mean(&current[row * dim..][..dim], others, out);
             }
             current = next;
         }
@@ -254,7 +234,7 @@ impl Robust {
             return links.iter().map(|link| (link.rank, link.belief)).collect();
         }
         let ranks: Vec<f64> = links.iter().map(|link| link.rank_by_vectors).collect();
-        let found = belief::by_ranks(&ranks, &vec![0; ranks.len()], UNEXPLAINED);
+        let found = belief::by_ranks(&ranks, &vec![0; ranks.len()], &[UNEXPLAINED]);
         let mut curve: Vec<(f64, f64)> = ranks.into_iter().zip(found.beliefs).collect();
         curve.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
         curve
