@@ -42,6 +42,17 @@ pub fn average_over_walks(
     weighted: bool,
     takes_part: impl Fn(u32, u32) -> bool,
 ) -> Result<Graph> {
+    average_over_kept_walks(graph, length, weighted, WALK_LINKS, takes_part)
+}
+
+/// As [`average_over_walks`], with `most` entries for each node.
+pub fn average_over_kept_walks(
+    graph: &Graph,
+    length: usize,
+    weighted: bool,
+    most: usize,
+    takes_part: impl Fn(u32, u32) -> bool,
+) -> Result<Graph> {
     let n = graph.n_nodes();
     let adjacency = graph.adjacency();
     let step = |row: usize| -> Vec<(u32, f64)> {
@@ -77,13 +88,13 @@ pub fn average_over_walks(
                             scatter.add(next, share * probability);
                         }
                     }
-                    current = keep_largest(scatter.drain(), WALK_LINKS);
+                    current = keep_largest(scatter.drain(), most);
                     sum.extend(current.iter().map(|&(node, p)| (node, p / length as f64)));
                 }
                 for &(node, p) in &sum {
                     scatter.add(node, p);
                 }
-                keep_largest(scatter.drain(), WALK_LINKS)
+                keep_largest(scatter.drain(), most)
             },
         )
         .collect();

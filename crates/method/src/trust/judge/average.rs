@@ -4,17 +4,11 @@ use rayon::prelude::*;
 
 use crate::data::graph::Adjacency;
 
-/// The row sums of `B + I`.
-pub fn degrees(links: &Adjacency) -> Vec<f64> {
-    let sum = |row| 1.0 + links.row(row).1.iter().sum::<f64>();
-    (0..links.n_rows()).map(sum).collect()
-}
-
-/// So many rounds of `Y <- D^-1/2 (B + I) D^-1/2 Y`, `B` being the weights of the
-/// links and `D` the row sums of `B + I`. Returns the embeddings after 0, 1, ..
-/// rounds.
+/// So many rounds of `Y <- D^-1 (B + I) Y`, `B` being the weights of the links and
+/// `D` the row sums of `B + I`: means over a node and its neighbours. (With
+/// `D^-1/2` on both sides lengths would grow with degrees, and clusters be of
+/// degrees where these are uneven.) Returns the embeddings after 0, 1, .. rounds.
 pub fn averages(links: &Adjacency, y: &[f32], dim: usize, rounds: usize) -> Vec<Vec<f32>> {
-    let roots: Vec<f64> = degrees(links).iter().map(|d| d.sqrt()).collect();
     let mut levels = vec![y.to_vec()];
     for round in 0..rounds {
         let before = &levels[round];
@@ -23,23 +17,51 @@ pub fn averages(links: &Adjacency, y: &[f32], dim: usize, rounds: usize) -> Vec<
             .par_chunks_mut(dim)
             .enumerate()
             .for_each(|(row, out)| {
-                let scaled = |row: usize, factor: f64, sum: &mut [f64]| {
-                    for (sum, &y) in sum.iter_mut().zip(&before[row * dim..][..dim]) {
-                        *sum += factor * f64::from(y);
-                    }
-                };
-                let mut sum = vec![0.0; dim];
-                scaled(row, 1.0 / roots[row].powi(2), &mut sum);
                 let (targets, weights) = links.row(row);
-                for (&target, &weight) in targets.iter().zip(weights) {
-                    let target = target as usize;
-                    scaled(target, weight / (roots[row] * roots[target]), &mut sum);
-                }
-                for (out, sum) in out.iter_mut().zip(sum) {
-                    *out = sum as f32;
-                }
+                let others = targets.iter().zip(weights);
+                let others =
+                    others.map(|(&t, &weight)| (&before[t as usize * dim..][..dim], weight));
+                mean(&before[row * dim..][..dim], others, out);
             });
         levels.push(after);
     }
     levels
+}
+
+/// The mean of a vector and others, which count as much as is said.
+pub fn mean<'y>(own: &[f32], others: impl Iterator<Item = (&'y [f32], f64)>, out: &mut [f32]) {
+    let mut sum: Vec<f64> = own.iter().map(|&y| f64::from(y)).collect();
+    let mut total = 1.0;
+    for (y, weight) in others {
+        total += weight;
+        for (sum, &y) in sum.iter_mut().zip(y) {
+            *sum += weight * f64::from(y);
+        }
+    }
+    for (out, sum) in out.iter_mut().zip(sum) {
+        *out = (sum / total) as f32;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::graph::Graph;
+
+    #[test]
+    fn what_all_nodes_share_stays_whatever_their_degrees() {
+        // A hub, its leaves, a chain, and a node alone.
+        let mut links: Vec<(u32, u32, f64)> = (1..20).map(|leaf| (0, leaf, 0.7)).collect();
+        links.extend([(19, 20, 0.2), (20, 21, 1.0)]);
+        let links = Graph::from_rows(23, &links).unwrap().adjacency();
+        let y: Vec<f32> = (0..23).flat_map(|row| [2.0, row as f32]).collect();
+        let levels = averages(&links, &y, 2, 2);
+        assert_eq!(levels.len(), 3);
+        for level in &levels {
+            assert!(level.chunks(2).all(|y| (y[0] - 2.0).abs() < 1e-6));
+            assert_eq!(level[44..], [2.0, 22.0]);
+        }
+        let expected = (21.0 + 20.0 * 1.0) / 2.0;
+        assert!((levels[1][43] - expected).abs() < 1e-6);
+    }
 }

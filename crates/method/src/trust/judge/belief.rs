@@ -9,9 +9,9 @@
 //! b = (1 - pi_s) h(u) / ( pi_s + (1 - pi_s) h(u) ).
 //! ```
 //!
-//! The share of all strata is where the density of all ranks is least; strata
-//! share it out by how many of their links have large ranks. `h` falls, and is
-//! what the falling density of all ranks is above `pi`.
+//! `pi_s` is told by the links of large ranks, less the sound ones among them that
+//! nothing explains ([`super::unexplained`]). `h` falls, and is what the falling
+//! density of all ranks is above the share of false links.
 //!
 //! Weights speak without a law and without a unit: in bins by their order, `g1`
 //! is their distribution among links counted by `b`, `g0` among links counted by
@@ -19,17 +19,13 @@
 
 use crate::measure::falling_density;
 
-/// The share of false links is the least mean density in windows of this width
-/// from this rank on.
+/// The least density is looked for in windows of this width from this rank on.
 const WINDOW: f64 = 0.2;
 const FROM: f64 = 0.35;
-/// Links with larger ranks than this tell how the share differs from stratum to
-/// stratum; each starts with so many average links.
+/// Links with larger ranks than this tell the share of false links of a stratum;
+/// each starts with so many average links.
 const LARGE: f64 = 0.5;
 const AVERAGE_LINKS: f64 = 25.0;
-/// However good the evidence, so many sound links look like decoys, against as
-/// many decoys.
-pub const UNEXPLAINED: f64 = 0.01;
 /// Weights are put into at most so many bins.
 const BINS: usize = 16;
 /// Links of average weights that each distribution of weights starts with.
@@ -50,18 +46,11 @@ pub struct Density {
 }
 
 /// The share of links that look like decoys, and the belief in each link, by
-/// ranks within strata. `unexplained` is the density of sound links that no
-/// evidence speaks for.
-pub fn by_ranks(ranks: &[f64], strata: &[usize], unexplained: f64) -> Density {
-    let n_strata = strata.iter().max().map_or(0, |most| most + 1);
-    let m = ranks.len() as f64;
-    if ranks.is_empty() || unexplained >= 1.0 {
-        return Density {
-            share_false: 0.0,
-            by_stratum: vec![0.0; n_strata],
-            beliefs: vec![1.0; ranks.len()],
-        };
-    }
+/// ranks within strata. `unexplained` is for each stratum the density of sound
+/// links that no evidence speaks for.
+pub fn by_ranks(ranks: &[f64], strata: &[usize], unexplained: &[f64]) -> Density {
+    let n_strata = unexplained.len();
+    let m = ranks.len().max(1) as f64;
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_by(|&a, &b| ranks[a].total_cmp(&ranks[b]).then(a.cmp(&b)));
     let sorted: Vec<f64> = order.iter().map(|&place| ranks[place]).collect();
@@ -69,31 +58,41 @@ pub fn by_ranks(ranks: &[f64], strata: &[usize], unexplained: f64) -> Density {
         let below = |x: f64| sorted.partition_point(|&u| u <= x);
         (below(to) - below(from)) as f64 / m
     };
+    let large = within(LARGE, 1.0) / (1.0 - LARGE);
+    let (mut beyond, mut sizes) = (vec![0.0; n_strata], vec![0.0; n_strata]);
+    for (&u, &stratum) in ranks.iter().zip(strata) {
+        beyond[stratum] += if u > LARGE { 1.0 } else { 0.0 };
+        sizes[stratum] += 1.0;
+    }
+    let mut by_stratum: Vec<f64> = (0..n_strata)
+        .map(|s| {
+            let average = AVERAGE_LINKS * large * (1.0 - LARGE);
+            let density = (beyond[s] + average) / ((sizes[s] + AVERAGE_LINKS) * (1.0 - LARGE));
+            let own = unexplained[s].min(1.0);
+            ((density - own) / (1.0 - own).max(1e-9)).clamp(0.0, 0.99)
+        })
+        .collect();
+    // Sound links are fewer at some ranks above the middle than at others: the
+    // least density is closest to that of false links alone.
+    let sound_tail: f64 = (0..n_strata)
+        .map(|s| sizes[s] / m * (1.0 - by_stratum[s]) * unexplained[s])
+        .sum();
     let steps = ((1.0 - WINDOW - FROM) / 0.05).round() as usize;
     let least = (0..=steps)
         .map(|step| FROM + 0.05 * step as f64)
         .map(|from| within(from, from + WINDOW) / WINDOW)
-        .fold(1.0, f64::min);
-    let net = |density: f64| ((density - unexplained) / (1.0 - unexplained)).max(0.0);
-    let share_false = net(least);
-    let large = within(LARGE, 1.0) / (1.0 - LARGE);
-    let mut counts = vec![(AVERAGE_LINKS * large * (1.0 - LARGE), AVERAGE_LINKS); n_strata];
-    for (&u, &stratum) in ranks.iter().zip(strata) {
-        counts[stratum].0 += if u > LARGE { 1.0 } else { 0.0 };
-        counts[stratum].1 += 1.0;
-    }
-    let by_stratum: Vec<f64> = counts
-        .iter()
-        .map(|&(beyond, all)| {
-            let density = beyond / (all * (1.0 - LARGE));
-            // As much smaller as the least density is against all large ranks.
-            (net(density) * share_false / net(large).max(f64::MIN_POSITIVE)).clamp(0.0, 0.99)
-        })
-        .collect();
+        .fold(large, f64::min);
+    let rest = |density: f64| (density - sound_tail).max(0.0);
+    let factor = rest(least) / rest(large).max(f64::MIN_POSITIVE);
+    by_stratum
+        .iter_mut()
+        .for_each(|share| *share *= factor.min(1.0));
+    let share_false: f64 = (0..n_strata).map(|s| sizes[s] / m * by_stratum[s]).sum();
     let mut beliefs = vec![0.0; ranks.len()];
     for (&link, density) in order.iter().zip(falling_density(&sorted)) {
-        let sound = ((density - share_false) / (1.0 - share_false).max(1e-9)).max(unexplained);
-        let wrong = by_stratum[strata[link]];
+        let s = strata[link];
+        let sound = ((density - share_false) / (1.0 - share_false).max(1e-9)).max(unexplained[s]);
+        let wrong = by_stratum[s];
         beliefs[link] = (1.0 - wrong) * sound / (wrong + (1.0 - wrong) * sound);
     }
     Density {

@@ -49,8 +49,8 @@ pub struct Links<'l> {
     pub weights: &'l [f64],
     /// Their beliefs.
     pub beliefs: &'l [f64],
-    /// The density of sound links that nothing explains.
-    pub unexplained: f64,
+    /// For each stratum the density of sound links that nothing explains.
+    pub unexplained: &'l [f64],
 }
 
 /// Judges implants among the links. Each weighs as much as some link, so that

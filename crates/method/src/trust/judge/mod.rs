@@ -68,9 +68,9 @@ pub struct Hearing {
     pub auc: f64,
     /// The standard error of that.
     pub auc_error: f64,
-    /// The density of sound links that no evidence speaks for, against that of
-    /// decoys.
-    pub unexplained: f64,
+    /// For each stratum the density of sound links that no evidence speaks for,
+    /// against that of decoys.
+    pub unexplained: Vec<f64>,
     /// The ranks of implants, by the way they were made.
     pub implants: Vec<(Draw, Vec<Rank>)>,
 }
@@ -231,8 +231,11 @@ impl<'d> Judge<'d> {
         Hearing {
             auc,
             auc_error: (squares.sum::<f64>() / (m * m)).sqrt(),
-            unexplained: unexplained::unexplained(&ranks, &ranking.ranks(decoys))
-                .max(belief::UNEXPLAINED),
+            unexplained: unexplained::unexplained(
+                &ranks,
+                &ranking.ranks(decoys),
+                ranking.n_strata(),
+            ),
             implants: self
                 .implants
                 .iter()
@@ -256,7 +259,7 @@ impl<'d> Judge<'d> {
         let excess = hearing.auc - 0.5;
         let abstained = excess < (LEAST_AUC - 0.5).max(LEAST_ERRORS * hearing.auc_error);
         let strata: Vec<usize> = hearing.ranks.iter().map(|rank| rank.stratum).collect();
-        let found = belief::by_ranks(&ranks, &strata, hearing.unexplained);
+        let found = belief::by_ranks(&ranks, &strata, &hearing.unexplained);
         let by_weight = belief::with_weights(&found.beliefs, &self.bench.weights);
         let beliefs = match abstained {
             true => vec![PRIOR; ranks.len()],
@@ -267,11 +270,12 @@ impl<'d> Judge<'d> {
             ranks: &hearing.ranks,
             weights: &self.bench.weights,
             beliefs: &beliefs,
-            unexplained: hearing.unexplained,
+            unexplained: &hearing.unexplained,
         };
         let of_kind =
             |(kind, ranks): &(Draw, Vec<Rank>)| check(known, *kind, ranks, self.params.seed);
         let user = |row: u32| self.data.user_row(row as usize) as u32;
+        let unexplained_links: f64 = strata.iter().map(|&s| hearing.unexplained[s]).sum();
         let links = self.bench.links.iter().enumerate().map(|(place, link)| {
             let (a, b) = (user(link.src), user(link.dst));
             JudgedLink {
@@ -295,7 +299,7 @@ impl<'d> Judge<'d> {
             auc_decoys: hearing.auc,
             auc_error: hearing.auc_error,
             abstained,
-            unexplained: hearing.unexplained,
+            unexplained: unexplained_links / strata.len().max(1) as f64,
             checks: match abstained {
                 true => Vec::new(),
                 false => hearing.implants.iter().map(of_kind).collect(),

@@ -282,6 +282,11 @@ fn units_of_weights_do_not_matter_and_honest_heavy_links_are_believed() {
         mean_belief(found.links.iter()),
     );
     assert!(of_heavy > of_all - 0.04, "{of_heavy} {of_all}");
+    // Weights that say nothing make no suspects.
+    let plain: Rows = links.iter().map(|row| (row.0, row.1, 1.0)).collect();
+    let equal = judge(&plan.data(&plain, plan.vectors(5)));
+    let (with, without) = (suspects(&found, 0.2).len(), suspects(&equal, 0.2).len());
+    assert!(with <= without + links.len() / 50, "{with} {without}");
     for factor in [1000.0, 0.001] {
         let scaled = links
             .iter()

@@ -5,11 +5,16 @@
 //! common neighbours confirm, nearly all of them sound, the vectors fail to speak
 //! for a share `a`; among links that the vectors confirm, common neighbours fail
 //! to speak for a share `b`. Where neither depends on the other, both fail for
-//! `a b` of the sound links, each share being taken against that of decoys.
+//! `a b` of the sound links, each share being taken against that of decoys. Both
+//! depend on degrees (nodes of few links have no neighbours in common and are
+//! badly placed), so shares are taken in each stratum.
 
 use super::evidence::Kind;
 use super::ranks::Rank;
 
+/// However good the evidence, so many sound links look like decoys, against as
+/// many decoys.
+pub const LEAST: f64 = 0.02;
 /// Ranks below these confirm a link.
 const BY_NEIGHBORS: f64 = 0.02;
 const BY_VECTORS: f64 = 0.05;
@@ -18,14 +23,17 @@ const NO_VECTORS: f64 = 0.65;
 const NO_NEIGHBORS: f64 = 0.3;
 /// Fewer confirmed links of a stratum tell nothing, nor do fewer than so many
 /// times what chance would confirm.
-const LEAST_CONFIRMED: usize = 30;
+const LEAST_CONFIRMED: f64 = 30.0;
 const CHANCE: f64 = 2.0;
 /// Kinds of evidence fail together more often than if they were independent.
 const TOGETHER: f64 = 2.0;
+/// Average links that the share of a stratum starts with.
+const AVERAGE_LINKS: f64 = 25.0;
 
-/// The density of sound links at the ranks of decoys, against that of decoys: 0
-/// where only one kind of evidence can tell, 1 where none can.
-pub fn unexplained(links: &[Rank], decoys: &[Rank]) -> f64 {
+/// For each stratum the density of sound links at the ranks of decoys, against
+/// that of decoys: [`LEAST`] where only one kind of evidence can tell, 1 where none
+/// can.
+pub fn unexplained(links: &[Rank], decoys: &[Rank], n_strata: usize) -> Vec<f64> {
     let neighbors = Kind::ALL
         .iter()
         .position(|kind| *kind == Kind::CommonNeighbors)
@@ -34,40 +42,114 @@ pub fn unexplained(links: &[Rank], decoys: &[Rank]) -> f64 {
     let by_vectors = |rank: &Rank| rank.by_vectors < BY_VECTORS;
     let no_neighbors = |rank: &Rank| rank.by_kind[neighbors] > NO_NEIGHBORS;
     let no_vectors = |rank: &Rank| rank.by_vectors > NO_VECTORS;
-    let n_strata = links.iter().map(|rank| rank.stratum + 1).max().unwrap_or(0);
+    let all = count(links, n_strata, &|_| true);
     // One stratum is enough: others may have hardly any sound links.
     let confirms = |confirmed: &dyn Fn(&Rank) -> bool, chance: f64| {
-        let mut counts = vec![(0usize, 0usize); n_strata];
-        for rank in links {
-            counts[rank.stratum].0 += usize::from(confirmed(rank));
-            counts[rank.stratum].1 += 1;
-        }
-        counts.iter().any(|&(sure, all)| {
-            sure >= LEAST_CONFIRMED && sure as f64 > CHANCE * chance * all as f64
-        })
+        let sure = count(links, n_strata, confirmed);
+        let enough =
+            |(sure, all): (&f64, &f64)| *sure >= LEAST_CONFIRMED && *sure > CHANCE * chance * all;
+        sure.iter().zip(&all).any(enough)
     };
-    // How often one kind does not speak for links that the other confirms (all
-    // links, where it confirms none), against decoys.
-    let fails = |known: &dyn Fn(&Rank) -> bool, silent: &dyn Fn(&Rank) -> bool| {
-        let (mut all, mut failed) = (0.0f64, 0.0);
-        for rank in links.iter().filter(|rank| known(rank)) {
-            all += 1.0;
-            failed += if silent(rank) { 1.0 } else { 0.0 };
-        }
-        let of_decoys = decoys.iter().filter(|rank| silent(rank)).count() as f64;
-        let of_decoys = of_decoys / decoys.len().max(1) as f64;
-        (failed / all.max(1.0) / of_decoys.max(1e-9)).min(1.0)
+    // How often one kind does not speak for links that the other confirms,
+    // against decoys.
+    let of_decoys = count(decoys, n_strata, &|_| true);
+    let fails = |known: &dyn Fn(&Rank) -> bool, silent: &dyn Fn(&Rank) -> bool| -> Vec<f64> {
+        let known_links = count(links, n_strata, known);
+        let failed = count(links, n_strata, &|rank| known(rank) && silent(rank));
+        let silent_decoys = count(decoys, n_strata, silent);
+        let share = |part: &[f64], whole: &[f64]| {
+            part.iter().sum::<f64>() / whole.iter().sum::<f64>().max(1.0)
+        };
+        let pooled = share(&failed, &known_links);
+        let chance = share(&silent_decoys, &of_decoys);
+        let shrunk =
+            |part: f64, whole: f64, to: f64| (part + AVERAGE_LINKS * to) / (whole + AVERAGE_LINKS);
+        (0..n_strata)
+            .map(|s| {
+                let own = shrunk(failed[s], known_links[s], pooled);
+                let by_chance = shrunk(silent_decoys[s], of_decoys[s], chance);
+                (own / by_chance.max(1e-9)).min(1.0)
+            })
+            .collect()
     };
-    let anything = |_: &Rank| true;
     let (sure_neighbors, sure_vectors) = (
         confirms(&by_neighbors, BY_NEIGHBORS),
         confirms(&by_vectors, BY_VECTORS),
     );
-    let both = match (sure_neighbors, sure_vectors) {
-        (true, true) => fails(&by_neighbors, &no_vectors) * fails(&by_vectors, &no_neighbors),
-        (true, false) => fails(&by_neighbors, &no_vectors) * fails(&anything, &no_neighbors),
-        (false, true) => 0.0,
-        (false, false) => 1.0,
+    let (a, b) = match (sure_neighbors, sure_vectors) {
+        (true, true) => (
+            fails(&by_neighbors, &no_vectors),
+            fails(&by_vectors, &no_neighbors),
+        ),
+        // Nothing else confirms what common neighbours leave out.
+        (true, false) => (
+            fails(&by_neighbors, &no_vectors),
+            fails(&|_| true, &no_neighbors),
+        ),
+        (false, true) => (vec![0.0; n_strata], vec![0.0; n_strata]),
+        (false, false) => (vec![1.0; n_strata], vec![1.0; n_strata]),
     };
-    (TOGETHER * both).min(1.0)
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (TOGETHER * a * b).clamp(LEAST, 1.0))
+        .collect()
+}
+
+/// How many of each stratum are so.
+fn count(ranks: &[Rank], n_strata: usize, is_so: &dyn Fn(&Rank) -> bool) -> Vec<f64> {
+    let mut counts = vec![0.0; n_strata];
+    for rank in ranks.iter().filter(|rank| is_so(rank)) {
+        counts[rank.stratum] += 1.0;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many pairs of a stratum with these ranks by vectors and by neighbours.
+    fn ranks(count: usize, stratum: usize, by_vectors: f64, by_neighbors: f64) -> Vec<Rank> {
+        let rank = Rank {
+            rank: 0.5,
+            by_kind: [0.5, 0.5, 0.5, by_neighbors],
+            by_vectors,
+            stratum,
+        };
+        vec![rank; count]
+    }
+
+    fn decoys() -> Vec<Rank> {
+        let of = |stratum| {
+            let place = |k: usize| (k as f64 + 0.5) / 1000.0;
+            (0..1000).flat_map(move |k| ranks(1, stratum, place(k), place(k * 7 % 1000)))
+        };
+        of(0).chain(of(1)).collect()
+    }
+
+    #[test]
+    fn strata_fail_by_themselves() {
+        // In stratum 0 each kind leaves half of what the other confirms; in stratum
+        // 1, hardly any.
+        let mut links = Vec::new();
+        for (stratum, left) in [(0, 5000), (1, 50)] {
+            links.extend(ranks(10_000 - left, stratum, 0.01, 0.01));
+            links.extend(ranks(left, stratum, 0.9, 0.01));
+            links.extend(ranks(left, stratum, 0.01, 0.9));
+        }
+        let found = unexplained(&links, &decoys(), 2);
+        // Against decoys, of which .35 and .7 are as bad.
+        let expected = 2.0 * (0.5 / 0.35f64).min(1.0) * (0.5 / 0.7);
+        assert!((found[0] - expected.min(1.0)).abs() < 0.05, "{found:?}");
+        assert!(found[1] == LEAST, "{found:?}");
+    }
+
+    #[test]
+    fn where_nothing_confirms_links_nothing_is_explained() {
+        let found = unexplained(&decoys(), &decoys(), 2);
+        assert_eq!(found, [1.0, 1.0]);
+        // Neighbours that nobody has in common do not speak against a link.
+        let alone: Vec<Rank> = ranks(500, 0, 0.01, 0.5);
+        assert_eq!(unexplained(&alone, &decoys(), 2), [LEAST, LEAST]);
+    }
 }

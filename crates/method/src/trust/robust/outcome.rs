@@ -143,8 +143,8 @@ pub struct RobustSummary {
     pub chosen: Chosen,
     /// Whether the recommended embeddings are averages.
     pub averaged: bool,
-    /// What averages tell of held-back data vectors, against what the embeddings
-    /// themselves tell; none where there were none to hold back.
+    /// What clusters of averages tell of held-back data vectors, against what those
+    /// of the embeddings themselves tell; none where there were none to hold back.
     pub gate: Option<f64>,
     /// The least that opens the gate.
     pub gate_opens_at: f64,
@@ -172,7 +172,7 @@ pub struct Chosen {
 impl Robust {
     /// What was found, in few numbers. `recipe` is what was followed.
     pub fn summary(&self, recipe: &Recipe) -> RobustSummary {
-        let told = self.gate.told.filter(|told| told.plain > 0.0);
+        let told = self.gate.told.filter(|told| told.plain_clusters > 0.0);
         let is_plain = self.judgement.abstained;
         RobustSummary {
             trust: Trust::new(&self.judgement),
@@ -188,7 +188,7 @@ impl Robust {
                 averaging: recipe.averaging,
             },
             averaged: self.recommends_averages,
-            gate: told.map(|told| told.averaged / told.plain),
+            gate: told.map(|told| told.averaged_clusters / told.plain_clusters),
             gate_opens_at: recipe.threshold,
             ridges: self.ridges.clone(),
             walk_ridges: self.walk_ridges.clone(),

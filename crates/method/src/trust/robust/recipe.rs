@@ -7,7 +7,7 @@ use super::outcome::plain;
 use crate::data::dataset::{DataView, Dataset};
 use crate::data::features::Matrix;
 use crate::data::graph::{Adjacency, Graph, Link, LinkRules};
-use crate::data::transform::average_over_walks;
+use crate::data::transform::average_over_kept_walks;
 use crate::engine::runtime::{FitCount, Runtime};
 use crate::error::{Error, Result};
 use crate::model::{Fit, Fitted};
@@ -16,11 +16,16 @@ use crate::trust::judge::average::averages;
 use crate::trust::judge::fits::{LinkFit, TOLERANCE, fit_links};
 use crate::trust::judge::{Hearing, Judge, JudgedLink, Judgement};
 
-/// A ridge is as good as the best one that tells these shares of what it tells
-/// of the other half's variance and of each component. Averages make up for what
-/// a larger ridge loses, so more may be lost where they are taken.
-const AS_GOOD_AVERAGED: [f64; 2] = [0.9, 0.85];
-const AS_GOOD_PLAIN: [f64; 2] = [0.97, 0.97];
+/// Smaller differences between the ranks that two ridges give do not matter. Fits
+/// at larger ridges are faster.
+const SAME_RANKS: f64 = 0.005;
+/// A smaller ridge of the fit to walks must tell more by this factor.
+const MORE: f64 = 1.02;
+/// Walks keep so many links for all nodes together, and for each so many at least
+/// and at most.
+const WALK_LINKS: usize = 4_000_000;
+const LEAST_WALK_LINKS: usize = 16;
+const MOST_WALK_LINKS: usize = 64;
 /// Fits from halves of the columns end early: only their ratio is read.
 const GATE_TOLERANCE: f64 = 3e-4;
 
@@ -40,12 +45,9 @@ pub enum Averaging {
 /// The settings of the recipe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Recipe {
-    /// The ridges of the fits that judge links; the search starts in the middle
-    /// and goes on as long as it gains.
+    /// The ridges: for the fits that judge links the search starts in the middle
+    /// and goes on as long as it gains; for the fit to walks it starts there.
     pub ridges: Vec<f64>,
-    /// The ridges of the fit to walks, in units of the judges' ridge. Walks tell
-    /// more than links, so larger ones may be best.
-    pub factors: Vec<f64>,
     /// Folds of links.
     pub folds: usize,
     /// Folds on which ridges are compared.
@@ -56,8 +58,8 @@ pub struct Recipe {
     pub rounds: usize,
     /// When to average.
     pub averaging: Averaging,
-    /// The gate opens where averages tell at least this share of what the
-    /// embeddings tell.
+    /// The gate opens where clusters of averages tell at least this share of what
+    /// clusters of the embeddings tell.
     pub threshold: f64,
 }
 
@@ -65,13 +67,12 @@ impl Default for Recipe {
     fn default() -> Self {
         Recipe {
             ridges: vec![0.3, 1.0, 3.0, 10.0, 30.0],
-            factors: vec![1.0, 3.0],
             folds: 5,
             compared_folds: 2,
             walks: 4,
             rounds: 2,
             averaging: Averaging::Gate,
-            threshold: 0.87,
+            threshold: 1.0,
         }
     }
 }
@@ -187,7 +188,9 @@ pub fn walks_over(data: &Dataset, believed: &Graph, length: usize) -> Result<Gra
         .collect();
     linked.sort_unstable();
     linked.dedup();
-    average_over_walks(believed, length, true, |src, dst| {
+    let n = data.n_nodes().max(1);
+    let most = (WALK_LINKS / n).clamp(LEAST_WALK_LINKS, MOST_WALK_LINKS);
+    average_over_kept_walks(believed, length, true, most, |src, dst| {
         linked.contains(&(view_of(src), view_of(dst)))
     })
 }
@@ -233,7 +236,9 @@ pub fn fit_robust(
         Averaging::Never => false,
     };
     let with = belief_params(params.given(), ridge)?;
-    let warm = fits.first().map(|fit| fit.theta.as_slice());
+    // A fit at a larger ridge has lost dimensions that a smaller one needs.
+    let warm = fits.first().filter(|_| ridge >= judge_ridge);
+    let warm = warm.map(|fit| fit.theta.as_slice());
     let fit = Fit::new(&with).to_all_pairs(TOLERANCE).starting_from(warm);
     let mut model = fit.runtime(runtime.of_one_of_many()).run(&walked)?;
     let sum = |value: &dyn Fn(&JudgedLink) -> f64| judgement.links.iter().map(value).sum::<f64>();
@@ -269,8 +274,8 @@ fn average_model(model: &Fitted, data: &Dataset, links: &Adjacency, rounds: usiz
 }
 
 /// The ridge by which held-out links are told from decoys best, and its fits to
-/// all folds. A larger one is taken unless it is worse by a standard error, a
-/// smaller one only if it is better by one.
+/// all folds. A larger one is taken unless it is worse by a standard error and by
+/// what matters, a smaller one only if it is better by as much.
 pub(super) fn choose_ridge(
     judge: &Judge<'_>,
     recipe: &Recipe,
@@ -312,7 +317,7 @@ pub(super) fn choose_ridge(
                 auc: hearing.auc,
                 gain: Some((gain, error)),
             });
-            let enough = gain > -(step as f64) * error;
+            let enough = gain > -(step as f64) * error.max(SAME_RANKS);
             if enough {
                 (place, fits, heard) = (next as usize, other, hearing);
             }
@@ -344,9 +349,9 @@ fn gain(before: &Hearing, after: &Hearing) -> (f64, f64) {
     (mean, squares.sqrt() / m)
 }
 
-/// The largest ridge that tells as good as the most of the data vectors' other
-/// half, and what the gate says there. The judges' ridge where there are no
-/// columns to split.
+/// The ridge of the fit to walks by which embeddings as the user gets them,
+/// averaged or not, from one half of the columns tell most of the other half, and
+/// what the gate says there. The judges' ridge where there are no columns to split.
 fn choose_walk_ridge(
     params: &CheckedParams,
     walked: &Dataset,
@@ -355,51 +360,64 @@ fn choose_walk_ridge(
     recipe: &Recipe,
     runtime: Runtime<'_>,
 ) -> Result<(f64, Vec<WalkRidge>, Gate)> {
-    let mut factors = recipe.factors.clone();
-    factors.sort_by(f64::total_cmp);
-    let mut tried: Vec<WalkRidge> = Vec::new();
-    let mut earlier = Vec::new();
-    let opens = |told: &Told| told.averaged > 0.0 && told.averaged >= recipe.threshold * told.plain;
-    let values = |told: &Told| match opens(told) {
-        true => [told.averaged, told.averaged_each],
-        false => [told.plain, told.plain_each],
+    let mut ridges = recipe.ridges.clone();
+    ridges.sort_by(f64::total_cmp);
+    let opens = |told: &Told| {
+        let least = recipe.threshold * told.plain_clusters;
+        told.averaged_clusters > 0.0 && told.averaged_clusters >= least
     };
-    let good = |tried: &[WalkRidge], told: &Told| {
-        let all = tried.iter().map(|other| values(&other.told));
-        let best = all.fold([0.0f64; 2], |a, b| [a[0].max(b[0]), a[1].max(b[1])]);
-        let enough = match opens(told) {
-            true => AS_GOOD_AVERAGED,
-            false => AS_GOOD_PLAIN,
-        };
-        let own = values(told);
-        (0..2).all(|k| own[k] >= enough[k] * best[k])
+    // Of each component: an embedding that lost dimensions may still tell most of
+    // the variance.
+    let value = |told: &Told| match opens(told) {
+        true => told.averaged_each,
+        false => told.plain_each,
     };
-    for ridge in factors.iter().map(|factor| factor * judge_ridge) {
+    let try_ridge = |ridge: f64, earlier: &[LinkFit]| {
         let with = belief_params(params.given(), ridge)?;
-        let Some((told, fits)) = tell(&with, walked, links, recipe.rounds, &earlier, runtime)?
-        else {
-            let closed = Gate {
-                told: None,
-                opens: false,
-            };
-            return Ok((judge_ridge, Vec::new(), closed));
+        tell(&with, walked, links, recipe.rounds, earlier, runtime)
+    };
+    let Some((told, mut fits)) = try_ridge(judge_ridge, &[])? else {
+        let closed = Gate {
+            told: None,
+            opens: false,
+        };
+        return Ok((judge_ridge, Vec::new(), closed));
+    };
+    let mut best = WalkRidge {
+        ridge: judge_ridge,
+        told,
+    };
+    let mut tried = vec![best];
+    for ridge in ridges.iter().copied().filter(|&ridge| ridge > judge_ridge) {
+        let Some((told, after)) = try_ridge(ridge, &fits)? else {
+            break;
         };
         tried.push(WalkRidge { ridge, told });
-        earlier = fits;
-        if !good(&tried, &told) {
+        if value(&told) < value(&best.told) {
             break;
         }
+        (best, fits) = (WalkRidge { ridge, told }, after);
     }
-    let chosen = tried.iter().rev().find(|other| good(&tried, &other.told));
-    let Some(&WalkRidge { ridge, told }) = chosen else {
-        let accepted = "a list of at least one value";
-        return Err(Error::argument("factors", accepted, "empty"));
-    };
+    let is_judges = best.ridge == judge_ridge;
+    for &ridge in ridges
+        .iter()
+        .rev()
+        .filter(|&&r| is_judges && r < judge_ridge)
+    {
+        let Some((told, _)) = try_ridge(ridge, &[])? else {
+            break;
+        };
+        tried.push(WalkRidge { ridge, told });
+        if value(&told) < MORE * value(&best.told) {
+            break;
+        }
+        best = WalkRidge { ridge, told };
+    }
     let gate = Gate {
-        told: Some(told),
-        opens: opens(&told),
+        told: Some(best.told),
+        opens: opens(&best.told),
     };
-    Ok((ridge, tried, gate))
+    Ok((best.ridge, tried, gate))
 }
 
 /// What embeddings from one half of the columns, plain and averaged over `links`,
@@ -419,7 +437,7 @@ pub fn tell(
         return Ok(None);
     }
     let dim = params.dim;
-    let (mut sums, mut weight, mut fits) = ([[0.0; 2]; 2], 0.0, Vec::new());
+    let (mut sums, mut weight, mut fits) = ([[0.0; 3]; 2], 0.0, Vec::new());
     for (place, side) in [true, false].into_iter().enumerate() {
         let part = |matrix: &Matrix, side: bool| {
             let first = gate::halves(matrix.n_columns(), params.seed);
@@ -435,13 +453,20 @@ pub fn tell(
         let averaged = averaged.unwrap_or_default();
         for view in data.views().iter().filter(|view| can_split(view)) {
             let Some(matrix) = &view.matrix else { continue };
-            let (targets, count) = gate::components(&part(matrix, !side)?, params.seed)?;
-            let rows = view.rows.start * dim..view.rows.end * dim;
+            let rows = gate::sample(view.rows.len(), params.seed);
+            let other = part(&matrix.select(&rows), !side)?;
+            let (targets, count) = gate::components(&other, params.seed)?;
             let n = view.rows.len() as f64;
             for (sum, y) in sums.iter_mut().zip([&fit.y, &averaged]) {
-                let told = gate::told(&y[rows.clone()], dim, &targets, count, params.seed);
+                let y: Vec<f32> = rows
+                    .iter()
+                    .flat_map(|&row| &y[(view.rows.start + row as usize) * dim..][..dim])
+                    .copied()
+                    .collect();
+                let [all, each] = gate::told(&y, dim, &targets, count, params.seed);
+                let clusters = gate::told_by_clusters(&y, dim, &targets, count, params.seed)?;
                 sum.iter_mut()
-                    .zip(told)
+                    .zip([all, each, clusters])
                     .for_each(|(sum, told)| *sum += n * told);
             }
             weight += n;
@@ -453,6 +478,8 @@ pub fn tell(
         averaged: sums[1][0] / weight,
         plain_each: sums[0][1] / weight,
         averaged_each: sums[1][1] / weight,
+        plain_clusters: sums[0][2] / weight,
+        averaged_clusters: sums[1][2] / weight,
     };
     Ok(Some((told, fits)))
 }

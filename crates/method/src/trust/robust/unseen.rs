@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::model::{Believed, End, Fitted, NewLink};
 use crate::params::Normalize;
 use crate::trust::audit::product;
-use crate::trust::judge::average::{averages, degrees};
+use crate::trust::judge::average::averages;
 use crate::trust::judge::belief;
 use crate::trust::judge::evidence::cosine;
 use crate::trust::smooth::{Known, average_new, without_links};
@@ -91,7 +91,7 @@ pub fn embed_new(
     let levels = averages(&trusted, model.embeddings(), model.dim(), rounds);
     let known = Known {
         levels: &levels,
-        degrees: Some(&degrees(&trusted)),
+        degrees: None,
         dim: model.dim(),
     };
     let (mut embeddings, enough) = average_new(&known, &encoded, links, &weights);
@@ -149,7 +149,7 @@ impl<'a> NewJudge<'a> {
                 "a robust fit with data vectors, or no links",
             ));
         };
-        let found = belief::by_ranks(ranks, &vec![0; ranks.len()], UNEXPLAINED);
+        let found = belief::by_ranks(ranks, &vec![0; ranks.len()], &[UNEXPLAINED]);
         let mut curve: Vec<(f64, f64)> = ranks.iter().copied().zip(found.beliefs).collect();
         curve.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
         let mut members = vec![Vec::new(); model.views().len()];

@@ -40,7 +40,6 @@ impl Recipe {
     pub fn at_ridge(ridge: f64) -> Recipe {
         Recipe {
             ridges: vec![ridge],
-            factors: vec![1.0],
             ..Recipe::default()
         }
     }
