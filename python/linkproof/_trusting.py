@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from linkproof import _core
 from linkproof._fitted import FittedModel
 from linkproof._handover import rows_of
 from linkproof._pairs import pair_ends
@@ -22,10 +23,9 @@ from linkproof._words import quoted
 _WHY = {
     **dict(_core.robust_settings()),
     "ridge": "it chooses the ridge itself",
-    "refine": "it counts each link by its belief instead",
     "callback": "it is many fits, whose steps are not shown",
 }
-_DEFAULTS = {**from_core(json.loads(_core.default_settings())), "refine": False, "callback": None}
+_DEFAULTS = {**from_core(json.loads(_core.default_settings())), "callback": None}
 # Those settings, with the values that leave the choice to it.
 CHOSEN_BY_RECIPE: dict[str, Any] = {name: _DEFAULTS[name] for name in _WHY}
 
