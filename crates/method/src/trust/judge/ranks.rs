@@ -184,7 +184,7 @@ impl Ranking {
             let stratum = &self.strata[group][place];
             let vectors = of_vectors(&self.see(pair, evidence));
             Rank {
-                rank: share_above(&stratum.scores, self.score(pair, evidence)),
+                rank: share_above_at(&stratum.scores, self.score(pair, evidence), chance(pair)),
                 by_vectors: share_above(&stratum.vectors, vectors),
                 by_kind: self.by_kind(pair, evidence),
                 stratum: before + place,
@@ -204,10 +204,27 @@ fn of_vectors(seen: &Seen) -> f64 {
 
 /// The share of ascending numbers that are larger; of equal ones, half.
 fn share_above(sorted: &[f64], x: f64) -> f64 {
+    share_above_at(sorted, x, 0.5)
+}
+
+/// A number in (0, 1) that depends on the pair alone. By it equal scores, as those of
+/// pairs without a common neighbour, get different ranks: those of decoys, and so
+/// of false links, are uniform then.
+fn chance(pair: &Pair) -> f64 {
+    let mut x =
+        (u64::from(pair.src) << 32 | u64::from(pair.dst)).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    for (shift, factor) in [(30, 0xbf58_476d_1ce4_e5b9), (27, 0x94d0_49bb_1331_11eb)] {
+        x = (x ^ x >> shift).wrapping_mul(factor);
+    }
+    ((x ^ x >> 31) >> 12) as f64 / (1u64 << 52) as f64
+}
+
+/// The share of ascending numbers that are larger, and of equal ones so many.
+fn share_above_at(sorted: &[f64], x: f64, of_equal: f64) -> f64 {
     let below = sorted.partition_point(|&other| other < x);
     let above = sorted.len() - sorted.partition_point(|&other| other <= x);
     let ties = sorted.len() - below - above;
-    (above as f64 + 0.5 * (ties as f64 + 1.0)) / (sorted.len() as f64 + 1.0)
+    (above as f64 + of_equal * (ties as f64 + 1.0)) / (sorted.len() as f64 + 1.0)
 }
 
 /// Quantiles of the links' degrees.

@@ -25,6 +25,9 @@ const NO_NEIGHBORS: f64 = 0.3;
 /// times what chance would confirm.
 const LEAST_CONFIRMED: f64 = 30.0;
 const CHANCE: f64 = 2.0;
+/// A stratum whose confirmed links are no more than so many times what chance would
+/// confirm takes the shares of the others: its confirmed links may all be false.
+const OWN_CHANCE: f64 = 1.5;
 /// Kinds of evidence fail together more often than if they were independent.
 const TOGETHER: f64 = 2.0;
 /// Average links that the share of a stratum starts with.
@@ -50,12 +53,18 @@ pub fn unexplained(links: &[Rank], decoys: &[Rank], n_strata: usize) -> Vec<f64>
             |(sure, all): (&f64, &f64)| *sure >= LEAST_CONFIRMED && *sure > CHANCE * chance * all;
         sure.iter().zip(&all).any(enough)
     };
-    // How often one kind does not speak for links that the other confirms,
-    // against decoys.
+    // How often one kind does not speak for links that the other confirms, by chance
+    // so many of all, against decoys.
     let of_decoys = count(decoys, n_strata, &|_| true);
-    let fails = |known: &dyn Fn(&Rank) -> bool, silent: &dyn Fn(&Rank) -> bool| -> Vec<f64> {
-        let known_links = count(links, n_strata, known);
-        let failed = count(links, n_strata, &|rank| known(rank) && silent(rank));
+    type Test<'t> = &'t dyn Fn(&Rank) -> bool;
+    let fails = |known: Test<'_>, by_chance: f64, silent: Test<'_>| -> Vec<f64> {
+        let mut known_links = count(links, n_strata, known);
+        let mut failed = count(links, n_strata, &|rank| known(rank) && silent(rank));
+        for s in 0..n_strata {
+            if known_links[s] <= OWN_CHANCE * by_chance * all[s] {
+                (known_links[s], failed[s]) = (0.0, 0.0);
+            }
+        }
         let silent_decoys = count(decoys, n_strata, silent);
         let share = |part: &[f64], whole: &[f64]| {
             part.iter().sum::<f64>() / whole.iter().sum::<f64>().max(1.0)
@@ -78,13 +87,13 @@ pub fn unexplained(links: &[Rank], decoys: &[Rank], n_strata: usize) -> Vec<f64>
     );
     let (a, b) = match (sure_neighbors, sure_vectors) {
         (true, true) => (
-            fails(&by_neighbors, &no_vectors),
-            fails(&by_vectors, &no_neighbors),
+            fails(&by_neighbors, BY_NEIGHBORS, &no_vectors),
+            fails(&by_vectors, BY_VECTORS, &no_neighbors),
         ),
         // Nothing else confirms what common neighbours leave out.
         (true, false) => (
-            fails(&by_neighbors, &no_vectors),
-            fails(&|_| true, &no_neighbors),
+            fails(&by_neighbors, BY_NEIGHBORS, &no_vectors),
+            fails(&|_| true, 0.0, &no_neighbors),
         ),
         (false, true) => (vec![0.0; n_strata], vec![0.0; n_strata]),
         (false, false) => (vec![1.0; n_strata], vec![1.0; n_strata]),
@@ -142,6 +151,21 @@ mod tests {
         let expected = 2.0 * (0.5 / 0.35f64).min(1.0) * (0.5 / 0.7);
         assert!((found[0] - expected.min(1.0)).abs() < 0.05, "{found:?}");
         assert!(found[1] == LEAST, "{found:?}");
+    }
+
+    #[test]
+    fn a_stratum_of_false_links_takes_the_shares_of_the_others() {
+        let mut links = ranks(900, 0, 0.01, 0.01);
+        links.extend(ranks(100, 0, 0.9, 0.01));
+        links.extend(ranks(100, 0, 0.01, 0.9));
+        // Those of stratum 1 are like decoys.
+        let like_decoys = decoys().into_iter().filter(|rank| rank.stratum == 1);
+        links.extend(like_decoys);
+        let found = unexplained(&links, &decoys(), 2);
+        assert!(
+            (found[0] - found[1]).abs() < 0.01 && found[1] < 0.1,
+            "{found:?}"
+        );
     }
 
     #[test]

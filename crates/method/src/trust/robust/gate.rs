@@ -1,9 +1,9 @@
 //! Whether averaging over links keeps what the data vectors say.
 //!
-//! The columns of the data vectors are split at random in two halves. Embeddings
-//! are fitted from one half, averaged or not, and asked to tell the leading
-//! components of the other half, by clusters of the embeddings (nodes held out) and
-//! by ridge regression. Where clusters of averages tell less than those of the
+//! A random fifth of the columns of the data vectors is held back. Embeddings are
+//! fitted from the others, averaged or not, and asked to tell the leading components
+//! of what was held back, by clusters of the embeddings (nodes held out) and by
+//! ridge regression. The same for another fifth. Where clusters of averages tell less than those of the
 //! embeddings themselves, links join what is unlike, or averages are of lengths
 //! that say more of a node's links than of the node. A regression alone sees
 //! neither lengths nor what clusters would be made of.
@@ -21,7 +21,9 @@ use crate::measure::KMeans;
 use crate::params::Normalize;
 use crate::trust::judge::logistic::solve;
 
-/// The components of the other half.
+/// One column in so many is held back.
+const HELD_BACK: usize = 5;
+/// The components of what is held back.
 const COMPONENTS: usize = 20;
 /// Rounds of subspace iteration.
 const ITERATIONS: usize = 8;
@@ -41,7 +43,7 @@ pub const LEAST_COLUMNS: usize = 4;
 /// What the gate found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Told {
-    /// What the embeddings tell of the other half: the share of its variance.
+    /// What the embeddings tell of held-back columns: the share of the variance.
     pub plain: f64,
     /// What their averages tell.
     pub averaged: f64,
@@ -56,17 +58,19 @@ pub struct Told {
     pub averaged_clusters: f64,
 }
 
-/// Which columns are in the first half.
-pub fn halves(n_columns: usize, seed: u64) -> Vec<bool> {
+/// Which columns are held back, the first time or the second. With half of them
+/// held back embeddings would be so much worse than the user's that averages look
+/// too good.
+pub fn held_back(n_columns: usize, seed: u64, time: usize) -> Vec<bool> {
     let mut columns: Vec<usize> = (0..n_columns).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(0x6761_7465);
     columns.shuffle(&mut random);
-    let mut first = vec![false; n_columns];
-    columns[..n_columns / 2]
-        .iter()
-        .for_each(|&column| first[column] = true);
-    first
+    let count = (n_columns / HELD_BACK).max(1);
+    let mut back = vec![false; n_columns];
+    let chosen = columns.iter().skip(time * count).take(count);
+    chosen.for_each(|&column| back[column] = true);
+    back
 }
 
 /// Some rows of so many: all, or a random sample of [`MOST_NODES`], ascending.

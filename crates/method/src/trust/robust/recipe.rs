@@ -26,7 +26,7 @@ const MORE: f64 = 1.02;
 const WALK_LINKS: usize = 4_000_000;
 const LEAST_WALK_LINKS: usize = 16;
 const MOST_WALK_LINKS: usize = 64;
-/// Fits from halves of the columns end early: only their ratio is read.
+/// Fits from most of the columns end early: only their ratio is read.
 const GATE_TOLERANCE: f64 = 3e-4;
 
 /// When embeddings are averaged over believed links.
@@ -102,7 +102,7 @@ pub struct RidgeTried {
     pub gain: Option<(f64, f64)>,
 }
 
-/// A ridge of the fit to walks, and what halves of the data vectors told by it.
+/// A ridge of the fit to walks, and what was told of held-back columns by it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct WalkRidge {
     /// The ridge.
@@ -114,7 +114,7 @@ pub struct WalkRidge {
 /// What the gate found, and what it says.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Gate {
-    /// What halves of the data vectors told; none where there are none to split.
+    /// What was told of held-back columns; none where there are none to hold back.
     pub told: Option<Told>,
     /// Whether averages are recommended.
     pub opens: bool,
@@ -350,8 +350,8 @@ fn gain(before: &Hearing, after: &Hearing) -> (f64, f64) {
 }
 
 /// The ridge of the fit to walks by which embeddings as the user gets them,
-/// averaged or not, from one half of the columns tell most of the other half, and
-/// what the gate says there. The judges' ridge where there are no columns to split.
+/// averaged or not, tell most of held-back columns, and what the gate says there.
+/// The judges' ridge where there are no columns to hold back.
 fn choose_walk_ridge(
     params: &CheckedParams,
     walked: &Dataset,
@@ -420,9 +420,8 @@ fn choose_walk_ridge(
     Ok((best.ridge, tried, gate))
 }
 
-/// What embeddings from one half of the columns, plain and averaged over `links`,
-/// tell of the other half; and the fits from both halves. None where no view has
-/// columns to split.
+/// What embeddings from most of the columns, plain and averaged over `links`, tell
+/// of the others; and the fits. None where no view has columns to hold back.
 pub fn tell(
     params: &CheckedParams,
     data: &Dataset,
@@ -438,23 +437,23 @@ pub fn tell(
     }
     let dim = params.dim;
     let (mut sums, mut weight, mut fits) = ([[0.0; 3]; 2], 0.0, Vec::new());
-    for (place, side) in [true, false].into_iter().enumerate() {
-        let part = |matrix: &Matrix, side: bool| {
-            let first = gate::halves(matrix.n_columns(), params.seed);
-            gate::some_columns(matrix, |column| first[column] == side)
+    for time in 0..2 {
+        let part = |matrix: &Matrix, is_back: bool| {
+            let back = gate::held_back(matrix.n_columns(), params.seed, time);
+            gate::some_columns(matrix, |column| back[column] == is_back)
         };
-        let half = data.map_vectors(|_, matrix| match enough(matrix) {
-            true => part(matrix, side),
+        let kept = data.map_vectors(|_, matrix| match enough(matrix) {
+            true => part(matrix, false),
             false => Ok(matrix.clone()),
         })?;
-        let warm = earlier.get(place).map(|fit| fit.theta.as_slice());
-        let fit = fit_links(params, &half, warm, GATE_TOLERANCE, runtime)?;
+        let warm = earlier.get(time).map(|fit| fit.theta.as_slice());
+        let fit = fit_links(params, &kept, warm, GATE_TOLERANCE, runtime)?;
         let averaged = averages(links, &fit.y, dim, rounds).pop();
         let averaged = averaged.unwrap_or_default();
         for view in data.views().iter().filter(|view| can_split(view)) {
             let Some(matrix) = &view.matrix else { continue };
             let rows = gate::sample(view.rows.len(), params.seed);
-            let other = part(&matrix.select(&rows), !side)?;
+            let other = part(&matrix.select(&rows), true)?;
             let (targets, count) = gate::components(&other, params.seed)?;
             let n = view.rows.len() as f64;
             for (sum, y) in sums.iter_mut().zip([&fit.y, &averaged]) {
