@@ -47,8 +47,8 @@ class Verdict:
     averaged : bool
         Whether ``embedding_`` is averaged over believed links.
     gate : float or None
-        What averages tell of held-back data vectors, against what the
-        embeddings themselves tell; None where no data vectors could be held back.
+        What clusters of averages tell of held-back data, against what clusters of the
+        embeddings alone tell; None where no data vectors could be held back.
     ridge : float
         The ridge that was chosen.
     judge_ridge : float
@@ -111,8 +111,8 @@ class Verdict:
             kept = "averaged over believed links" if self.averaged else "not averaged"
             return f"The embeddings are {kept}: no data vectors could be held back to decide."
         tell = (
-            f"averages tell {self.gate:.2f} times as much of held-back data vectors as the "
-            "embeddings themselves"
+            f"clusters of averages tell held-back data {self.gate:.2f} times as well as "
+            "clusters of the embeddings alone"
         )
         if self.averaged:
             return f"The embeddings are averaged over believed links: {tell}."

@@ -51,15 +51,15 @@ pub fn words(model: &Fitted, found: &RobustSummary) -> String {
     let (number, least) = (found.gate, found.gate_opens_at);
     let told = number.map(|number| {
         format!(
-            "averages tell {number:.2} times as much of held-back data as the embeddings \
-             themselves (at least {least} is asked)"
+            "clusters of averages tell held-back data {number:.2} times as well as clusters of \
+             the embeddings alone (at least {least} is needed)"
         )
     });
     let _ = match (found.averaged, told) {
         (true, told) => write!(
             text,
             "\n  averaged  yes: {}",
-            told.unwrap_or_else(|| "held-back data vectors are told by neither".to_owned())
+            told.unwrap_or_else(|| "neither tells anything of held-back data".to_owned())
         ),
         (false, Some(told)) => write!(text, "\n  averaged  no: {told}"),
         (false, None) => write!(
