@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::data::{Links, Vectors, ViewArgument, features};
 use crate::errors::exception;
 use crate::model::{Model, new_links, rows};
-use crate::work::{Audience, run};
+use crate::work::{Listeners, run};
 
 /// What links are judged with: other links than the fit's, and data vectors.
 struct Means {
@@ -91,12 +91,17 @@ pub fn audit_links<'py>(
     };
     let means = Means::new(links, views);
     let every_step = None;
-    let found = run(py, threads, &Audience { show, every_step }, |desk| {
+    let found = run(py, threads, &Listeners { show, every_step }, |monitor| {
         let data = means.data(model)?;
         if cross_fit {
             check_judges(model, &data)?;
         }
-        audit(&model.fitted, &data, &settings, Runtime::watched_by(desk))
+        audit(
+            &model.fitted,
+            &data,
+            &settings,
+            Runtime::watched_by(monitor),
+        )
     })?;
     let table = PyDict::new(py);
     let ends = |end: fn(&linkproof::trust::audit::Verdict) -> u32| {
@@ -190,7 +195,7 @@ pub fn smooth_embeddings<'py>(
     let n = new.as_ref().map(|(_, new)| new.matrix().n_rows());
     let n = n.unwrap_or(model.fitted.n_nodes());
     let every_step = None;
-    let found = run(py, threads, &Audience { show, every_step }, |desk| {
+    let found = run(py, threads, &Listeners { show, every_step }, |monitor| {
         let data = means.data(model)?;
         let judges = match folds {
             Some(folds) => {
@@ -210,7 +215,7 @@ pub fn smooth_embeddings<'py>(
             judges,
             times,
             new,
-            Runtime::watched_by(desk),
+            Runtime::watched_by(monitor),
         )
     })?;
     let embeddings = rows(py, found.embeddings, n, model.fitted.dim())?;

@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::data::{Data, Links, Vectors};
 use crate::errors::{Keywords, exception};
 use crate::settings::params;
-use crate::work::{Audience, quietly, run};
+use crate::work::{Listeners, quietly, run};
 
 /// A fitted model.
 #[pyclass(frozen, module = "linkproof._core")]
@@ -51,10 +51,10 @@ impl Model {
         every_step: Option<Py<PyAny>>,
     ) -> PyResult<Model> {
         let params = params(settings)?;
-        let audience = Audience { show, every_step };
+        let listeners = Listeners { show, every_step };
         let data = &data.dataset;
-        run(py, threads, &audience, |desk| {
-            let fit = Fit::new(&params).runtime(Runtime::watched_by(desk));
+        run(py, threads, &listeners, |monitor| {
+            let fit = Fit::new(&params).runtime(Runtime::watched_by(monitor));
             let fitted = fit.run(data)?;
             let record = Map::from_iter([("versions".to_owned(), versions()?)]);
             Ok(Model { fitted, record })
@@ -245,14 +245,14 @@ impl Model {
             }
         };
         let every_step = None;
-        run(py, threads, &Audience { show, every_step }, |desk| {
+        run(py, threads, &Listeners { show, every_step }, |monitor| {
             Files::default().writes([&path]).check()?;
             let fitted = &self.fitted;
             let (y, n, dim) = (fitted.recommended(), fitted.n_nodes(), fitted.dim());
             let seed = fitted.params().seed;
             let layout = layout::layout(y, n, dim, method, seed, &mut |done, all| {
-                desk.fits(done, all);
-                desk.goes_on()
+                monitor.fits(done, all);
+                monitor.goes_on()
             })?;
             let record = match fit_json(fitted, &self.record)? {
                 Value::Object(record) => record,
@@ -267,7 +267,7 @@ impl Model {
                 command_line: None,
                 classes: classes.as_ref(),
                 layout: &layout,
-                goes_on: &|| desk.goes_on(),
+                goes_on: &|| monitor.goes_on(),
             };
             let html = page.html()?;
             io::write_file(path, |file| file.write_all(html.as_bytes()))

@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 use crate::data::Data;
 use crate::model::{Model, versions};
 use crate::settings::params;
-use crate::work::{Audience, run};
+use crate::work::{Listeners, run};
 
 /// Fits by the whole recipe.
 #[pyfunction]
@@ -23,9 +23,9 @@ pub fn fit_by_recipe(
     let params = params(settings)?;
     let every_step = None;
     let data = &data.dataset;
-    run(py, threads, &Audience { show, every_step }, |desk| {
+    run(py, threads, &Listeners { show, every_step }, |monitor| {
         let recipe = Recipe::default();
-        let found = fit_model(&params, data, &recipe, Runtime::watched_by(desk))?;
+        let found = fit_model(&params, data, &recipe, Runtime::watched_by(monitor))?;
         let record = [
             ("versions".to_owned(), versions()?),
             ("robust".to_owned(), json!(found.summary)),

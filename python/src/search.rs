@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::data::Data;
 use crate::errors::{Keywords, exception};
 use crate::settings::unchecked;
-use crate::work::{Audience, run};
+use crate::work::{Listeners, run};
 
 /// Chooses among candidates; everything that was found, as JSON.
 #[pyfunction]
@@ -31,8 +31,8 @@ pub fn select_settings(
         .map_err(|error| PyValueError::new_err(format!("search: {error}")))?;
     let search = search_for(&base, &wanted).map_err(exception)?;
     let every_step = None;
-    run(py, threads, &Audience { show, every_step }, |desk| {
-        let found = select(&base, &data.dataset, &search, Runtime::watched_by(desk))?;
+    run(py, threads, &Listeners { show, every_step }, |monitor| {
+        let found = select(&base, &data.dataset, &search, Runtime::watched_by(monitor))?;
         let mut json = json!(found);
         let warnings = found.warnings.iter().map(|warning| warning.told(&Keywords));
         json["warnings"] = warnings.collect::<Vec<_>>().into();

@@ -22,7 +22,7 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// Who is told how work goes on.
 #[derive(Default)]
-pub struct Audience {
+pub struct Listeners {
     /// Called now and then with what was done, of how much, and with the
     /// record of a step, if it was one.
     pub show: Option<Py<PyAny>>,
@@ -44,13 +44,13 @@ enum Message {
 }
 
 /// Where work reports, from any of its threads.
-pub struct Desk {
+pub struct WorkMonitor {
     stopped: AtomicBool,
     latest: Mutex<Option<News>>,
     messages: Option<Mutex<Sender<Message>>>,
 }
 
-impl Monitor for Desk {
+impl Monitor for WorkMonitor {
     fn after(&self, event: Event<'_>) -> bool {
         match event {
             Event::Step { record, most } => self.step(record, most),
@@ -61,7 +61,7 @@ impl Monitor for Desk {
     }
 }
 
-impl Desk {
+impl WorkMonitor {
     /// Reports a step of a fit.
     fn step(&self, record: &Record, all: usize) {
         let news = News {
@@ -110,18 +110,18 @@ impl Desk {
 pub fn run<T: Send>(
     py: Python<'_>,
     threads: Option<usize>,
-    audience: &Audience,
-    work: impl FnOnce(&Desk) -> Result<T> + Send,
+    listeners: &Listeners,
+    work: impl FnOnce(&WorkMonitor) -> Result<T> + Send,
 ) -> PyResult<T> {
     linkproof::instructions().map_err(exception)?;
     let (sender, messages) = channel();
-    let wants_steps = audience.every_step.is_some();
-    let desk = Desk {
+    let wants_steps = listeners.every_step.is_some();
+    let monitor = WorkMonitor {
         stopped: AtomicBool::new(false),
         latest: Mutex::new(None),
         messages: wants_steps.then(|| Mutex::new(sender.clone())),
     };
-    let desk = &desk;
+    let monitor = &monitor;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads.unwrap_or(0))
         .build()
@@ -130,9 +130,9 @@ pub fn run<T: Send>(
         thread::scope(|scope| {
             let worker = scope.spawn(move || {
                 let _end = End(sender);
-                pool.install(|| work(desk))
+                pool.install(|| work(monitor))
             });
-            let failure = listen(&messages, desk, audience);
+            let failure = listen(&messages, monitor, listeners);
             (worker.join(), failure)
         })
     });
@@ -161,9 +161,9 @@ pub fn quietly<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
-    run(py, threads, &Audience::default(), |desk| {
+    run(py, threads, &Listeners::default(), |monitor| {
         let found = work()?;
-        match desk.goes_on() {
+        match monitor.goes_on() {
             true => Ok(found),
             false => Err(Error::Interrupted { step: 0 }),
         }
@@ -171,7 +171,11 @@ pub fn quietly<T: Send>(
 }
 
 /// Serves the work until it is done; what a signal or a callback raised.
-fn listen(messages: &Receiver<Message>, desk: &Desk, audience: &Audience) -> Option<PyErr> {
+fn listen(
+    messages: &Receiver<Message>,
+    monitor: &WorkMonitor,
+    listeners: &Listeners,
+) -> Option<PyErr> {
     let mut failure = None;
     let mut last = Instant::now();
     loop {
@@ -184,18 +188,18 @@ fn listen(messages: &Receiver<Message>, desk: &Desk, audience: &Audience) -> Opt
         let tick = last.elapsed() >= TICK;
         if failure.is_none() && (tick || step.is_some()) {
             let heard = Python::attach(|py| {
-                if let (Some((news, _)), Some(callback)) = (&step, &audience.every_step) {
+                if let (Some((news, _)), Some(callback)) = (&step, &listeners.every_step) {
                     callback.call1(py, (news.record(py)?,))?;
                 }
                 if tick {
                     py.check_signals()?;
-                    show(py, desk, audience)?;
+                    show(py, monitor, listeners)?;
                 }
                 Ok(())
             });
             if let Err(error) = heard {
                 failure = Some(error);
-                desk.stopped.store(true, Ordering::Relaxed);
+                monitor.stopped.store(true, Ordering::Relaxed);
             }
         }
         if tick {
@@ -208,8 +212,8 @@ fn listen(messages: &Receiver<Message>, desk: &Desk, audience: &Audience) -> Opt
     }
 }
 
-fn show(py: Python<'_>, desk: &Desk, audience: &Audience) -> PyResult<()> {
-    if let (Some(show), Some(news)) = (&audience.show, desk.latest()) {
+fn show(py: Python<'_>, monitor: &WorkMonitor, listeners: &Listeners) -> PyResult<()> {
+    if let (Some(show), Some(news)) = (&listeners.show, monitor.latest()) {
         let record = news.step.is_some().then(|| news.record(py)).transpose()?;
         show.call1(py, (news.done, news.all, record))?;
     }

@@ -186,6 +186,7 @@ const IMPORTS: [(&str, &[&str]); 25] = [
             "data::transform",
             "engine::runtime",
             "error",
+            "measure",
             "model",
             "model::folds",
             "params",

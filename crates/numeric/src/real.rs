@@ -19,9 +19,18 @@ pub use panels::{Pieces, Target, multiply_panel, pack_panel, panel_width};
 pub use reduce::{range, sum, sum_of_products};
 pub use register::{Register, Task};
 
+/// Nobody else's numbers are [`Real`]: formulas know the precision of these two.
+mod sealed {
+    /// Of `f32` and `f64`.
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
 /// `f32` or `f64`.
 pub trait Real:
-    Copy
+    sealed::Sealed
+    + Copy
     + Send
     + Sync
     + 'static
@@ -47,10 +56,6 @@ pub trait Real:
     const IS_SINGLE: bool;
     /// Above this argument `exp` is infinite.
     const EXP_MAX: f64;
-    /// Up to this value of `(1 + beta) s` solvers follow a score; beyond it
-    /// they continue it linearly.
-    const SCORE_CAP: f64;
-
     /// The relative size of rounding errors in a sum over pairs.
     const ROUNDING: f64;
 
@@ -90,14 +95,13 @@ pub trait Real:
 }
 
 macro_rules! real {
-    ($float:ident, $magic:expr, $shift:expr, $bias:expr, $low:expr, $high:expr, $cap:expr, $rounding:expr,
+    ($float:ident, $magic:expr, $shift:expr, $bias:expr, $low:expr, $high:expr, $rounding:expr,
      $ln2_high:expr, $ln2_low:expr, $from_f32:expr, $from_f64:expr, $coefficients:expr, $avx2:ident, $avx512:ident) => {
         impl Real for $float {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const IS_SINGLE: bool = size_of::<$float>() == 4;
             const EXP_MAX: f64 = $high;
-            const SCORE_CAP: f64 = $cap;
             const ROUNDING: f64 = $rounding;
 
             fn from_f32(values: &[f32]) -> Option<&[Self]> {
@@ -201,7 +205,6 @@ real!(
     127 << 23,
     -87.0,
     88.37,
-    40.0,
     1e-7,
     0.693_145_75,
     1.428_606_8e-6,
@@ -227,7 +230,6 @@ real!(
     1023 << 52,
     -708.0,
     709.0,
-    200.0,
     1e-14,
     0.693_147_180_369_123_8,
     1.908_214_929_270_587_7e-10,

@@ -23,6 +23,17 @@ pub struct DataView {
 }
 
 /// Everything a fit needs.
+///
+/// ```
+/// use linkproof::{Dataset, Features, Graph, Matrix};
+///
+/// let graph = Graph::from_rows(2, &[(0, 1, 1.0)])?;
+/// let features = Features::new(Matrix::dense(3, 2, vec![1.0, 0.0, 0.9, 0.1, 0.0, 1.0])?);
+/// // The third node has a data vector and no link.
+/// let data = Dataset::new(graph, features)?;
+/// assert_eq!(data.n_nodes(), 3);
+/// # Ok::<(), linkproof::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Dataset {
     ids: Ids,

@@ -195,6 +195,16 @@ impl Sparse {
 }
 
 /// Dense or sparse.
+///
+/// ```
+/// use linkproof::Matrix;
+///
+/// let dense = Matrix::dense(2, 3, vec![1.0, 0.0, 0.0, 0.0, 0.5, 0.0])?;
+/// // The same by rows of (column, value): where each row starts, columns, values.
+/// let sparse = Matrix::sparse(3, vec![0, 1, 2], vec![0, 1], vec![1.0, 0.5])?;
+/// assert_eq!(dense.n_columns(), sparse.n_columns());
+/// # Ok::<(), linkproof::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub enum Matrix {
     /// All entries.
@@ -409,6 +419,14 @@ fn not_finite(row: usize, column: usize, value: f64) -> Error {
 }
 
 /// Data vectors together with the ids of their nodes.
+///
+/// ```
+/// use linkproof::{Features, Matrix};
+///
+/// let features = Features::new(Matrix::dense(2, 2, vec![1.0, 0.0, 0.0, 1.0])?);
+/// assert_eq!(features.ids().name(1), "1");
+/// # Ok::<(), linkproof::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Features {
     ids: Ids,

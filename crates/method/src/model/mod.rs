@@ -132,6 +132,19 @@ pub struct ModelParts {
 }
 
 /// A fitted model.
+///
+/// ```
+/// use linkproof::{Dataset, Graph, Params};
+///
+/// let links = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0), (3, 4, 1.0), (4, 5, 1.0), (3, 5, 1.0)];
+/// let data = Dataset::from_links(Graph::from_rows(6, &links)?)?;
+/// let params = Params { dim: 2, ridge: 0.1, ..Default::default() }.check()?;
+/// let fitted = linkproof::fit(&params, &data)?;
+/// assert_eq!(fitted.row(0).len(), 2);
+/// // Linked nodes are expected to be linked.
+/// assert!(fitted.mu(0, 1) > fitted.mu(0, 4));
+/// # Ok::<(), linkproof::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Fitted {
     parts: ModelParts,

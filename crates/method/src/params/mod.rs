@@ -98,6 +98,16 @@ impl Encoder {
 }
 
 /// Settings that passed [`Params::check`]: those of [`Common`], a score and encoders.
+///
+/// ```
+/// use linkproof::params::{Params, Score};
+///
+/// let checked = Params { beta: 0.5, ..Default::default() }.check()?;
+/// assert_eq!(checked.score(), Score::Moment { beta: 0.5 });
+/// let error = Params { beta: -1.0, ..Default::default() }.check().unwrap_err();
+/// assert_eq!(error.to_string(), "beta must be between 0 and 10, but is -1");
+/// # Ok::<(), linkproof::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct CheckedParams {
     given: Params,

@@ -40,9 +40,13 @@ const SHARE: f64 = 0.1;
 /// small weights.
 const REACH: f64 = 12.0;
 
+/// Up to this value of `(1 + beta) s` solvers follow a score in single and in double
+/// precision; beyond it they continue it linearly.
+const LARGEST: [f64; 2] = [40.0, 200.0];
+
 /// The caps of a score in the precision `T`.
 pub(super) fn caps<T: Real>(score: &Score) -> (Caps, LinkCap) {
-    let largest = T::SCORE_CAP / (1.0 + score.beta);
+    let largest = LARGEST[usize::from(!T::IS_SINGLE)] / (1.0 + score.beta);
     match &score.formula {
         Formula::Moment => (Caps { unlinked: largest }, LinkCap::At(largest)),
         Formula::Probability(table) => {

@@ -189,6 +189,22 @@ impl Selection {
 
 /// Chooses among candidates by cross-validation; `base` has the settings that
 /// they share.
+///
+/// ```
+/// use linkproof::select::{Grid, Search};
+/// use linkproof::{Dataset, Graph, Params, Runtime};
+///
+/// // Two rings of nodes.
+/// let ring = |first: u32| (0..40u32).map(move |k| (first + k, first + (k + 1) % 40, 1.0));
+/// let links: Vec<_> = ring(0).chain(ring(40)).collect();
+/// let data = Dataset::from_links(Graph::from_rows(80, &links)?)?;
+/// let base = Params { dim: 2, steps: Some(20), ..Default::default() };
+/// let grid = Grid { betas: vec![0.1], ridges: vec![1.0, 10.0], ..Grid::around(&base) };
+/// let search = Search { grid, folds: 2, ..Search::around(&base) };
+/// let found = linkproof::select(&base, &data, &search, Runtime::default())?;
+/// assert!([1.0, 10.0].contains(&found.chosen.ridge));
+/// # Ok::<(), linkproof::Error>(())
+/// ```
 pub fn select(
     base: &Params,
     data: &Dataset,

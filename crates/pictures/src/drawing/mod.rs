@@ -1,7 +1,7 @@
 //! Pictures: a list of shapes, written as SVG and as PNG from the same list.
 //!
 //! ```
-//! use linkproof::drawing::{Axis, Chart, Series};
+//! use linkproof_pictures::drawing::{Axis, Chart, Series};
 //!
 //! let chart = Chart {
 //!     title: "Purity under false links".into(),

@@ -70,7 +70,7 @@ pub const NEIGHBORS_UP_TO: usize = 20_000;
 /// where it returns `false`, the layout ends with [`Error::Interrupted`].
 ///
 /// ```
-/// use linkproof::layout::{Method, layout};
+/// use linkproof_pictures::layout::{Method, layout};
 ///
 /// let y = [0.0, 0.0, 1.0, 3.0, 3.0, 1.0, 6.0, 6.1, 1.0];
 /// let layout = layout(&y, 3, 3, Some(Method::Principal), 0, &mut |_, _| true)?;

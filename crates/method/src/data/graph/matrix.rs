@@ -25,8 +25,8 @@ impl Graph {
     /// `A + A^T`, `Max` the larger one, `First` that above the diagonal.
     ///
     /// ```
-    /// use linkproof::graph::{Compressed, Graph};
-    /// use linkproof::ids::Ids;
+    /// use linkproof::data::graph::{Compressed, Graph};
+    /// use linkproof::data::ids::Ids;
     ///
     /// let matrix = Compressed { offsets: &[0i32, 1, 2], columns: &[1i32, 0], weights: &[2.5f32, 2.5] };
     /// let graph = Graph::from_matrix(Ids::Rows(2), matrix, Default::default())?;

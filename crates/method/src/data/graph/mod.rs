@@ -76,6 +76,15 @@ pub struct LinkCounts {
 }
 
 /// A symmetric graph. Each pair is stored once, under its smaller row.
+///
+/// ```
+/// use linkproof::Graph;
+///
+/// let graph = Graph::from_rows(3, &[(0, 1, 2.0), (1, 2, 1.0)])?;
+/// assert_eq!((graph.n_nodes(), graph.n_links()), (3, 2));
+/// assert_eq!(graph.weight(0, 1), Some(2.0));
+/// # Ok::<(), linkproof::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Graph {
     ids: Ids,

@@ -38,7 +38,7 @@ impl<T: Real> Evaluation<T> {
 ///
 /// ```
 /// use linkproof::Graph;
-/// use linkproof::objective::evaluate;
+/// use linkproof::engine::objective::evaluate;
 /// use linkproof::params::ScoreKind;
 /// use linkproof::score::Score;
 ///

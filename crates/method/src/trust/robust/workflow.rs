@@ -21,6 +21,30 @@ pub struct RobustFit {
 
 /// Fits by the whole recipe. The runtime hears of the fits that judge links, over
 /// all stages.
+///
+/// ```
+/// use linkproof::trust::robust::{Recipe, fit_model};
+/// use linkproof::{Dataset, Features, Graph, Matrix, Params, Runtime};
+///
+/// // Two groups, and a link between them.
+/// let group = |node: u32| node % 2;
+/// let mut links: Vec<(u32, u32, f64)> = (0..60)
+///     .flat_map(|a| [2, 4, 6].map(|step| (a, (a + step) % 60, 1.0)))
+///     .collect();
+/// links.push((0, 31, 1.0));
+/// let vectors = (0..60).flat_map(|node| {
+///     (0..8).map(move |column| f64::from(column % 2 == group(node)) + 0.01 * f64::from(node % 7))
+/// });
+/// let data = Dataset::new(
+///     Graph::from_rows(60, &links)?,
+///     Features::new(Matrix::dense(60, 8, vectors.collect::<Vec<_>>())?),
+/// )?;
+/// let params = Params { dim: 2, ..Default::default() }.check()?;
+/// let found = fit_model(&params, &data, &Recipe::default(), Runtime::default())?;
+/// assert_eq!(found.model.n_nodes(), 60);
+/// assert!(found.summary.trust.share_false < 0.5);
+/// # Ok::<(), linkproof::Error>(())
+/// ```
 pub fn fit_model(
     params: &CheckedParams,
     data: &Dataset,
