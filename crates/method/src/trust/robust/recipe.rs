@@ -72,7 +72,7 @@ impl Default for Recipe {
             walks: 4,
             rounds: 2,
             averaging: Averaging::Gate,
-            threshold: 1.0,
+            threshold: 0.985,
         }
     }
 }
