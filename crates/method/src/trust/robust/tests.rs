@@ -164,6 +164,9 @@ fn new_nodes_come_near_to_those_they_are_linked_to_unless_the_link_is_absurd() {
         "links that nobody believes"
     );
     assert_eq!(found.by_links, 1);
+    let backwards: Vec<NewLink> = links.iter().rev().copied().collect();
+    let turned = embed_new(&model, 0, &features, Some(&backwards)).unwrap();
+    assert_eq!(turned.embeddings, found.embeddings, "the order of links");
     for wrong in [link(2, 0), link(0, 600)] {
         assert!(embed_new(&model, 0, &features, Some(&[wrong])).is_err());
     }

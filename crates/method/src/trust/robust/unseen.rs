@@ -197,13 +197,14 @@ impl<'a> NewJudge<'a> {
 
     /// How far links are believed.
     fn believe(&self, links: &[NewLink]) -> Vec<f64> {
-        let mut random = ChaCha8Rng::seed_from_u64(self.model.params().seed);
-        random.set_stream(0x6e65_7773);
-        let mut believe = |link: &NewLink| {
-            let of_view = match link.end {
-                End::Known(row) => self.model.node_views()[row as usize] as usize,
-                End::New(_) => self.view,
+        let believe = |link: &NewLink| {
+            let (of_view, end) = match link.end {
+                End::Known(row) => (self.model.node_views()[row as usize] as usize, row),
+                End::New(row) => (self.view, !row),
             };
+            // Decoys of its own, in whatever order links are listed.
+            let mut random = ChaCha8Rng::seed_from_u64(self.model.params().seed ^ 0x6e65_7773);
+            random.set_stream(u64::from(link.row) << 32 | u64::from(end));
             let (seen, others) = (self.see(link.row, link.end), &self.members[of_view]);
             let mut above = [0.5f64; 2];
             for _ in 0..DECOYS {
@@ -229,7 +230,7 @@ impl<'a> NewJudge<'a> {
             let odds = base / (1.0 - base) * self.odds_of(link.weight);
             odds / (1.0 + odds)
         };
-        links.iter().map(&mut believe).collect()
+        links.iter().map(believe).collect()
     }
 
     /// What a weight multiplies the odds by: as that of the link whose weight is

@@ -28,16 +28,25 @@ pub(crate) fn average_new(
 ) -> (Vec<f32>, Vec<bool>) {
     let dim = known.dim;
     let n_new = encoded.len() / dim;
-    let mut degrees = vec![1.0; n_new];
     let mut neighbors: Vec<Vec<(End, f64)>> = vec![Vec::new(); n_new];
     for (link, &weight) in links.iter().zip(weights) {
-        degrees[link.row as usize] += weight;
         neighbors[link.row as usize].push((link.end, weight));
         if let End::New(other) = link.end {
-            degrees[other as usize] += weight;
             neighbors[other as usize].push((End::New(link.row), weight));
         }
     }
+    // Sums do not depend on the order in which links are listed.
+    for neighbors in &mut neighbors {
+        neighbors.sort_by_key(|(end, _)| match *end {
+            End::Known(row) => (false, row),
+            End::New(row) => (true, row),
+        });
+    }
+    let of_row = |neighbors: &Vec<(End, f64)>| {
+        let weights = neighbors.iter().map(|&(_, weight)| weight);
+        weights.fold(1.0, |sum, weight| sum + weight)
+    };
+    let degrees: Vec<f64> = neighbors.iter().map(of_row).collect();
     let mut current = encoded.to_vec();
     for level in known.levels {
         let mut next = Vec::with_capacity(current.len());
