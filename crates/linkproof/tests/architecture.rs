@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const CRATES: [(&str, &[&str]); 7] = [
     ("numeric", &[]),
     ("method", &["numeric"]),
-    ("files", &["method", "numeric"]),
+    ("files", &["method"]),
     ("pictures", &["method", "numeric"]),
     ("lab", &["files", "method", "numeric", "pictures"]),
     ("linkproof", &["files", "method"]),
