@@ -171,9 +171,9 @@ pub fn words(selection: &Selection) -> String {
 /// The choice in a few words.
 pub fn in_words(selection: &Selection) -> String {
     let chosen = &selection.chosen;
-    let beta = match chosen.score {
-        ScoreKind::Likelihood => String::new(),
-        _ => format!(" with beta {}", chosen.beta),
+    let beta = match chosen.score.reads_beta() {
+        false => String::new(),
+        true => format!(" with beta {}", chosen.beta),
     };
     format!("{} score{beta}, ridge {}", chosen.score, chosen.ridge)
 }

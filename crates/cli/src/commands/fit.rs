@@ -289,8 +289,8 @@ fn summary(
         counted(fitted.dim(), "dimension"),
         params.score,
     );
-    if params.score != linkproof::params::ScoreKind::Likelihood {
-        let _ = write!(text, " with beta {}", params.beta);
+    for (param, value) in params.of_score() {
+        let _ = write!(text, " with {param} {value}");
     }
     let about = |is_estimated| if is_estimated { "about " } else { "" };
     let _ = write!(

@@ -56,10 +56,11 @@ pub struct ObjectiveArgs {
 /// Runs the command.
 pub fn run(args: &ObjectiveArgs, session: &Session) -> anyhow::Result<()> {
     let params = Params {
+        score: args.score,
         beta: args.beta,
         ..Params::default()
     };
-    params.check()?;
+    let score = params.check()?.score();
     if !args.gamma.is_finite() {
         return Err(Error::argument("gamma", "a finite number", args.gamma).into());
     }
@@ -74,8 +75,8 @@ pub fn run(args: &ObjectiveArgs, session: &Session) -> anyhow::Result<()> {
     }
     let graph = read_graph(args, n)?;
     match args.precision {
-        Precision::F32 => evaluate_in(args, session, &single(y), dim, &graph),
-        Precision::F64 => evaluate_in(args, session, &double(y), dim, &graph),
+        Precision::F32 => evaluate_in(args, session, &single(y), dim, (&graph, &score)),
+        Precision::F64 => evaluate_in(args, session, &double(y), dim, (&graph, &score)),
     }
 }
 
@@ -99,12 +100,11 @@ fn evaluate_in<T: Real + NpyNumber>(
     session: &Session,
     y: &[T],
     dim: usize,
-    graph: &Graph,
+    (graph, score): (&Graph, &Score),
 ) -> anyhow::Result<()> {
-    let score = Score::new(args.score, args.beta);
     let clock = Instant::now();
     let with_gradient = args.gradient.is_some();
-    let found = evaluate(y, dim, graph, args.gamma, &score, with_gradient)?;
+    let found = evaluate(y, dim, graph, args.gamma, score, with_gradient)?;
     let seconds = clock.elapsed().as_secs_f64();
     if !found.is_finite() {
         bail!(

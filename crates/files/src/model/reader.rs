@@ -12,13 +12,12 @@ use super::files::{
 use linkproof_method::data::features::{Matrix, Values};
 use linkproof_method::data::graph::{Graph, Link, LinkRules};
 use linkproof_method::data::ids::Ids;
-use linkproof_method::engine::encoder::{Network, Statistics};
+use linkproof_method::engine::encoder::{Network, NetworkSpec, Statistics};
 use linkproof_method::engine::pairs::ViewMatrix;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::model::{
     Averaged, Believed, Classes, FitReport, Fitted, FittedView, ModelParts, Neighborhood,
 };
-use linkproof_method::params::EncoderKind;
 
 /// What a folder and a piece of memory hold in different ways.
 pub(super) struct Rest {
@@ -97,7 +96,8 @@ impl<'a> Reader<'a> {
             None => None,
         };
         let spec = rest.views.first().map(|view| view.network.spec());
-        let spec = spec.filter(|spec| params.propagate > 0 && spec.kind != EncoderKind::Table);
+        let reads = |spec: &&NetworkSpec| spec.encoder.kind.reads_vectors();
+        let spec = spec.filter(|spec| params.propagate > 0 && reads(spec));
         let neighborhood = spec.map(|spec| self.neighborhood(&rest.ids, spec.inputs));
         let believed = match described.believed {
             Some(about) => {
@@ -253,10 +253,7 @@ impl<'a> Reader<'a> {
         // The shape is believed only where the file can hold its weights.
         let (spec, size) = (&described.spec, self.size);
         let mut widths = vec![spec.inputs];
-        if spec.kind == EncoderKind::Mlp {
-            widths.extend(&spec.hidden);
-        }
-        widths.push(spec.outputs);
+        widths.extend(spec.layers().iter().map(|layer| layer.outputs));
         let weights: u128 = widths
             .windows(2)
             .map(|pair| pair[0] as u128 * pair[1] as u128)

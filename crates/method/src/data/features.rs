@@ -7,7 +7,7 @@ use crate::data::buffer::Buffer;
 use crate::data::ids::Ids;
 use crate::error::{Error, Result};
 
-/// Numbers in the precision in which they came.
+/// Numbers in the precision in which they came ([example](Matrix)).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
     /// Single precision.
@@ -58,7 +58,7 @@ impl From<Vec<f64>> for Values {
     }
 }
 
-/// Where the rows of a sparse matrix start, and where the last one ends.
+/// Where the rows of a sparse matrix start, and where the last one ends ([example](Matrix)).
 #[derive(Debug, Clone)]
 pub enum Offsets {
     /// As this machine counts memory.
@@ -108,7 +108,7 @@ impl PartialEq for Offsets {
     }
 }
 
-/// A matrix with all its entries, row after row.
+/// A matrix with all its entries, row after row ([example](Matrix)).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dense {
     n_columns: usize,
@@ -139,7 +139,7 @@ impl Dense {
 }
 
 /// A matrix that stores only some entries, rows compressed (CSR); the columns
-/// of a row ascend and do not repeat.
+/// of a row ascend and do not repeat ([example](Matrix)).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sparse {
     n_columns: usize,

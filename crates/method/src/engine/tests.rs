@@ -386,7 +386,7 @@ fn settings_that_no_encoder_reads_are_named() {
     };
     let expected = |param| Note::Unused {
         param,
-        why: Unused::NoMlp,
+        why: Unused::Encoders,
     };
     let of_mlp = [Param::OutputActivation, Param::BatchNorm, Param::Dropout];
     assert_eq!(notes(None), of_mlp.map(expected));

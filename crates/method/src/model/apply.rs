@@ -13,7 +13,7 @@ use crate::params::Precision;
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
 
-/// A node and its expected weight with another.
+/// A node and its expected weight with another ([example](super::Fitted)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Neighbor {
     /// Its row.

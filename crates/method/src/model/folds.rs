@@ -14,7 +14,7 @@ use crate::engine::solve::solve;
 use crate::engine::{Engine, Plan};
 use crate::error::{Error, Remedy, Result};
 use crate::model::held_out_pairs;
-use crate::params::{CheckedParams, Encoder, OptimizerKind, Precision, ScoreKind};
+use crate::params::{CheckedParams, OptimizerKind, Param, Precision, ScoreKind};
 use crate::schema::choice;
 use crate::score::Score;
 use linkproof_numeric::real::Real;
@@ -89,7 +89,7 @@ impl Folds {
     pub fn check(self, data: &Dataset, params: &CheckedParams) -> Result<()> {
         let is_table = |view: &&DataView| {
             let encoder = params.encoder(&view.name, view.matrix.is_some());
-            matches!(encoder, Ok(Encoder::Table))
+            encoder.is_ok_and(|encoder| !encoder.kind.reads_vectors())
         };
         let table = data.views().iter().find(is_table);
         if let (HoldOut::Nodes, Some(view)) = (self.hold_out, table) {
@@ -116,6 +116,13 @@ impl Folds {
 
 /// The score by which fits of any kind are compared on pairs that they did not
 /// see.
+///
+/// ```
+/// use linkproof::model::folds::Criterion;
+///
+/// let criterion: Criterion = "moment:1".parse().unwrap();
+/// assert_eq!((criterion.beta, criterion.to_string().as_str()), (1.0, "moment:1"));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Criterion {
     /// The score.
@@ -144,9 +151,9 @@ impl Criterion {
 
 impl fmt::Display for Criterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.score {
-            ScoreKind::Likelihood => write!(f, "likelihood"),
-            score => write!(f, "{score}:{}", self.beta),
+        match self.score.reads_beta() {
+            false => write!(f, "{}", self.score),
+            true => write!(f, "{}:{}", self.score, self.beta),
         }
     }
 }
@@ -161,19 +168,21 @@ impl FromStr for Criterion {
             None => (text, None),
         };
         let score: ScoreKind = score.parse()?;
-        let beta = match (score, beta) {
-            (ScoreKind::Likelihood, None) => 0.0,
-            (ScoreKind::Likelihood, Some(_)) => {
-                return Err("the likelihood has no exponent; expected 'likelihood'".to_owned());
+        let beta = match (score.reads_beta(), beta) {
+            (false, None) => 0.0,
+            (false, Some(_)) => {
+                return Err(format!(
+                    "the {score} score has no exponent; expected '{score}'"
+                ));
             }
-            (_, None) => 0.5,
-            (_, Some(beta)) => beta
-                .parse()
-                .ok()
-                .filter(|beta| (0.0..=10.0).contains(beta))
-                .ok_or_else(|| {
+            (true, None) => 0.5,
+            (true, Some(beta)) => {
+                let number = beta.parse().ok();
+                let number = number.filter(|&beta| Param::Beta.setting().range.holds(beta));
+                number.ok_or_else(|| {
                     format!("'{beta}' is no exponent; expected a number from 0 to 10")
-                })?,
+                })?
+            }
         };
         Ok(Criterion { score, beta })
     }

@@ -135,7 +135,7 @@ fn columns(grid: &Grid) -> Result<Vec<(ScoreKind, f64)>> {
     betas.sort_by(f64::total_cmp);
     let mut columns: Vec<(ScoreKind, f64)> = Vec::new();
     for &score in &grid.scores {
-        if score == ScoreKind::Likelihood {
+        if !score.reads_beta() {
             columns.push((score, 0.0));
         } else if betas.is_empty() {
             let accepted = format!("a list of at least one value for the {score} score");
@@ -147,11 +147,7 @@ fn columns(grid: &Grid) -> Result<Vec<(ScoreKind, f64)>> {
             }));
         }
     }
-    let place = |score: ScoreKind| match score {
-        ScoreKind::Likelihood => 0,
-        ScoreKind::Moment => 1,
-        ScoreKind::Probability => 2,
-    };
+    let place = |score: ScoreKind| (score.reads_beta(), score);
     columns.sort_by(|a, b| place(a.0).cmp(&place(b.0)).then(a.1.total_cmp(&b.1)));
     columns.dedup();
     Ok(columns)

@@ -11,9 +11,7 @@ use rayon::prelude::*;
 
 use super::{Evaluator, Gradient, Workspace};
 use crate::engine::SweepPart;
-use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, ListedPairs, PairTerm, Part, Sums, TileShare, ViewMatrix,
-};
+use crate::engine::pairs::{EmbeddedRows, ListedPairs, PairTerm, Sums, ViewMatrix};
 use linkproof_numeric::real::{Real, add_scaled, dot};
 
 /// Rows whose links one task gathers.
@@ -40,17 +38,9 @@ impl<T: Real> Evaluator<'_, T> {
             gamma: &gamma,
         };
         let scale = self.sweep_scale(part);
-        let pairs = AllPairs {
-            rows: &workspace.views,
-            scale: &scale,
-            nodes: &workspace.nodes,
-            split: problem.data.split.map(|split| (split, Part::Training)),
-            watched: false,
-            share: TileShare::WHOLE,
-        };
-        let slopes = &mut workspace.slopes;
-        let mut sums = self.pairs_of_step(&embedded, &pairs, slopes);
-        let nodes = &workspace.nodes;
+        let (nodes, slopes) = (&workspace.nodes, &mut workspace.slopes);
+        let all = (workspace.views.as_slice(), &scale);
+        let mut sums = self.pairs_of_step(&embedded, all, nodes, slopes);
         let links = (&self.links, PairTerm::Correction, 1.0);
         sums.add_corrections(&self.listed_of(links, theta, nodes, &embedded, slopes));
         if let Some(aside) = &self.aside {
