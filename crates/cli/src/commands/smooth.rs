@@ -77,7 +77,7 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         )
         .into());
     }
-    let new = args.new.read(&model, &args.judged.rules.options())?;
+    let new = args.new.read(&model, &args.judged.rules.rules())?;
     let new = new.as_ref();
     if new.is_some_and(|new| new.links.is_none() && !audit::has_vectors(&model, &data, new.view)) {
         return Err(Usage::new(

@@ -1,5 +1,6 @@
 //! A stored model taken apart, of which nothing is believed before it is checked.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -12,6 +13,7 @@ use super::files::{
 use linkproof_method::data::features::{Matrix, Values};
 use linkproof_method::data::graph::{Graph, Link, LinkRules};
 use linkproof_method::data::ids::Ids;
+use linkproof_method::engine::Real;
 use linkproof_method::engine::encoder::{Network, NetworkSpec, Statistics};
 use linkproof_method::engine::pairs::ViewMatrix;
 use linkproof_method::error::{Error, Result};
@@ -353,23 +355,12 @@ impl<'a> Reader<'a> {
 
 /// One list, in the precision of the first part.
 fn joined(parts: Vec<Values>) -> Values {
-    let length = parts.iter().map(Values::len).sum();
-    if let Some(Values::F64(_)) = parts.first() {
-        let mut all: Vec<f64> = Vec::with_capacity(length);
-        for part in &parts {
-            match part {
-                Values::F32(more) => all.extend(more.iter().map(|&x| f64::from(x))),
-                Values::F64(more) => all.extend_from_slice(more),
-            }
-        }
-        return all.into();
+    fn all<T: Real>(parts: &[Values]) -> Vec<T> {
+        let parts = parts.iter().map(Values::cast::<T>);
+        parts.flat_map(Cow::into_owned).collect()
     }
-    let mut all: Vec<f32> = Vec::with_capacity(length);
-    for part in &parts {
-        match part {
-            Values::F32(more) => all.extend_from_slice(more),
-            Values::F64(more) => all.extend(more.iter().map(|&x| x as f32)),
-        }
+    match parts.first() {
+        Some(Values::F64(_)) => all::<f64>(&parts).into(),
+        _ => all::<f32>(&parts).into(),
     }
-    all.into()
 }

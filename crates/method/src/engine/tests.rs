@@ -225,7 +225,9 @@ fn pairs_are_drawn_uniformly_over_the_pairs_of_views() {
             let sample = sampler.draw(step);
             let (first, all) = (sample.rows[0].len(), sample.rows.concat().len());
             let pairs = &sample.listed[1].0;
-            (first..all).map(|row| pairs.n_of(row)).sum::<usize>()
+            (first..all)
+                .map(|row| pairs.row(row).0.len())
+                .sum::<usize>()
         })
         .sum();
     // 9 x 6 pairs across, 36 inside the first view

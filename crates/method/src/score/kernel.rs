@@ -108,10 +108,7 @@ fn power_row<T: Real, const FMA: bool>(
             multiply_by(s, mask);
         }
         let slope = sum(s).to_f64();
-        let term = Term {
-            value: slope * inverse.to_f64(),
-            slope,
-        };
+        let term = Term::new(slope * inverse.to_f64(), slope);
         return (term, watched.to_f64() * inverse.to_f64());
     }
     let form = Power {
@@ -267,10 +264,7 @@ fn row<T: Real, const FMA: bool>(
     form: &impl Pay<T>,
 ) -> (Term, f64) {
     let mut values = [T::ZERO; SEGMENT];
-    let mut total = Term {
-        value: 0.0,
-        slope: 0.0,
-    };
+    let mut total = Term::ZERO;
     let mut watched = 0.0;
     let mut done = 0;
     for s in s.chunks_mut(SEGMENT) {

@@ -153,6 +153,21 @@ pub struct Term {
     pub slope: f64,
 }
 
+impl Term {
+    /// Nothing.
+    pub const ZERO: Term = Term::new(0.0, 0.0);
+
+    /// A value and its derivative.
+    #[inline(always)]
+    pub const fn new(value: f64, slope: f64) -> Term {
+        Term { value, slope }
+    }
+
+    fn plus(self, other: Term) -> Term {
+        Term::new(self.value + other.value, self.slope + other.slope)
+    }
+}
+
 /// A score with its settings.
 ///
 /// ```
@@ -234,37 +249,23 @@ impl Score {
         };
         let whole = continued(s, link_cap.of(w), |s| whole(&*self.formula, s, w));
         let all = self.unlinked(s);
-        Term {
-            value: whole.value - all.value,
-            slope: whole.slope - all.slope,
-        }
+        Term::new(whole.value - all.value, whole.slope - all.slope)
     }
 
     /// What a pair with weight `w` pays in all: `l(s; w)`.
     pub fn pair(&self, s: f64, w: f64) -> Term {
-        let all = self.unlinked(s);
-        let link = if w > 0.0 {
-            self.correction(s, w)
-        } else {
-            Term {
-                value: 0.0,
-                slope: 0.0,
-            }
+        let link = match w > 0.0 {
+            true => self.correction(s, w),
+            false => Term::ZERO,
         };
-        Term {
-            value: all.value + link.value + self.constant(),
-            slope: all.slope + link.slope,
-        }
+        let sum = self.unlinked(s).plus(link);
+        Term::new(sum.value + self.constant(), sum.slope)
     }
 }
 
 /// `l(s; w)` less the constant, for a link.
 fn whole(formula: &(impl Formula + ?Sized), s: f64, w: f64) -> Term {
-    let (all, link) = (formula.unlinked(s), formula.correction(s, w));
-    Term {
-        value: all.value + link.value,
-        slope: all.slope + link.slope,
-    }
+    formula.unlinked(s).plus(formula.correction(s, w))
 }
 
 /// `term` up to the cap; beyond, its tangent, or a constant where that would fall: what
@@ -275,10 +276,7 @@ fn continued(s: f64, cap: f64, term: impl Fn(f64) -> Term) -> Term {
     }
     let at_cap = term(cap);
     let slope = at_cap.slope.max(0.0);
-    Term {
-        value: at_cap.value + slope * (s - cap),
-        slope,
-    }
+    Term::new(at_cap.value + slope * (s - cap), slope)
 }
 
 /// `log w!`, for real `w`.

@@ -22,24 +22,16 @@ impl Formula for Moment {
     fn unlinked(&self, s: f64) -> Term {
         let a = self.growth();
         let slope = math::exp(a * s);
-        Term {
-            value: slope / a,
-            slope,
-        }
+        Term::new(slope / a, slope)
     }
 
     fn correction(&self, s: f64, w: f64) -> Term {
         let beta = self.beta;
         if beta == 0.0 {
-            return Term {
-                value: -w * s,
-                slope: -w,
-            };
+            return Term::new(-w * s, -w);
         }
-        Term {
-            value: -w * math::exp_m1(beta * s) / beta,
-            slope: -w * math::exp(beta * s),
-        }
+        let value = -w * math::exp_m1(beta * s) / beta;
+        Term::new(value, -w * math::exp(beta * s))
     }
 
     fn influence(&self, _: f64, mu: f64) -> f64 {

@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::Evaluator;
+use crate::data::graph::Adjacency;
 use crate::engine::Sample;
 use crate::engine::encoder::{Batch, Pass};
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, ListedPairs, PairTerm, Part, Sums, TileShare, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, PairTerm, Part, Sums, TileShare, ViewMatrix, listed_pairs,
 };
 use linkproof_numeric::real::{Real, add_scaled};
 
@@ -225,14 +226,14 @@ impl<T: Real> Evaluator<'_, T> {
         let view = &problem.encoders()[place];
         let block = sample.block[place];
         let drawn = sample.listed.iter();
-        let drawn: Vec<&ListedPairs> = drawn
+        let drawn: Vec<&Adjacency> = drawn
             .filter(|(_, term, _)| *term == PairTerm::Unlinked)
             .map(|(listed, _, _)| listed)
             .collect();
         let first: usize = sample.rows[..place].iter().map(Vec::len).sum();
         let times = |position: usize| -> usize {
             let row = first + position;
-            drawn.iter().map(|listed| listed.n_of(row)).sum()
+            drawn.iter().map(|listed| listed.row(row).0.len()).sum()
         };
         let expected = if block > 0 {
             block as f64 / view.rows.len() as f64

@@ -10,8 +10,9 @@
 use rayon::prelude::*;
 
 use super::{Evaluator, Gradient, Workspace};
+use crate::data::graph::Adjacency;
 use crate::engine::SweepPart;
-use crate::engine::pairs::{EmbeddedRows, ListedPairs, PairTerm, Sums, ViewMatrix};
+use crate::engine::pairs::{EmbeddedRows, PairTerm, Sums, ViewMatrix};
 use linkproof_numeric::real::{Real, add_scaled, dot};
 
 /// Rows whose links one task gathers.
@@ -106,7 +107,7 @@ impl<T: Real> Evaluator<'_, T> {
     /// end; adds the derivatives in the nodes' vectors.
     fn listed_of(
         &self,
-        (listed, term, factor): (&ListedPairs, PairTerm, f64),
+        (listed, term, factor): (&Adjacency, PairTerm, f64),
         theta: &[T],
         nodes: &[u32],
         embedded: &EmbeddedRows<'_, T>,
@@ -126,7 +127,7 @@ impl<T: Real> Evaluator<'_, T> {
                 {
                     let own = embedded.row(chunk * ROWS + place);
                     let d = data.view_of(node as usize);
-                    let (targets, weights) = listed.of_row(node as usize);
+                    let (targets, weights) = listed.row(node as usize);
                     for (&target, &weight) in targets.iter().zip(weights) {
                         let e = data.view_of(target as usize);
                         let view = &encoders[e];

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::factor::Factor;
 use super::sparse::{Compressed, weighted_rows};
-use crate::data::features::{Matrix, Values};
+use crate::data::features::Matrix;
 use linkproof_numeric::real::{Real, View, add_scaled};
 
 /// Rows of a product that one task computes, where it is split by rows.
@@ -87,29 +87,16 @@ impl<T: Real> Columns<T> {
     }
 }
 
-fn cast<T: Real>(values: &Values) -> Cow<'_, [T]> {
-    match values {
-        Values::F32(values) => match T::from_f32(values) {
-            Some(values) => Cow::Borrowed(values),
-            None => values.iter().map(|&x| T::of(f64::from(x))).collect(),
-        },
-        Values::F64(values) => match T::from_f64(values) {
-            Some(values) => Cow::Borrowed(values),
-            None => values.iter().map(|&x| T::of(x)).collect(),
-        },
-    }
-}
-
 impl<'a, T: Real> Input<'a, T> {
     /// The rows of a matrix; borrowed where the precision is the same.
     pub fn new(matrix: &'a Matrix) -> Input<'a, T> {
         match matrix {
             Matrix::Dense(dense) => Input::Dense {
                 n_columns: dense.n_columns(),
-                values: cast(dense.values()),
+                values: dense.values().cast(),
             },
             Matrix::Sparse(sparse) => {
-                let (offsets, values) = (sparse.offsets(), cast(sparse.values()));
+                let (offsets, values) = (sparse.offsets(), sparse.values().cast());
                 let entries = Compressed {
                     offsets: &offsets,
                     places: sparse.columns(),

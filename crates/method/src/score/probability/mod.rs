@@ -59,10 +59,7 @@ impl Formula for Probability {
         } else {
             -(p_link - p_zero) / beta
         };
-        Term {
-            value,
-            slope: -product(p_link, w - mu) - product(p_zero, mu),
-        }
+        Term::new(value, -product(p_link, w - mu) - product(p_zero, mu))
     }
 
     fn influence(&self, log_trust: f64, _: f64) -> f64 {

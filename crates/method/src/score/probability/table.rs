@@ -84,7 +84,7 @@ impl Table {
     pub fn evaluate(&self, s: f64) -> Term {
         if !(LOW..HIGH).contains(&s) {
             let (value, slope) = sums::unlinked(self.beta, s);
-            return Term { value, slope };
+            return Term::new(value, slope);
         }
         self.inside(s)
     }
@@ -95,10 +95,7 @@ impl Table {
         let cell = (place as usize).min(self.cells.len() - 1);
         let u = 2.0 * (place - cell as f64) - 1.0;
         let [value, slope] = &self.cells[cell];
-        Term {
-            value: horner(value, u),
-            slope: horner(slope, u),
-        }
+        Term::new(horner(value, u), horner(slope, u))
     }
 
     /// The caps of links, found once and kept with the table.
