@@ -12,17 +12,18 @@ use linkproof_method::data::graph::Graph;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::model::Fitted;
+use linkproof_method::trust::robust::embed_new;
 use linkproof_numeric::math;
 
 /// A stream of random numbers.
-struct Random(ChaCha8Rng);
+pub(crate) struct Random(pub(crate) ChaCha8Rng);
 
 impl Random {
-    fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    fn normals(&mut self, count: usize) -> Vec<f64> {
+    pub(crate) fn normals(&mut self, count: usize) -> Vec<f64> {
         (0..count)
             .map(|_| StandardNormal.sample(&mut self.0))
             .collect()
@@ -189,13 +190,14 @@ impl TwoViews {
         self.vectors[0].n_rows()
     }
 
-    /// Retrieval of the test things as a model embeds them, from their data
-    /// vectors alone.
+    /// Retrieval of the test things as a model recommends to embed them, from their
+    /// data vectors alone.
     pub fn judge(&self, model: &Fitted) -> Result<f64> {
         let rows: Vec<u32> = (self.known as u32..self.things() as u32).collect();
         let see = |view: usize| {
             let features = Features::new(self.vectors[view].select(&rows));
-            model.embed_view(model.view(Some(VIEW_NAMES[view]))?, &features, None)
+            let view = model.view(Some(VIEW_NAMES[view]))?;
+            Ok::<_, Error>(embed_new(model, view, &features, None)?.embeddings)
         };
         retrieval(&see(0)?, &see(1)?, rows.len())
     }
