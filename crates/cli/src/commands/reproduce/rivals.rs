@@ -176,13 +176,19 @@ impl Rivals {
             for _ in 0..rayon::current_num_threads() {
                 let (waiting, work) = (waiting.clone(), &work);
                 let (failures, tally) = (&failures, &tally);
-                scope.spawn(move || {
+                let judge_all = move || {
                     while let Some((task, answer)) = next(&waiting) {
                         if let Err(error) = judge(task, &answer, work, cells) {
                             fail(failures, &task.key, error.to_string());
                         }
                         tally.after(1.0);
                     }
+                };
+                // Threads of its own: those of this command may all be waiting here.
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+                scope.spawn(move || match pool {
+                    Ok(pool) => pool.install(judge_all),
+                    Err(_) => judge_all(),
                 });
             }
             read(answers, &open, &answered, &failures)
