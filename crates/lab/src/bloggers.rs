@@ -136,7 +136,7 @@ mod tests {
         let graph = made.data.graph();
         let n = made.labels.len() as f64;
         assert_eq!(2.0 * graph.n_links() as f64 / n, 60.0);
-        let same = |link: &linkproof_method::Link| {
+        let same = |link: &linkproof_method::data::graph::Link| {
             made.labels[link.src as usize] == made.labels[link.dst as usize]
         };
         let inside = graph.links().filter(same).count() as f64;

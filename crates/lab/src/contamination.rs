@@ -273,7 +273,6 @@ impl LinkedViews {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::planted::BlockModel;
     use crate::synthetic::{Noise, synthetic};
 
     #[test]
@@ -311,29 +310,5 @@ mod tests {
         );
         let clean = Damage::None.apply(&made.data, &made.labels, 2).unwrap();
         assert_eq!(clean.data.graph().n_links(), before.n_links());
-    }
-
-    #[test]
-    fn ends_are_drawn_as_asked() {
-        let made = BlockModel::default().make(3).unwrap();
-        let before = made.data.graph();
-        let degrees = before.degrees();
-        let rows = unit_rows(&made.data).unwrap();
-        let mean = |ends: Ends, of: &dyn Fn(u32, u32) -> f64| {
-            let found = add(&made.data, &made.labels, ends, 0.3, 1.0, 5).unwrap();
-            let wanted = (0.3 * before.n_links() as f64).round();
-            assert_eq!(found.false_links.len() as f64, wanted);
-            for &(a, b) in &found.false_links {
-                assert_ne!(made.labels[a as usize], made.labels[b as usize]);
-                assert_eq!(before.weight(a, b), None);
-            }
-            let sum: f64 = found.false_links.iter().map(|&(a, b)| of(a, b)).sum();
-            sum / wanted
-        };
-        let degree = |a: u32, b: u32| f64::from(degrees[a as usize] + degrees[b as usize]);
-        assert!(mean(Ends::ByDegree, &degree) > 1.5 * mean(Ends::Uniform, &degree));
-        let cosine = |a: u32, b: u32| product(&rows[a as usize], &rows[b as usize]);
-        assert!(mean(Ends::Alike, &cosine) > mean(Ends::Uniform, &cosine) + 0.2);
-        assert!(Column::named("u90").is_ok() && Column::named("u91").is_err());
     }
 }
