@@ -9,7 +9,7 @@ pub use crate::schema::{
     Activation, Common, EncoderKind, Group, Kind, Normalize, OptimizerKind, OutputActivation,
     Param, Params, Precision, Range, Sampler, ScoreKind, Setting, SolverKind, WeightTransform,
 };
-pub use note::{InUse, Note, Unused};
+pub use note::{InUse, Note, Unused, collapsed_in_words};
 
 use std::ops::Deref;
 

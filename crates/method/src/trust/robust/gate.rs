@@ -296,6 +296,15 @@ pub fn told_by_clusters(
     Ok(told.max(0.0))
 }
 
+/// What clusters of most of the columns themselves tell of those that are held back.
+pub fn told_by_vectors(matrix: &Matrix, seed: u64, time: usize) -> Result<f64> {
+    let back = held_back(matrix.n_columns(), seed, time);
+    let (targets, count) = components(&some_columns(matrix, |c| back[c])?, seed)?;
+    let (own, width) = components(&some_columns(matrix, |c| !back[c])?, seed)?;
+    let own: Vec<f32> = own.iter().map(|&x| x as f32).collect();
+    told_by_clusters(&own, width, &targets, count, seed)
+}
+
 /// What is to be told of nodes, and by how much each ridge misses it.
 struct Missed {
     total: Vec<f64>,

@@ -5,18 +5,15 @@ use serde::Serialize;
 
 use super::audited::numbers;
 use super::recipe::{Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, choose_ridge};
+use super::verdict::{ByWeight, Said, vectors_told};
 use crate::data::dataset::{DataView, Dataset};
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
-use crate::model::{Averaged, Believed, Fit, Fitted, FittedView};
+use crate::model::{Averaged, Believed, Fit, Fitted, FittedView, effective_rank};
 use crate::params::CheckedParams;
 use crate::trust::judge::pairs::Draw;
 use crate::trust::judge::{Judge, Judgement};
 use crate::trust::smooth::Regression;
-
-/// Weights speak where they multiply the odds of some link by more than this, or
-/// divide them.
-const SPEAKING_ODDS: f64 = 2.0;
 
 /// Implants of one kind that are judged as links are, at one rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -51,8 +48,8 @@ pub struct Trust {
     pub abstained: bool,
     /// The density of sound links that no evidence speaks for.
     pub unexplained: f64,
-    /// Whether weights spoke for or against links.
-    pub weights_spoke: bool,
+    /// What weights say about links.
+    pub weights: ByWeight,
     /// What became of links that are known to be false.
     pub implanted: Vec<Implanted>,
 }
@@ -78,17 +75,10 @@ impl Trust {
             auc_error: judgement.auc_error,
             abstained: judgement.abstained,
             unexplained: judgement.unexplained,
-            weights_spoke: weights_spoke(judgement),
+            weights: ByWeight::new(judgement),
             implanted: implanted.collect(),
         }
     }
-}
-
-/// Whether weights told something of the links.
-pub fn weights_spoke(judgement: &Judgement) -> bool {
-    let speaks = |odds: f64| !(1.0 / SPEAKING_ODDS..=SPEAKING_ODDS).contains(&odds);
-    let mut links = judgement.links.iter();
-    !judgement.abstained && links.any(|link| speaks(link.weight_odds))
 }
 
 /// Judges links, at the ridge of the judges by which they are told from decoys
@@ -148,10 +138,19 @@ pub struct RobustSummary {
     pub gate: Option<f64>,
     /// The least that opens the gate.
     pub gate_opens_at: f64,
+    /// What clusters of the recommended embeddings tell of held-back data vectors: the
+    /// share of the variance; none where there were none to hold back.
+    pub told: Option<f64>,
+    /// What clusters of the data vectors alone tell.
+    pub vectors_told: Option<f64>,
+    /// How many dimensions the recommended embeddings really use.
+    pub effective_rank: f64,
     /// The ridges of judges that were compared.
     pub ridges: Vec<RidgeTried>,
     /// The ridges of the fit that were compared.
     pub walk_ridges: Vec<WalkRidge>,
+    /// All of it in words.
+    pub verdict: Vec<Said>,
 }
 
 /// What the recipe chose.
@@ -170,11 +169,18 @@ pub struct Chosen {
 }
 
 impl Robust {
-    /// What was found, in few numbers. `recipe` is what was followed.
-    pub fn summary(&self, recipe: &Recipe) -> RobustSummary {
+    /// What was found, in few numbers and in words. `recipe` is what was followed, on
+    /// `data`.
+    pub fn summary(&self, recipe: &Recipe, data: &Dataset) -> Result<RobustSummary> {
         let told = self.gate.told.filter(|told| told.plain_clusters > 0.0);
         let is_plain = self.judgement.abstained;
-        RobustSummary {
+        let vectors_told = vectors_told(data, self.model.params().seed)?;
+        let own = self.gate.told.map(|told| match self.recommends_averages {
+            true => told.averaged_clusters,
+            false => told.plain_clusters,
+        });
+        let dim = self.model.dim();
+        let mut summary = RobustSummary {
             trust: Trust::new(&self.judgement),
             chosen: Chosen {
                 ridge: self.ridge,
@@ -190,9 +196,15 @@ impl Robust {
             averaged: self.recommends_averages,
             gate: told.map(|told| told.averaged_clusters / told.plain_clusters),
             gate_opens_at: recipe.threshold,
+            told: own,
+            vectors_told,
+            effective_rank: effective_rank(self.embeddings(), dim),
             ridges: self.ridges.clone(),
             walk_ridges: self.walk_ridges.clone(),
-        }
+            verdict: Vec::new(),
+        };
+        summary.verdict = summary.sentences(dim);
+        Ok(summary)
     }
 
     /// The model as it is kept, with what was found of its links; and where averages
