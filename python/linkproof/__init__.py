@@ -12,8 +12,8 @@
 
 The parts: :class:`GraphEmbedding` (fit, transform, score_pairs, audit, smooth,
 save, load), :func:`inspect` (a look before a fit), :func:`select` (settings without
-labels), :func:`objective` (value and gradient), :mod:`linkproof.measures`, and :func:`plot_embedding`,
-:func:`plot_history` and :func:`plot_audit`.
+labels), :func:`objective` (value and gradient), :mod:`linkproof.measures`, and
+:func:`plot_embedding`, :func:`plot_history` and :func:`plot_audit`.
 """
 
 from linkproof import measures

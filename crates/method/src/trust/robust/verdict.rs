@@ -22,7 +22,7 @@ const DEVIATIONS: f64 = 4.0;
 /// The rate at which it is said what became of implants.
 const SAID_RATE: f64 = 0.1;
 /// Embeddings whose clusters tell less than this share of what clusters of the data
-/// vectors tell are the worse choice; within this factor, links add little.
+/// vectors tell are the worse choice; within this factor, links are not said to help.
 const WORSE: f64 = 0.9;
 
 /// What a sentence is about.
@@ -304,10 +304,9 @@ impl RobustSummary {
                 format!("The links tell nothing of their ends: {alone}")
             }
             true if own < WORSE * vectors => format!("{times}: {alone}"),
-            true if WORSE * own <= vectors => format!(
-                "{times}: the links add little to the data vectors, and k-means on these alone \
-                 does about as well."
-            ),
+            true if WORSE * own <= vectors => {
+                format!("{times}: nothing speaks for k-means on these alone.")
+            }
             true => format!("{times}: the links help."),
             false if own > 0.0 => "Clusters of the embeddings tell something of held-back data, \
                  clusters of the data vectors alone nothing: the links help."
