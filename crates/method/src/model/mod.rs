@@ -7,6 +7,7 @@ mod believed;
 mod doubts;
 mod fit;
 pub mod folds;
+pub(crate) mod nearest;
 
 pub use apply::{BadLink, End, Neighbor, NewLink, NewLinks};
 pub use averaged::Averaged;

@@ -5,6 +5,7 @@
 //! links, and averaged over them where a gate that reads no label says so.
 
 mod audited;
+mod blend;
 pub(crate) mod gate;
 mod outcome;
 mod own;
@@ -14,11 +15,11 @@ mod verdict;
 mod workflow;
 
 pub use audited::{Audit, AuditSettings, AuditedLink, Beliefs, Limits, audit, remembered};
-pub use gate::{LEAST_COLUMNS, Told};
+pub use gate::{LEAST_COLUMNS, Told, tell};
 pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links};
 pub use own::OWN_SETTINGS;
 pub use recipe::{
-    Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, tell, walks_over,
+    Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, walks_over,
 };
 pub use unseen::{Newcomers, embed_new};
 pub use verdict::{ByWeight, Said, Topic, WeightsSay, dimensions_sentence};

@@ -4,8 +4,11 @@
 use serde::Serialize;
 
 use super::audited::numbers;
-use super::recipe::{Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, choose_ridge};
-use super::verdict::{ByWeight, Said, vectors_told};
+use super::gate::tell;
+use super::recipe::{
+    Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, belief_params, choose_ridge,
+};
+use super::verdict::{ByWeight, Said};
 use crate::data::dataset::{DataView, Dataset};
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
@@ -14,6 +17,9 @@ use crate::params::CheckedParams;
 use crate::trust::judge::pairs::Draw;
 use crate::trust::judge::{Judge, Judgement};
 use crate::trust::smooth::Regression;
+
+/// Embeddings whose clusters tell less than this share of the variance tell nothing.
+const LEAST_TOLD: f64 = 1e-3;
 
 /// Implants of one kind that are judged as links are, at one rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -98,9 +104,13 @@ pub fn judge_links(
 pub(super) fn plain(
     params: &CheckedParams,
     data: &Dataset,
+    recipe: &Recipe,
     (judgement, ridges, judge_ridge): (Judgement, Vec<RidgeTried>, f64),
     runtime: Runtime<'_>,
 ) -> Result<Robust> {
+    let with = belief_params(params.given(), judge_ridge)?;
+    let links = data.graph().adjacency();
+    let told = tell(&with, data, &links, recipe.rounds, &[], runtime)?;
     let model = {
         let fit = Fit::new(params).runtime(runtime.of_one_of_many());
         fit.run(data)?
@@ -110,7 +120,7 @@ pub(super) fn plain(
         averaged: model.embeddings().to_vec(),
         recommends_averages: false,
         gate: Gate {
-            told: None,
+            told: told.map(|(told, _)| told),
             opens: false,
         },
         ridges,
@@ -138,11 +148,9 @@ pub struct RobustSummary {
     pub gate: Option<f64>,
     /// The least that opens the gate.
     pub gate_opens_at: f64,
-    /// What clusters of the recommended embeddings tell of held-back data vectors: the
-    /// share of the variance; none where there were none to hold back.
-    pub told: Option<f64>,
-    /// What clusters of the data vectors alone tell.
-    pub vectors_told: Option<f64>,
+    /// What clusters of the data vectors alone tell of held-back ones, against what
+    /// clusters of the recommended embeddings tell: above 1, links do harm.
+    pub vectors_alone: Option<f64>,
     /// How many dimensions the recommended embeddings really use.
     pub effective_rank: f64,
     /// The ridges of judges that were compared.
@@ -169,16 +177,23 @@ pub struct Chosen {
 }
 
 impl Robust {
-    /// What was found, in few numbers and in words. `recipe` is what was followed, on
-    /// `data`.
-    pub fn summary(&self, recipe: &Recipe, data: &Dataset) -> Result<RobustSummary> {
-        let told = self.gate.told.filter(|told| told.plain_clusters > 0.0);
-        let is_plain = self.judgement.abstained;
-        let vectors_told = vectors_told(data, self.model.params().seed)?;
-        let own = self.gate.told.map(|told| match self.recommends_averages {
+    /// What clusters of the data vectors alone tell of held-back ones, against what
+    /// clusters of the recommended embeddings tell; none where there were none to
+    /// hold back, or neither tells anything.
+    pub fn vectors_alone(&self) -> Option<f64> {
+        let told = self.gate.told?;
+        let own = match self.recommends_averages {
             true => told.averaged_clusters,
             false => told.plain_clusters,
-        });
+        };
+        let told_something = own > 0.0 || told.vectors_clusters > 0.0;
+        told_something.then(|| told.vectors_clusters / own.max(LEAST_TOLD))
+    }
+
+    /// What was found, in few numbers and in words. `recipe` is what was followed.
+    pub fn summary(&self, recipe: &Recipe) -> RobustSummary {
+        let told = self.gate.told.filter(|told| told.plain_clusters > 0.0);
+        let is_plain = self.judgement.abstained;
         let dim = self.model.dim();
         let mut summary = RobustSummary {
             trust: Trust::new(&self.judgement),
@@ -196,15 +211,14 @@ impl Robust {
             averaged: self.recommends_averages,
             gate: told.map(|told| told.averaged_clusters / told.plain_clusters),
             gate_opens_at: recipe.threshold,
-            told: own,
-            vectors_told,
+            vectors_alone: self.vectors_alone(),
             effective_rank: effective_rank(self.embeddings(), dim),
             ridges: self.ridges.clone(),
             walk_ridges: self.walk_ridges.clone(),
             verdict: Vec::new(),
         };
-        summary.verdict = summary.sentences(dim);
-        Ok(summary)
+        summary.verdict = summary.sentences(self.gate.told, dim);
+        summary
     }
 
     /// The model as it is kept, with what was found of its links; and where averages

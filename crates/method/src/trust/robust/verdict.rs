@@ -3,11 +3,9 @@
 
 use serde::Serialize;
 
-use super::gate;
+use super::gate::Told;
 use super::outcome::{Implanted, RobustSummary, Trust};
 use super::recipe::Averaging;
-use crate::data::dataset::Dataset;
-use crate::error::Result;
 use crate::model::has_collapsed;
 use crate::params::collapsed_in_words;
 use crate::trust::judge::Judgement;
@@ -244,15 +242,15 @@ pub fn dimensions_sentence(used: f64, dim: usize) -> String {
 
 impl RobustSummary {
     /// What was found and done, in sentences.
-    pub(super) fn sentences(&self, dim: usize) -> Vec<Said> {
+    pub(super) fn sentences(&self, told: Option<Told>, dim: usize) -> Vec<Said> {
         let mut said = self.trust.verdict();
         let checks = said.iter().position(|one| one.about == Topic::Checked);
         let checks = said.split_off(checks.unwrap_or(said.len()));
         let mut say = |about: Topic, says: String| said.push(Said { about, says });
         if !self.trust.abstained {
-            say(Topic::Averages, self.averages_sentence());
+            say(Topic::Averages, self.averages_sentence(told));
         }
-        if let Some(says) = self.vectors_sentence() {
+        if let Some(says) = told.and_then(|told| self.vectors_sentence(told)) {
             say(Topic::Vectors, says);
         }
         say(
@@ -263,7 +261,7 @@ impl RobustSummary {
         said
     }
 
-    fn averages_sentence(&self) -> String {
+    fn averages_sentence(&self, told: Option<Told>) -> String {
         let asked = match self.chosen.averaging {
             Averaging::Gate => "",
             Averaging::Always | Averaging::Never => ", as was asked for",
@@ -278,10 +276,10 @@ impl RobustSummary {
                  of the embeddings alone (the gate opens at {}).",
                 self.gate_opens_at
             ),
-            None if self.told.is_none() => {
+            None if told.is_none() => {
                 format!("{done}: there are no data vectors to check averages with.")
             }
-            None if self.averaged && self.told > Some(0.0) => format!(
+            None if told.is_some_and(|told| told.averaged_clusters > 0.0) => format!(
                 "{done}: clusters of averages tell something of held-back data, clusters of the \
                  embeddings alone nothing."
             ),
@@ -289,20 +287,24 @@ impl RobustSummary {
         }
     }
 
-    fn vectors_sentence(&self) -> Option<String> {
+    fn vectors_sentence(&self, told: Told) -> Option<String> {
         let alone = "for clusters of what the data vectors tell, k-means on the data vectors alone is \
                      the better choice.";
-        let vectors = self.vectors_told?;
-        let own = self.told.unwrap_or(0.0);
+        let vectors = told.vectors_clusters;
+        let own = match self.averaged {
+            true => told.averaged_clusters,
+            false => told.plain_clusters,
+        };
         let times = format!(
             "Clusters of the embeddings tell held-back data {:.2} times as well as clusters of the \
              data vectors alone",
             own / vectors
         );
         Some(match vectors > 0.0 {
-            true if self.trust.abstained => {
+            true if self.trust.abstained && own < vectors => {
                 format!("The links tell nothing of their ends: {alone}")
             }
+            _ if self.trust.abstained => return None,
             true if own < WORSE * vectors => format!("{times}: {alone}"),
             true if WORSE * own <= vectors => {
                 format!("{times}: nothing speaks for k-means on these alone.")
@@ -318,25 +320,6 @@ impl RobustSummary {
             }
         })
     }
-}
-
-/// What clusters of the data vectors alone tell of held-back columns, as the gate asks
-/// it of embeddings; none where there are no columns to hold back.
-pub(super) fn vectors_told(data: &Dataset, seed: u64) -> Result<Option<f64>> {
-    let (mut sum, mut weight) = (0.0, 0.0);
-    for view in data.views() {
-        let Some(matrix) = &view.matrix else { continue };
-        if matrix.n_columns() < gate::LEAST_COLUMNS {
-            continue;
-        }
-        let rows = matrix.select(&gate::sample(view.rows.len(), seed));
-        for time in 0..2 {
-            let told = gate::told_by_vectors(&rows, seed, time)?;
-            sum += view.rows.len() as f64 * told;
-            weight += view.rows.len() as f64;
-        }
-    }
-    Ok((weight > 0.0).then(|| sum / weight))
 }
 
 #[cfg(test)]

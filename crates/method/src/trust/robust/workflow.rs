@@ -53,7 +53,7 @@ pub fn fit_model(
 ) -> Result<RobustFit> {
     let clock = Instant::now();
     let robust = fit_robust(params, data, recipe, runtime)?;
-    let summary = robust.summary(recipe, data)?;
+    let summary = robust.summary(recipe);
     let seconds = clock.elapsed().as_secs_f64();
     let model = robust.into_model(data, recipe, seconds)?;
     Ok(RobustFit { model, summary })
