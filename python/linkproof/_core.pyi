@@ -22,6 +22,7 @@ __all__ = [
     "compare_scores",
     "default_settings",
     "fit_robust",
+    "inspect",
     "kmeans",
     "objective",
     "robust_settings",
@@ -152,6 +153,7 @@ class Model:
 
 def default_settings() -> str: ...
 def robust_settings() -> list[tuple[str, str]]: ...
+def inspect(data: Data, settings: str, *, threads: int | None) -> str: ...
 def select(data: Data, settings: str, search: str, *, threads: int | None, show: _Show) -> str: ...
 def audit(
     model: Model,

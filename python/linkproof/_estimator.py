@@ -157,7 +157,8 @@ class GraphEmbedding(
         How far a robust fit believes each link; :meth:`beliefs` has them with ids.
     verdict_ : Verdict
         What a robust fit found about the links: share_false, auc_decoys, abstained,
-        averaged, gate, ridge, implanted. ``print(model.verdict_)`` says it in words.
+        averaged, gate, ridge, implanted, weights, effective_rank. ``print(model.verdict_)``
+        says it in words.
     nodes_ : ndarray of shape (n_nodes,)
         The ids of the nodes, as they were given.
     gamma_ : float or dict

@@ -102,8 +102,9 @@ class Judging(FittedModel):
             data vectors tell links that no fit saw from random pairs; None without
             `X`, or where there are too few. Of the judge it has share_false,
             auc_decoys, abstained and implanted, as :class:`linkproof.Verdict` explains
-            them, judged_by_links_alone (data vectors that the model reads were not
-            given) and not_judged (why there was nothing to judge by, or None).
+            them, weights_say (its weights), verdict (what was found, in sentences),
+            judged_by_links_alone (data vectors that the model reads were not given) and
+            not_judged (why there was nothing to judge by, or None).
 
         Examples
         --------

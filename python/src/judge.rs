@@ -164,6 +164,12 @@ fn told(model: &Model, found: &Audit) -> Value {
             told[name] = value.clone();
         }
     }
+    let says = trust.get("weights").map(|weights| weights["says"].clone());
+    told["weights_say"] = says.unwrap_or_default();
+    told["verdict"] = match &beliefs.trust {
+        Some(trust) => json!(trust.verdict()),
+        None => trust.get("verdict").cloned().unwrap_or_default(),
+    };
     told
 }
 

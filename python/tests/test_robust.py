@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +75,10 @@ def test_the_verdict_says_what_was_found(fitted: GraphEmbedding) -> None:
     assert verdict.to_dict()["share_false"] == verdict.share_false
     text = str(verdict)
     assert f"About {verdict.share_false:.0%} of the links are false" in text
-    assert "averaged" in text and "implanted" in text
-    assert str(replace(verdict, share_false=0.004)).startswith("Hardly any of the links")
+    assert "averaged" in text and "false links put in at random" in text
+    assert text == " ".join(verdict.says) and "dimensions (effective rank)" in text
+    assert verdict.weights == "nothing" and 1 <= verdict.effective_rank <= 8
+    assert fitted.report_["effective_rank"] == verdict.effective_rank
     assert fitted.report_["robust"]["averaged"] == verdict.averaged
 
 
@@ -404,3 +405,28 @@ def test_conventions(noisy: Noisy, fitted: GraphEmbedding) -> None:
     assert np.array_equal(found.to_numpy(), fitted.embedding_)
     assert not fitted.embedding_.flags.writeable
     assert "Verdict" in linkproof.__all__
+
+
+def test_audits_say_their_verdict(noisy: Noisy, fitted: GraphEmbedding) -> None:
+    own = fitted.audit().attrs
+    assert [said["says"] for said in own["verdict"]] == list(fitted.verdict_.says)
+    assert own["weights_say"] == "nothing"
+    heavy = np.where(noisy.is_false, 50.0, noisy.weights)
+    other = fitted.audit(np.column_stack([noisy.edges, heavy]), noisy.X).attrs
+    assert other["weights_say"] == "against-heavy"
+    assert {"judged", "weights", "checked"} <= {said["about"] for said in other["verdict"]}
+
+
+def test_a_look_before_the_fit(noisy: Noisy) -> None:
+    found = linkproof.inspect(noisy.X, noisy.listed, dim=8)
+    assert found.agreement is not None and found.agreement["relation"] == "agree"
+    assert not found.agreement["vectors_alone"] and found.agreement["says"] in str(found)
+    assert found.report["links"] == len(noisy.edges)
+    random = np.random.default_rng(1)
+    anything = np.argwhere(np.triu(random.random((N, N)) < 0.04, 1))
+    found = linkproof.inspect(noisy.X, anything)
+    assert found.agreement is not None and found.agreement["vectors_alone"]
+    assert "k-means on the data vectors alone is the better choice" in str(found)
+    assert linkproof.inspect(None, anything).agreement is None
+    reasons = linkproof.inspect(None, anything).advice["reasons"]
+    assert "weights=" in reasons[0] and "--" not in reasons[0]

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
 use linkproof::io::{gamma_json, write_model};
+use linkproof::model::foreseen;
 use linkproof::select::{Selection, select};
-use linkproof::trust::robust::{RobustSummary, fit_model};
+use linkproof::trust::robust::{RobustSummary, dimensions_sentence, fit_model};
 use linkproof::{Error, Fit, Fitted, Runtime};
 use serde_json::{Map, Value, json};
 
@@ -21,7 +22,7 @@ use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
 use crate::robust;
 use crate::search::{self, SearchArgs};
-use crate::session::{Session, counted, counted_kinds, left_out, peak_memory_bytes};
+use crate::session::{Session, counted, counted_kinds, left_out, peak_memory_bytes, wrapped};
 use crate::settings::SettingArgs;
 use crate::words::Flags;
 
@@ -146,6 +147,12 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let labels = labels.map(|path| KnownLabels::read(path, data.ids(), "graph"));
     let labels = labels.transpose()?;
     inputs.after();
+    // What can be known before the fit is not kept until its end.
+    if recipe.is_none() && !args.select {
+        for note in foreseen(params.given(), &data) {
+            progress.aside(|| session.warn(&note.told(&Flags)));
+        }
+    }
     Session::stop_on_interrupt()?;
     let mut findings = Findings {
         inputs,
@@ -259,6 +266,7 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "nodes": fitted.n_nodes(),
         "links": fitted.links().n_links(),
         "dim": fitted.dim(),
+        "effective_rank": fitted.effective_rank(),
         "gamma": gamma_json(fitted),
         "value": report.value,
         "value_is_estimated": report.value_is_estimated,
@@ -326,8 +334,12 @@ fn summary(
             let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
         }
     }
-    if let Some(robust) = &findings.robust {
-        text.push_str(&robust::words(fitted, robust));
+    match &findings.robust {
+        Some(robust) => text.push_str(&robust::words(fitted, robust)),
+        None => {
+            let used = dimensions_sentence(fitted.effective_rank(), fitted.dim());
+            let _ = write!(text, "\n{}", wrapped("  used     ", &used));
+        }
     }
     for note in &report.notes {
         let _ = write!(text, "\n  note      {}", note.told(&Flags));

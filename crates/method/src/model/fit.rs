@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::doubts::foreseen;
 use super::{DataCounts, FitReport, Fitted, FittedView, ModelParts, Neighborhood};
 use crate::data::dataset::Dataset;
 use crate::data::features::Values;
@@ -240,7 +241,7 @@ fn finish<T: Real>(
         }),
         _ => None,
     };
-    Fitted::new(ModelParts {
+    let mut fitted = Fitted::new(ModelParts {
         params: params.given().clone(),
         views,
         view_pairs: prepared.view_pairs.clone(),
@@ -274,9 +275,15 @@ fn finish<T: Real>(
             plan: plan.clone(),
             notes: notes(params, problem, plan, &solution),
             history: solution.history,
-            seconds: clock.elapsed().as_secs_f64(),
+            seconds: 0.0,
         },
-    })
+    })?;
+    let doubts = fitted.doubts();
+    let report = &mut fitted.parts.report;
+    report.notes.extend(foreseen(params.given(), data));
+    report.notes.extend(doubts);
+    report.seconds = clock.elapsed().as_secs_f64();
+    Ok(fitted)
 }
 
 /// What a user should know.

@@ -4,6 +4,7 @@
 mod apply;
 mod averaged;
 mod believed;
+mod doubts;
 mod fit;
 pub mod folds;
 pub(crate) mod nearest;
@@ -11,6 +12,7 @@ pub(crate) mod nearest;
 pub use apply::{BadLink, End, Neighbor, NewLink, NewLinks};
 pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
+pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
 pub use fit::{Fit, check_weights, fit, held_out_pairs};
 
 use serde::{Deserialize, Serialize};

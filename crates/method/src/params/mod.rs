@@ -30,7 +30,7 @@ pub use crate::schema::{
     SolverKind, WeightTransform,
 };
 pub use crate::score::ScoreKind;
-pub use note::{InUse, Note, Unused};
+pub use note::{InUse, Note, Unused, collapsed_in_words};
 
 use std::ops::Deref;
 

@@ -20,6 +20,22 @@ pub enum Note {
     },
     /// No step was better than the start.
     RandomStart,
+    /// The probability score meets a sparse graph of honest weights above 1.
+    TooHeavyForProbability {
+        /// The median weight, as the fit sees it.
+        weight: f64,
+        /// The share of the pairs that are linked.
+        linked: f64,
+    },
+    /// The fit expects only this share of the weight that there is.
+    ExpectsTooLittle(f64),
+    /// The embeddings use hardly any of their dimensions.
+    Collapsed {
+        /// The effective rank.
+        used: f64,
+        /// The dimensions.
+        dim: usize,
+    },
     /// A note of a stored model, as it was written.
     Stored(String),
 }
@@ -171,8 +187,41 @@ impl Note {
                 name(Param::Ridge),
                 dialect.selection()
             ),
+            Note::TooHeavyForProbability { weight, linked } => format!(
+                "the probability score cannot follow weights above 1 on a sparse graph (half of \
+                 the weights are {weight} or more, and {:.2}% of the pairs are linked): to it such \
+                 links look like errors, and the fit may give them all up. Set {}, or take {}",
+                100.0 * linked,
+                dialect.with(Param::Weights.name(), &["binary"]),
+                dialect.with(Param::Score.name(), &["moment"])
+            ),
+            Note::ExpectsTooLittle(share) => format!(
+                "the fit expects only {:.0}% of the total weight: the probability score took most \
+                 links for errors. Set {} or a smaller {}, or take {}",
+                100.0 * share,
+                dialect.with(Param::Weights.name(), &["binary"]),
+                name(Param::Beta),
+                dialect.with(Param::Score.name(), &["moment"])
+            ),
+            Note::Collapsed { used, dim } => format!(
+                "the embeddings {}. Try a smaller {}, or let {} choose",
+                collapsed_in_words(*used, *dim),
+                name(Param::Ridge),
+                dialect.selection()
+            ),
             Note::Stored(text) => text.clone(),
         }
+    }
+}
+
+/// What embeddings do that really use so many of their dimensions.
+pub fn collapsed_in_words(used: f64, dim: usize) -> String {
+    match used < 0.5 {
+        true => format!("are all the same in all of {dim} dimensions: they tell nothing"),
+        false => format!(
+            "lie nearly on a line: of {dim} dimensions they use {used:.1} (effective rank), so that \
+             hardly more than two groups can be told apart"
+        ),
     }
 }
 

@@ -39,7 +39,7 @@ const ITERATIONS: usize = 8;
 /// Folds of nodes; each is held out once.
 const FOLDS: usize = 5;
 /// So many nodes tell enough.
-const MOST_NODES: usize = 10_000;
+pub(crate) const MOST_NODES: usize = 10_000;
 /// Numbers of clusters, and how they are looked for.
 const CLUSTERS: [usize; 3] = [5, 10, 20];
 const RESTARTS: usize = 3;
@@ -74,7 +74,7 @@ pub struct Told {
 /// Which columns are held back, the first time or the second. With half of them
 /// held back embeddings would be so much worse than the user's that averages look
 /// too good.
-fn held_back(n_columns: usize, seed: u64, time: usize) -> Vec<bool> {
+pub(crate) fn held_back(n_columns: usize, seed: u64, time: usize) -> Vec<bool> {
     let mut columns: Vec<usize> = (0..n_columns).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(0x6761_7465);
@@ -168,7 +168,7 @@ pub fn tell(
 }
 
 /// Some columns of a matrix.
-fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Result<Matrix> {
+pub(crate) fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Result<Matrix> {
     let kept: Vec<usize> = (0..matrix.n_columns()).filter(|&c| keep(c)).collect();
     let mut place = vec![u32::MAX; matrix.n_columns()];
     for (new, &old) in kept.iter().enumerate() {
@@ -200,7 +200,7 @@ fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Result<Matrix>
 
 /// The scores of the rows along the leading directions of a matrix of rows of
 /// unit length, less their mean, row after row; and how many.
-fn components(matrix: &Matrix, seed: u64) -> Result<(Vec<f64>, usize)> {
+pub(crate) fn components(matrix: &Matrix, seed: u64) -> Result<(Vec<f64>, usize)> {
     let matrix = normalize(matrix, Normalize::L2)?;
     let (n, p) = (matrix.n_rows(), matrix.n_columns());
     let count = COMPONENTS.min(p);
@@ -332,7 +332,7 @@ fn told(y: &[f32], dim: usize, targets: &[f64], count: usize, seed: u64) -> [f64
 
 /// The share of the variance of `targets` that the other nodes of a node's cluster
 /// tell of it, on average over some numbers of clusters.
-fn told_by_clusters(
+pub(crate) fn told_by_clusters(
     y: &[f32],
     dim: usize,
     targets: &[f64],

@@ -6,21 +6,23 @@
 
 mod audited;
 mod blend;
-mod gate;
+pub(crate) mod gate;
 mod outcome;
 mod own;
 mod recipe;
 mod unseen;
+mod verdict;
 mod workflow;
 
-pub use audited::{Audit, AuditSettings, AuditedLink, Beliefs, Limits, audit};
+pub use audited::{Audit, AuditSettings, AuditedLink, Beliefs, Limits, audit, remembered};
 pub use gate::{LEAST_COLUMNS, Told, tell};
-pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links, weights_spoke};
+pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links};
 pub use own::OWN_SETTINGS;
 pub use recipe::{
     Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, walks_over,
 };
 pub use unseen::{Newcomers, embed_new};
+pub use verdict::{ByWeight, Said, Topic, WeightsSay, dimensions_sentence};
 pub use workflow::{RobustFit, fit_model};
 
 #[cfg(test)]
