@@ -9,6 +9,7 @@ mod gate;
 mod outcome;
 mod own;
 mod recipe;
+mod smoothed;
 mod unseen;
 mod workflow;
 
@@ -19,6 +20,7 @@ pub use own::OWN_SETTINGS;
 pub use recipe::{
     Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, tell, walks_over,
 };
+pub use smoothed::{Smoothing, smooth};
 pub use unseen::{Newcomers, embed_new};
 pub use workflow::{RobustFit, fit_model};
 

@@ -119,10 +119,7 @@ pub(super) fn plain(
     Ok(Robust {
         averaged: model.embeddings().to_vec(),
         recommends_averages: false,
-        gate: Gate {
-            told: None,
-            opens: false,
-        },
+        gate: Gate::SHUT,
         ridges,
         judge_ridge,
         walk_ridges: Vec::new(),
@@ -172,7 +169,6 @@ pub struct Chosen {
 impl Robust {
     /// What was found, in few numbers. `recipe` is what was followed.
     pub fn summary(&self, recipe: &Recipe) -> RobustSummary {
-        let told = self.gate.told.filter(|told| told.plain_clusters > 0.0);
         let is_plain = self.judgement.abstained;
         RobustSummary {
             trust: Trust::new(&self.judgement),
@@ -188,7 +184,7 @@ impl Robust {
                 averaging: recipe.averaging,
             },
             averaged: self.recommends_averages,
-            gate: told.map(|told| told.averaged_clusters / told.plain_clusters),
+            gate: self.gate.share(),
             gate_opens_at: recipe.threshold,
             ridges: self.ridges.clone(),
             walk_ridges: self.walk_ridges.clone(),
