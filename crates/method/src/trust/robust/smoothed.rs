@@ -1,6 +1,7 @@
 //! Averages of a model's embeddings, where the gate says that they help.
 
-use super::recipe::{Averaging, Gate, Recipe, tell};
+use super::gate::tell;
+use super::recipe::{Averaging, Gate, Recipe};
 use crate::data::dataset::Dataset;
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
@@ -45,12 +46,12 @@ pub fn smooth(
             let told = match can_fit(model, data) {
                 true => {
                     let params = model.params().clone().check()?;
-                    tell(&params, data, links, times, &[], runtime)?
+                    tell(&params, data, (links, times), runtime)?
                 }
                 false => None,
             };
             let threshold = Recipe::default().threshold;
-            let found = told.map_or(Gate::SHUT, |(told, _)| Gate::new(told, threshold));
+            let found = told.map_or(Gate::SHUT, |told| Gate::new(told, threshold));
             gate = Some(found);
             Ok(found.opens)
         }
