@@ -353,7 +353,8 @@ class Judging(FittedModel):
 def _shut(gate: float | None) -> str:
     """Why embeddings were not averaged."""
     found = (
-        "there are no data vectors X, of four columns at least, to try averages with"
+        "there are no data vectors X, of four columns at least, to try averages with, or "
+        "clusters tell nothing of them"
         if gate is None
         else f"clusters of averages tell held-back data {gate:.2f} times as well as clusters of "
         "the embeddings alone, and at least 0.985 is needed"

@@ -153,20 +153,19 @@ fn gate_in_words(gate: Gate) -> String {
         true => "",
         false => "; --averaging always averages anyway",
     };
-    match gate.share() {
-        Some(share) => format!(
-            "\n  gate      {}: clusters of averages tell held-back data {share:.2} times as well \
-             as clusters of the embeddings alone (at least {least} is needed){anyway}",
-            if gate.opens { "open" } else { "shut" }
+    let how = if gate.opens { "open" } else { "shut" };
+    let found = match (gate.share(), gate.told) {
+        (Some(share), _) => format!(
+            "clusters of averages tell held-back data {share:.2} times as well as clusters of the \
+             embeddings alone (at least {least} is needed)"
         ),
-        None if gate.told.is_some() => {
-            format!("\n  gate      shut: clusters tell nothing of held-back data{anyway}")
-        }
-        None => format!(
-            "\n  gate      shut: there are no data vectors to try averages with (--features \
-             FILE, of at least {LEAST_COLUMNS} columns){anyway}"
+        (None, Some(_)) => "clusters of the embeddings tell nothing of held-back data".to_owned(),
+        (None, None) => format!(
+            "there are no data vectors to try averages with (--features FILE, of at least \
+             {LEAST_COLUMNS} columns)"
         ),
-    }
+    };
+    format!("\n  gate      {how}: {found}{anyway}")
 }
 
 fn words(
