@@ -85,6 +85,7 @@ fn search_for(base: &Params, wanted: &Map<String, Value>) -> linkproof::Result<S
         criterion,
         halving: !flag("exhaustive"),
         one_standard_error: flag("one_standard_error"),
+        weights: flag("keep_weights").then_some(base.weights),
     })
 }
 

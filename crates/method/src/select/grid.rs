@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::params::{CheckedParams, Params, ScoreKind};
+use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
 
 /// What a search tries: every combination of these.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,8 @@ pub struct Candidate {
     /// The largest number of steps, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<usize>,
+    /// How weights count; the same for all candidates.
+    pub weights: WeightTransform,
 }
 
 impl Candidate {
@@ -64,6 +66,7 @@ impl Candidate {
             dim: self.dim,
             walks: self.walks,
             steps: self.steps.or(base.steps),
+            weights: self.weights,
             ..base.clone()
         }
     }
@@ -116,6 +119,7 @@ pub fn candidates(grid: &Grid, base: &Params) -> Result<Vec<(Candidate, CheckedP
                             dim,
                             walks,
                             steps,
+                            weights: base.weights,
                         };
                         if found.iter().all(|(other, _)| *other != candidate) {
                             let params = candidate.params(base).check()?;
