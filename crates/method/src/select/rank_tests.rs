@@ -160,8 +160,8 @@ fn ranks_are_those_of_a_plain_count() {
                 drawn.sum::<f64>() / 2.0
             };
             let plain = links.iter().map(|&x| above(x)).sum::<f64>() / links.len() as f64;
-            // Decoys are a sample.
-            assert!((mean - plain).abs() < 0.02, "{fold}: {mean} {plain}");
+            // Decoys are a sample, and ranks are by stratum.
+            assert!((mean - plain).abs() < 0.05, "{fold}: {mean} {plain}");
             assert!(mean < 0.45, "{mean}");
         }
     }
