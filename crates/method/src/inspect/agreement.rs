@@ -20,9 +20,7 @@ use crate::data::features::Matrix;
 use crate::data::graph::{Adjacency, Link};
 use crate::error::Result;
 use crate::trust::judge::average::averages;
-use crate::trust::robust::gate::{
-    LEAST_COLUMNS, MOST_NODES, components, held_back, some_columns,
-};
+use crate::trust::robust::gate::{LEAST_COLUMNS, MOST_NODES, components, held_back, some_columns};
 use crate::trust::robust::told::told_by_clusters;
 use linkproof_numeric::math;
 

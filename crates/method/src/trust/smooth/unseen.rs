@@ -105,7 +105,9 @@ impl Regression {
                 let places = places.filter(|(place, _)| is_out(*place) == out);
                 places.map(|(_, &row)| row).collect()
             };
-            let weights = rows.solve(&part(false), outputs, self.ridge, self.weights.clone());
+            let start = vec![vec![0.0; rows.n_columns]; dim];
+            let with = (self.ridge, COARSE_TOLERANCE);
+            let weights = rows.solve(&part(false), outputs, with, start);
             for row in part(true) {
                 for (out, w) in foretold[row * dim..][..dim].iter_mut().zip(&weights) {
                     *out = product(&rows.rows[row], w) as f32;
