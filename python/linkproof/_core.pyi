@@ -177,12 +177,15 @@ def smooth(
     *,
     folds: int | None,
     times: int,
+    averaging: str,
     new: tuple[int, Vectors] | None,
     links_of_new: Sequence[tuple[int, int, float]] | None,
     threads: int | None,
     show: _Show,
-) -> tuple[npt.NDArray[np.float32], int]: ...
-def fit_robust(data: Data, settings: str, *, threads: int | None, show: _Show) -> Model: ...
+) -> tuple[npt.NDArray[np.float32], bool, float | None, int]: ...
+def fit_robust(
+    data: Data, settings: str, *, keep_ridge: bool, threads: int | None, show: _Show
+) -> Model: ...
 def objective(
     y: npt.NDArray[Any],
     links: Links,

@@ -22,12 +22,13 @@ from linkproof._words import quoted
 # Why a robust fit makes settings itself.
 _WHY = {
     **dict(_core.robust_settings()),
-    "ridge": "it chooses the ridge itself",
     "callback": "it is many fits, whose steps are not shown",
 }
 _DEFAULTS = {**from_core(json.loads(_core.default_settings())), "callback": None}
 # Those settings, with the values that leave the choice to it.
 CHOSEN_BY_RECIPE: dict[str, Any] = {name: _DEFAULTS[name] for name in _WHY}
+# A robust fit keeps another ridge than this one.
+DEFAULT_RIDGE: float = _DEFAULTS["ridge"]
 
 
 @dataclass(frozen=True)

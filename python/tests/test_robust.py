@@ -283,7 +283,6 @@ def test_plain_fits_have_no_beliefs(plain: GraphEmbedding) -> None:
     [
         ({"score": "probability"}, "score must be left at 'moment' for a robust fit, but is 'prob"),
         ({"beta": 0.5}, "beta"),
-        ({"ridge": 1.0}, "ridge must be left at 2.0 .*but is 1.0: .*chooses the ridge itself"),
         ({"weights": "binary"}, "weights"),
         ({"propagate": 1}, "propagate"),
         ({"walks": 2}, "walks"),
@@ -298,6 +297,14 @@ def test_plain_fits_have_no_beliefs(plain: GraphEmbedding) -> None:
 def test_settings_that_do_not_go_together(noisy: Noisy, setting: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make(**setting).fit(noisy.X, noisy.listed)
+
+
+def test_a_ridge_that_is_given_is_kept(noisy: Noisy, tmp_path: Path) -> None:
+    model = make(ridge=1.5).fit(noisy.X, noisy.listed)
+    assert (model.verdict_.ridge, model.verdict_.judge_ridge) == (1.5, 1.5)
+    assert [tried["ridge"] for tried in model.report_["robust"]["ridges"]] == [1.5]
+    model.save(tmp_path / "m")
+    assert GraphEmbedding.load(tmp_path / "m").ridge == 1.5
 
 
 def test_searches_are_of_plain_fits(noisy: Noisy) -> None:

@@ -127,9 +127,10 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
     if args.search.is_given() && !args.select {
-        return Err(
-            Usage::new("lists of candidates and --hold-out need a search: add --select").into(),
-        );
+        return Err(Usage::new(
+            "lists of candidates, --criterion and --hold-out need a search: add --select",
+        )
+        .into());
     }
     args.files().check()?;
     let mut kind = FolderKind::model();
@@ -297,8 +298,8 @@ fn summary(
         counted(fitted.dim(), "dimension"),
         params.score,
     );
-    if params.score != linkproof::params::ScoreKind::Likelihood {
-        let _ = write!(text, " with beta {}", params.beta);
+    for (param, value) in params.of_score() {
+        let _ = write!(text, " with {param} {value}");
     }
     let about = |is_estimated| if is_estimated { "about " } else { "" };
     let _ = write!(
@@ -324,12 +325,16 @@ fn summary(
     if let Some(selection) = &findings.selection {
         let _ = write!(
             text,
-            "\n  selected  {} of {} candidates, by {} fits in {:.1} s",
+            "\n  selected  {} of {} candidates, by {} ({} fits, {:.1} s)",
             search::in_words(selection),
             selection.candidates.len(),
+            selection.compared,
             selection.fits,
             selection.seconds
         );
+        for note in search::notes(selection) {
+            let _ = write!(text, "\n  note      {note}");
+        }
         for warning in &selection.warnings {
             let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
         }

@@ -20,9 +20,8 @@ use crate::data::features::Matrix;
 use crate::data::graph::{Adjacency, Link};
 use crate::error::Result;
 use crate::trust::judge::average::averages;
-use crate::trust::robust::gate::{
-    LEAST_COLUMNS, MOST_NODES, components, held_back, some_columns, told_by_clusters,
-};
+use crate::trust::robust::gate::{LEAST_COLUMNS, MOST_NODES, components, held_back, some_columns};
+use crate::trust::robust::told::told_by_clusters;
 use linkproof_numeric::math;
 
 /// Links that are compared at most, and pairs without a link for each of them.

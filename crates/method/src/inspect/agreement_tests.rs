@@ -126,7 +126,7 @@ fn of_many_nodes_some_are_taken_with_those_around_them() {
     assert!(rows.is_sorted_by(|a, b| a < b));
     let part = inside(&links, 0, &rows);
     // Nearly all of the neighbours came along.
-    let kept = part.n_entries() as f64 / (2 * rows.len()) as f64;
+    let kept = part.n_pairs() as f64 / rows.len() as f64;
     assert!(kept > 0.85, "{kept}");
     assert!((0..rows.len()).all(|row| part.row(row).1.iter().all(|&weight| weight == 1.0)));
 }

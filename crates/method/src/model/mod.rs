@@ -28,7 +28,7 @@ use crate::engine::solve::StopReason;
 use crate::error::{Error, Result};
 use crate::params::{Note, Params};
 
-/// A view's encoder with its weights.
+/// A view's encoder with its weights ([example](Fitted)).
 #[derive(Debug, Clone)]
 pub struct FittedView {
     /// The view's name; empty when there is only one, unnamed view.
@@ -41,7 +41,7 @@ pub struct FittedView {
     pub statistics: Statistics,
 }
 
-/// How a fit went.
+/// How a fit went ([example](Fitted)).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitReport {
     /// Why it ended.
@@ -75,7 +75,7 @@ pub struct FitReport {
     pub seconds: f64,
 }
 
-/// The size of the data.
+/// The size of the data ([example](Fitted)).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DataCounts {
     /// Nodes.
@@ -146,6 +146,10 @@ pub struct ModelParts {
 /// assert_eq!(fitted.row(0).len(), 2);
 /// // Linked nodes are expected to be linked.
 /// assert!(fitted.mu(0, 1) > fitted.mu(0, 4));
+/// let nearest = fitted.neighbors(fitted.row(0), 0, 2, Some(0), None)?;
+/// assert!(nearest.iter().all(|neighbor| neighbor.row < 3));
+/// let report = fitted.report();
+/// assert!(report.steps > 0 && report.notes.is_empty() && report.counts.read.listed == 6);
 /// # Ok::<(), linkproof::Error>(())
 /// ```
 #[derive(Debug, Clone)]

@@ -75,7 +75,9 @@ impl Page<'_> {
         }
         let row = |one: &Value| {
             let of = |name: &str| one.get(name).cloned().unwrap_or_default();
-            json!({ "score": of("score"), "beta": of("beta"), "ridge": of("ridge"),
+            let score: Option<ScoreKind> = serde_json::from_value(of("score")).ok();
+            let beta = score.is_none_or(ScoreKind::reads_beta).then(|| of("beta"));
+            json!({ "score": of("score"), "beta": beta, "ridge": of("ridge"),
                     "behind": of("behind"), "standard_error": of("standard_error"),
                     "chosen": same(one, chosen, &axes) })
         };
@@ -114,9 +116,8 @@ impl Page<'_> {
             ("seconds", format!("{:.1}", report.seconds)),
             ("links that look like random pairs", percent(random_share)),
         ];
-        if model.params().score != ScoreKind::Likelihood {
-            facts.insert(4, ("beta", model.params().beta.to_string()));
-        }
+        let of_score = model.params().of_score();
+        facts.splice(4..4, of_score.map(|(param, value)| (param.name(), value)));
         if let Some((start, best)) = report.held_out {
             facts.push((
                 "held-out score, a pair",

@@ -110,7 +110,7 @@ pub(super) fn plain(
 ) -> Result<Robust> {
     let with = belief_params(params.given(), judge_ridge)?;
     let links = data.graph().adjacency();
-    let told = tell(&with, data, &links, recipe.rounds, &[], runtime)?;
+    let told = tell(&with, data, (&links, recipe.rounds), runtime)?;
     let model = {
         let fit = Fit::new(params).runtime(runtime.of_one_of_many());
         fit.run(data)?
@@ -119,10 +119,7 @@ pub(super) fn plain(
     Ok(Robust {
         averaged: model.embeddings().to_vec(),
         recommends_averages: false,
-        gate: Gate {
-            told: told.map(|(told, _)| told),
-            opens: false,
-        },
+        gate: Gate { told, opens: false },
         ridges,
         judge_ridge,
         walk_ridges: Vec::new(),
@@ -192,7 +189,6 @@ impl Robust {
 
     /// What was found, in few numbers and in words. `recipe` is what was followed.
     pub fn summary(&self, recipe: &Recipe) -> RobustSummary {
-        let told = self.gate.told.filter(|told| told.plain_clusters > 0.0);
         let is_plain = self.judgement.abstained;
         let dim = self.model.dim();
         let mut summary = RobustSummary {
@@ -209,7 +205,7 @@ impl Robust {
                 averaging: recipe.averaging,
             },
             averaged: self.recommends_averages,
-            gate: told.map(|told| told.averaged_clusters / told.plain_clusters),
+            gate: self.gate.share(),
             gate_opens_at: recipe.threshold,
             vectors_alone: self.vectors_alone(),
             effective_rank: effective_rank(self.embeddings(), dim),

@@ -93,7 +93,6 @@ pub fn embed_new(
     let levels = averages(&trusted, model.embeddings(), model.dim(), rounds);
     let known = Known {
         levels: &levels,
-        degrees: None,
         dim: model.dim(),
     };
     let (mut embeddings, enough) = average_new(&known, &encoded, links, &weights);
