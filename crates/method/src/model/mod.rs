@@ -6,6 +6,7 @@ mod averaged;
 mod believed;
 mod fit;
 pub mod folds;
+pub(crate) mod nearest;
 
 pub use apply::{BadLink, End, Neighbor, NewLink, NewLinks};
 pub use averaged::Averaged;

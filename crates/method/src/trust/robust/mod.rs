@@ -5,6 +5,7 @@
 //! links, and averaged over them where a gate that reads no label says so.
 
 mod audited;
+mod blend;
 mod gate;
 mod outcome;
 mod own;

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::blend::average_model;
 use super::gate::{HeldBack, Telling, Told};
 use super::outcome::plain;
 use crate::data::dataset::Dataset;
@@ -12,7 +13,6 @@ use crate::error::{Error, Result};
 use crate::model::{Fit, Fitted};
 use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
 use crate::schema::choice;
-use crate::trust::judge::average::averages;
 use crate::trust::judge::fits::{LinkFit, TOLERANCE};
 use crate::trust::judge::held_out::{SAME_RANKS, gain};
 use crate::trust::judge::{Hearing, Judge, JudgedLink, Judgement};
@@ -149,7 +149,8 @@ impl Gate {
 pub struct Robust {
     /// The fit to walks over believed links.
     pub model: Fitted,
-    /// Its embeddings averaged over believed links, in the user's row order.
+    /// Its embeddings averaged over believed links and with what data vectors tell of
+    /// the averages, in the user's row order.
     pub averaged: Vec<f32>,
     /// Whether the averages are recommended.
     pub recommends_averages: bool,
@@ -278,7 +279,7 @@ pub fn fit_robust(
     // the unit of the weights.
     let seen: f64 = trusted.weights().iter().sum();
     model.scale_expected(mean_weight * believed_links / seen.max(f64::MIN_POSITIVE));
-    let averaged = average_model(&model, data, &links, recipe.rounds);
+    let averaged = average_model(&model, data, &links, recipe.rounds)?;
     Ok(Robust {
         model,
         averaged,
@@ -291,16 +292,6 @@ pub fn fit_robust(
         ridge,
         mean_weight,
     })
-}
-
-/// The embeddings after so many rounds of averaging, in the user's row order.
-fn average_model(model: &Fitted, data: &Dataset, links: &Adjacency, rounds: usize) -> Vec<f32> {
-    let inside: Vec<f32> = (0..data.n_nodes())
-        .flat_map(|row| model.row(data.user_row(row)))
-        .copied()
-        .collect();
-    let averaged = averages(links, &inside, model.dim(), rounds).pop();
-    data.to_user_order(averaged.unwrap_or_default(), model.dim())
 }
 
 /// The ridge by which held-out links are told from decoys best, and its fits to
