@@ -167,6 +167,10 @@ fn told(model: &Model, found: &Audit) -> Value {
     told
 }
 
+/// Embeddings, whether they were averaged, what the gate found, and how many new nodes
+/// stay as the model embeds them.
+type Averages<'py> = (Bound<'py, PyArray2<f32>>, bool, Option<f64>, usize);
+
 /// Embeddings averaged over links, each as far as it is believed: of the
 /// model's nodes, or of new ones of a view, given their data vectors and
 /// perhaps links (new row, training row, weight). Also whether they were averaged,
@@ -189,7 +193,7 @@ pub fn smooth_embeddings<'py>(
     links_of_new: Option<Vec<(u32, u32, f64)>>,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
-) -> PyResult<(Bound<'py, PyArray2<f32>>, bool, Option<f64>, usize)> {
+) -> PyResult<Averages<'py>> {
     let averaging: Averaging = averaging
         .parse()
         .map_err(|accepted: String| exception(Error::argument("averaging", accepted, averaging)))?;

@@ -44,9 +44,10 @@ impl Criterion {
             Criterion::Rank => "how well embeddings tell held-out links from pairs without a \
                                 link whose ends have as many links"
                 .to_owned(),
-            Criterion::Score { score, .. } if score == ScoreKind::Likelihood => {
-                "the likelihood of the weights of held-out pairs".to_owned()
-            }
+            Criterion::Score {
+                score: ScoreKind::Likelihood,
+                ..
+            } => "the likelihood of the weights of held-out pairs".to_owned(),
             Criterion::Score { score, beta } => {
                 format!("the {score} score (beta {beta}) of the weights of held-out pairs")
             }
@@ -58,7 +59,10 @@ impl fmt::Display for Criterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Criterion::Rank => write!(f, "rank"),
-            Criterion::Score { score, .. } if *score == ScoreKind::Likelihood => {
+            Criterion::Score {
+                score: ScoreKind::Likelihood,
+                ..
+            } => {
                 write!(f, "likelihood")
             }
             Criterion::Score { score, beta } => write!(f, "{score}:{beta}"),
