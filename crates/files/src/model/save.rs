@@ -153,6 +153,9 @@ pub fn fit_json(model: &Fitted, record: &Map<String, Value>) -> Result<Value> {
     fit.insert("params".into(), to_value(model.params())?);
     fit.insert("seed".into(), model.params().seed.into());
     fit.insert("gamma".into(), gamma_json(model));
+    if let Some(sizes) = model.sizes() {
+        fit.insert("sizes".into(), to_value(sizes)?);
+    }
     if let Value::Object(report) = to_value(model.report())? {
         fit.extend(report);
     }
@@ -194,6 +197,7 @@ fn described(model: &Fitted) -> Result<BTreeMap<&'static str, String>> {
             rounds: believed.rounds,
             numbers: believed.numbers.keys().cloned().collect(),
         }),
+        sizes: model.sizes().copied(),
     };
     Ok(BTreeMap::from([
         ("format", "linkproof".to_owned()),

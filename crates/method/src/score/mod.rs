@@ -24,7 +24,7 @@ mod tail;
 pub use kernel::{Kernel, Masks};
 pub use pieces::Pieces;
 pub use table::Table;
-pub use tail::log_tail;
+pub use tail::{log_gamma_above, log_normal_above, log_tail};
 
 use std::sync::Arc;
 

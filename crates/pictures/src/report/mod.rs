@@ -19,7 +19,8 @@ use linkproof_method::measure::KMeans;
 pub use linkproof_method::model::Classes;
 use linkproof_method::model::Fitted;
 use linkproof_method::trust::audit::{
-    Discovery, Thresholds, Verdict, as_fitted, discover, judged_data, pairs_to_compare, taking_part,
+    Discovery, Thresholds, Verdict, as_fitted, discover, judged_data, pairs_to_compare, sizes,
+    taking_part,
 };
 
 const PAGE: &str = include_str!("page/page.html");
@@ -132,8 +133,8 @@ impl Page<'_> {
         let (data, _) = taking_part(self.model, data)?;
         let random = pairs_to_compare(self.model, &data);
         let judged = as_fitted(self.model, &data, &random)?;
-        let weights = self.model.params().weights;
-        let discovery = discover(&judged.verdicts, weights, &judged.random);
+        let law = sizes(self.model, &judged.verdicts, |_| 1.0);
+        let discovery = discover(&judged.verdicts, law.as_ref(), &judged.random);
         Ok((data.user_graph()?, judged.verdicts, discovery))
     }
 

@@ -77,9 +77,9 @@ pub(super) fn judge_inside(
         .map(|link| {
             let (a, b) = (user(link.src), user(link.dst));
             let (src, dst) = (a.min(b), a.max(b));
-            let mu = fitted.mu(src as usize, dst as usize);
+            let expected = fitted.pair(src as usize, dst as usize);
             let of_user = Link { src, dst, ..link };
-            Verdict::seen_as(fitted.params(), of_user, seen.of(&link), mu)
+            Verdict::seen_as(fitted.params(), of_user, seen.of(&link), expected)
         })
         .collect()
 }
