@@ -104,9 +104,10 @@ fn report(
     });
     let gate = robust.gate.told.map_or("none".to_owned(), |told| {
         format!(
-            "{:.3}, regression {:.3}",
+            "{:.3}, regression {:.3}, vectors alone {:.3}",
             told.averaged_clusters / told.plain_clusters,
-            told.averaged / told.plain
+            told.averaged / told.plain,
+            robust.vectors_alone().unwrap_or(f64::NAN)
         )
     });
     let tried: Vec<String> = robust

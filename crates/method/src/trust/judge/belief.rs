@@ -170,22 +170,25 @@ pub fn with_weights(beliefs: &[f64], weights: &[f64]) -> ByWeight {
     found
 }
 
-/// For each link the share of sound links among those that are believed no
-/// more than it.
+/// For each link the share of sound links among the least believed down to it, or
+/// to a later one where that is less: `(1 + sum of beliefs) / links`. The 1 keeps a
+/// claim about few links from resting on luck (Barber and Candes add it to their
+/// knockoffs); it is nothing to many.
 pub fn discovery_rates(beliefs: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..beliefs.len()).collect();
     order.sort_by(|&a, &b| beliefs[a].total_cmp(&beliefs[b]).then(a.cmp(&b)));
+    let mut sum: f64 = order.iter().map(|&link| beliefs[link]).sum();
     let mut rates = vec![0.0; beliefs.len()];
-    let (mut sum, mut from) = (0.0, 0);
-    for place in 0..order.len() {
-        sum += beliefs[order[place]];
-        let last = order.get(place + 1);
-        if last.is_none_or(|&next| beliefs[next] != beliefs[order[place]]) {
-            for &link in &order[from..=place] {
-                rates[link] = sum / (place + 1) as f64;
-            }
-            from = place + 1;
+    let (mut least, mut equal) = (1.0f64, 1.0);
+    for (place, &link) in order.iter().enumerate().rev() {
+        // Links that are believed alike stand or fall together.
+        let next = order.get(place + 1);
+        if next.is_none_or(|&next| beliefs[next] != beliefs[link]) {
+            equal = (1.0 + sum) / (place + 1) as f64;
         }
+        least = least.min(equal);
+        rates[link] = least;
+        sum -= beliefs[link];
     }
     rates
 }

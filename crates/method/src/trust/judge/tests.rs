@@ -457,3 +457,21 @@ fn a_fold_does_not_see_its_links() {
     }
     assert_eq!(counts, links.len());
 }
+
+#[test]
+fn few_links_are_not_claimed_to_be_false_on_luck() {
+    // Ten links that nothing speaks for are one sound link in ten by luck alone.
+    let few: Vec<f64> = [vec![0.01; 10], vec![0.9; 90]].concat();
+    let rates = belief::discovery_rates(&few);
+    assert!((rates[0] - 0.11).abs() < 1e-12, "{}", rates[0]);
+    let many: Vec<f64> = [vec![0.01; 1000], vec![0.9; 90]].concat();
+    let rates = belief::discovery_rates(&many);
+    assert!((rates[0] - 0.011).abs() < 1e-12, "{}", rates[0]);
+    // A set that a larger one makes more certain is claimed as the larger one is.
+    let uneven: Vec<f64> = (0..100).map(|place| 1e-6 * f64::from(place)).collect();
+    let rates = belief::discovery_rates(&uneven);
+    assert!(rates.iter().all(|&rate| rate == rates[99]), "{rates:?}");
+    let falling: Vec<f64> = (0..100).map(|place| 0.01 * f64::from(place)).collect();
+    let rates = belief::discovery_rates(&falling);
+    assert!(rates.is_sorted() && rates.iter().all(|&rate| rate <= 1.0));
+}

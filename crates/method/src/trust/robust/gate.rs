@@ -7,6 +7,10 @@
 //! embeddings themselves, links join what is unlike, or averages are of lengths
 //! that say more of a node's links than of the node. A regression alone sees
 //! neither lengths nor what clusters would be made of.
+//!
+//! Clusters of the data vectors themselves are asked the same. Where they tell more
+//! than clusters of the embeddings, the links lead away from what the data vectors
+//! say, and these alone are the better choice.
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -14,11 +18,16 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::data::dataset::{DataView, Dataset};
 use crate::data::features::Matrix;
+use crate::data::graph::Adjacency;
 use crate::data::transform::normalize;
+use crate::engine::runtime::Runtime;
 use crate::error::Result;
 use crate::measure::KMeans;
-use crate::params::Normalize;
+use crate::params::{CheckedParams, Normalize};
+use crate::trust::judge::average::averages;
+use crate::trust::judge::fits::{LinkFit, fit_links};
 use crate::trust::judge::logistic::solve;
 
 /// One column in so many is held back.
@@ -30,13 +39,15 @@ const ITERATIONS: usize = 8;
 /// Folds of nodes; each is held out once.
 const FOLDS: usize = 5;
 /// So many nodes tell enough.
-pub const MOST_NODES: usize = 10_000;
+const MOST_NODES: usize = 10_000;
 /// Numbers of clusters, and how they are looked for.
 const CLUSTERS: [usize; 3] = [5, 10, 20];
 const RESTARTS: usize = 3;
 const ITERATIONS_OF_CLUSTERS: usize = 50;
 /// Ridges, against the mean square of an entry.
 const RIDGES: [f64; 4] = [1e-3, 1e-2, 1e-1, 1.0];
+/// Fits from most of the columns end early: only their ratio is read.
+const TOLERANCE: f64 = 3e-4;
 /// Fewer columns cannot be split.
 pub const LEAST_COLUMNS: usize = 4;
 
@@ -56,12 +67,14 @@ pub struct Told {
     pub plain_clusters: f64,
     /// What clusters of the averages tell.
     pub averaged_clusters: f64,
+    /// What clusters of the data vectors themselves tell, without any link.
+    pub vectors_clusters: f64,
 }
 
 /// Which columns are held back, the first time or the second. With half of them
 /// held back embeddings would be so much worse than the user's that averages look
 /// too good.
-pub fn held_back(n_columns: usize, seed: u64, time: usize) -> Vec<bool> {
+fn held_back(n_columns: usize, seed: u64, time: usize) -> Vec<bool> {
     let mut columns: Vec<usize> = (0..n_columns).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(0x6761_7465);
@@ -74,7 +87,7 @@ pub fn held_back(n_columns: usize, seed: u64, time: usize) -> Vec<bool> {
 }
 
 /// Some rows of so many: all, or a random sample of [`MOST_NODES`], ascending.
-pub fn sample(n_rows: usize, seed: u64) -> Vec<u32> {
+fn sample(n_rows: usize, seed: u64) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..n_rows as u32).collect();
     if n_rows > MOST_NODES {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -86,8 +99,76 @@ pub fn sample(n_rows: usize, seed: u64) -> Vec<u32> {
     rows
 }
 
+/// What embeddings from most of the columns, plain and averaged over `links`, tell
+/// of the others; and the fits. None where no view has columns to hold back.
+pub fn tell(
+    params: &CheckedParams,
+    data: &Dataset,
+    links: &Adjacency,
+    rounds: usize,
+    earlier: &[LinkFit],
+    runtime: Runtime<'_>,
+) -> Result<Option<(Told, Vec<LinkFit>)>> {
+    let enough = |matrix: &Matrix| matrix.n_columns() >= LEAST_COLUMNS;
+    let can_split = |view: &DataView| view.matrix.as_ref().is_some_and(enough);
+    if !data.views().iter().any(can_split) {
+        return Ok(None);
+    }
+    let dim = params.dim;
+    let (mut sums, mut alone) = ([[0.0; 3]; 2], 0.0);
+    let (mut weight, mut fits) = (0.0, Vec::new());
+    for time in 0..2 {
+        let part = |matrix: &Matrix, is_back: bool| {
+            let back = held_back(matrix.n_columns(), params.seed, time);
+            some_columns(matrix, |column| back[column] == is_back)
+        };
+        let kept = data.map_vectors(|_, matrix| match enough(matrix) {
+            true => part(matrix, false),
+            false => Ok(matrix.clone()),
+        })?;
+        let warm = earlier.get(time).map(|fit| fit.theta.as_slice());
+        let fit = fit_links(params, &kept, warm, TOLERANCE, runtime)?;
+        let averaged = averages(links, &fit.y, dim, rounds).pop();
+        let averaged = averaged.unwrap_or_default();
+        for view in data.views().iter().filter(|view| can_split(view)) {
+            let Some(matrix) = &view.matrix else { continue };
+            let rows = sample(view.rows.len(), params.seed);
+            let matrix = matrix.select(&rows);
+            let (targets, count) = components(&part(&matrix, true)?, params.seed)?;
+            let n = view.rows.len() as f64;
+            let (own, width) = components(&part(&matrix, false)?, params.seed)?;
+            let own: Vec<f32> = own.into_iter().map(|x| x as f32).collect();
+            alone += n * told_by_clusters(&own, width, &targets, count, params.seed)?;
+            for (sum, y) in sums.iter_mut().zip([&fit.y, &averaged]) {
+                let y: Vec<f32> = rows
+                    .iter()
+                    .flat_map(|&row| &y[(view.rows.start + row as usize) * dim..][..dim])
+                    .copied()
+                    .collect();
+                let [all, each] = self::told(&y, dim, &targets, count, params.seed);
+                let clusters = told_by_clusters(&y, dim, &targets, count, params.seed)?;
+                sum.iter_mut()
+                    .zip([all, each, clusters])
+                    .for_each(|(sum, told)| *sum += n * told);
+            }
+            weight += n;
+        }
+        fits.push(fit);
+    }
+    let told = Told {
+        plain: sums[0][0] / weight,
+        averaged: sums[1][0] / weight,
+        plain_each: sums[0][1] / weight,
+        averaged_each: sums[1][1] / weight,
+        plain_clusters: sums[0][2] / weight,
+        averaged_clusters: sums[1][2] / weight,
+        vectors_clusters: alone / weight,
+    };
+    Ok(Some((told, fits)))
+}
+
 /// Some columns of a matrix.
-pub fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Result<Matrix> {
+fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Result<Matrix> {
     let kept: Vec<usize> = (0..matrix.n_columns()).filter(|&c| keep(c)).collect();
     let mut place = vec![u32::MAX; matrix.n_columns()];
     for (new, &old) in kept.iter().enumerate() {
@@ -119,7 +200,7 @@ pub fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Result<Mat
 
 /// The scores of the rows along the leading directions of a matrix of rows of
 /// unit length, less their mean, row after row; and how many.
-pub fn components(matrix: &Matrix, seed: u64) -> Result<(Vec<f64>, usize)> {
+fn components(matrix: &Matrix, seed: u64) -> Result<(Vec<f64>, usize)> {
     let matrix = normalize(matrix, Normalize::L2)?;
     let (n, p) = (matrix.n_rows(), matrix.n_columns());
     let count = COMPONENTS.min(p);
@@ -207,7 +288,7 @@ fn orthonormal(basis: &mut [f64], width: usize) {
 /// The share of the variance of `targets` that a ridge regression on `y` tells
 /// of nodes held out, and the mean of the shares of each component. Each node is
 /// held out once.
-pub fn told(y: &[f32], dim: usize, targets: &[f64], count: usize, seed: u64) -> [f64; 2] {
+fn told(y: &[f32], dim: usize, targets: &[f64], count: usize, seed: u64) -> [f64; 2] {
     let n = y.len() / dim;
     let mut order: Vec<usize> = (0..n).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -251,7 +332,7 @@ pub fn told(y: &[f32], dim: usize, targets: &[f64], count: usize, seed: u64) -> 
 
 /// The share of the variance of `targets` that the other nodes of a node's cluster
 /// tell of it, on average over some numbers of clusters.
-pub fn told_by_clusters(
+fn told_by_clusters(
     y: &[f32],
     dim: usize,
     targets: &[f64],

@@ -13,11 +13,11 @@ mod unseen;
 mod workflow;
 
 pub use audited::{Audit, AuditSettings, AuditedLink, Beliefs, Limits, audit};
-pub use gate::{LEAST_COLUMNS, Told};
+pub use gate::{LEAST_COLUMNS, Told, tell};
 pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links, weights_spoke};
 pub use own::OWN_SETTINGS;
 pub use recipe::{
-    Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, tell, walks_over,
+    Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, walks_over,
 };
 pub use unseen::{Newcomers, embed_new};
 pub use workflow::{RobustFit, fit_model};

@@ -4,7 +4,10 @@
 use serde::Serialize;
 
 use super::audited::numbers;
-use super::recipe::{Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, choose_ridge};
+use super::gate::tell;
+use super::recipe::{
+    Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, belief_params, choose_ridge,
+};
 use crate::data::dataset::{DataView, Dataset};
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
@@ -17,6 +20,9 @@ use crate::trust::smooth::Regression;
 /// Weights speak where they multiply the odds of some link by more than this, or
 /// divide them.
 const SPEAKING_ODDS: f64 = 2.0;
+
+/// Embeddings whose clusters tell less than this share of the variance tell nothing.
+const LEAST_TOLD: f64 = 1e-3;
 
 /// Implants of one kind that are judged as links are, at one rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -108,9 +114,13 @@ pub fn judge_links(
 pub(super) fn plain(
     params: &CheckedParams,
     data: &Dataset,
+    recipe: &Recipe,
     (judgement, ridges, judge_ridge): (Judgement, Vec<RidgeTried>, f64),
     runtime: Runtime<'_>,
 ) -> Result<Robust> {
+    let with = belief_params(params.given(), judge_ridge)?;
+    let links = data.graph().adjacency();
+    let told = tell(&with, data, &links, recipe.rounds, &[], runtime)?;
     let model = {
         let fit = Fit::new(params).runtime(runtime.of_one_of_many());
         fit.run(data)?
@@ -119,7 +129,7 @@ pub(super) fn plain(
         averaged: model.embeddings().to_vec(),
         recommends_averages: false,
         gate: Gate {
-            told: None,
+            told: told.map(|(told, _)| told),
             opens: false,
         },
         ridges,
@@ -146,6 +156,9 @@ pub struct RobustSummary {
     pub gate: Option<f64>,
     /// The least that opens the gate.
     pub gate_opens_at: f64,
+    /// What clusters of the data vectors alone tell of held-back ones, against what
+    /// clusters of the recommended embeddings tell: above 1, links do harm.
+    pub vectors_alone: Option<f64>,
     /// The ridges of judges that were compared.
     pub ridges: Vec<RidgeTried>,
     /// The ridges of the fit that were compared.
@@ -168,6 +181,19 @@ pub struct Chosen {
 }
 
 impl Robust {
+    /// What clusters of the data vectors alone tell of held-back ones, against what
+    /// clusters of the recommended embeddings tell; none where there were none to
+    /// hold back, or neither tells anything.
+    pub fn vectors_alone(&self) -> Option<f64> {
+        let told = self.gate.told?;
+        let own = match self.recommends_averages {
+            true => told.averaged_clusters,
+            false => told.plain_clusters,
+        };
+        let told_something = own > 0.0 || told.vectors_clusters > 0.0;
+        told_something.then(|| told.vectors_clusters / own.max(LEAST_TOLD))
+    }
+
     /// What was found, in few numbers. `recipe` is what was followed.
     pub fn summary(&self, recipe: &Recipe) -> RobustSummary {
         let told = self.gate.told.filter(|told| told.plain_clusters > 0.0);
@@ -188,6 +214,7 @@ impl Robust {
             averaged: self.recommends_averages,
             gate: told.map(|told| told.averaged_clusters / told.plain_clusters),
             gate_opens_at: recipe.threshold,
+            vectors_alone: self.vectors_alone(),
             ridges: self.ridges.clone(),
             walk_ridges: self.walk_ridges.clone(),
         }

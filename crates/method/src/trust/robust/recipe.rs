@@ -2,10 +2,9 @@
 
 use serde::Serialize;
 
-use super::gate::{self, Told};
+use super::gate::{Told, tell};
 use super::outcome::plain;
-use crate::data::dataset::{DataView, Dataset};
-use crate::data::features::Matrix;
+use crate::data::dataset::Dataset;
 use crate::data::graph::{Adjacency, Graph, Link, LinkRules};
 use crate::data::transform::average_over_kept_walks;
 use crate::engine::runtime::{FitCount, Runtime};
@@ -14,7 +13,7 @@ use crate::model::{Fit, Fitted};
 use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
 use crate::size::{SizeLaw, SizedLink};
 use crate::trust::judge::average::averages;
-use crate::trust::judge::fits::{LinkFit, TOLERANCE, fit_links};
+use crate::trust::judge::fits::{LinkFit, TOLERANCE};
 use crate::trust::judge::{Hearing, Judge, Judgement};
 
 /// Smaller differences between the ranks that two ridges give do not matter. Fits
@@ -27,8 +26,6 @@ const MORE: f64 = 1.02;
 const WALK_LINKS: usize = 4_000_000;
 const LEAST_WALK_LINKS: usize = 16;
 const MOST_WALK_LINKS: usize = 64;
-/// Fits from most of the columns end early: only their ratio is read.
-const GATE_TOLERANCE: f64 = 3e-4;
 
 /// When embeddings are averaged over believed links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -195,7 +192,7 @@ pub fn walks_over(data: &Dataset, believed: &Graph, length: usize) -> Result<Gra
 }
 
 /// The settings of a fit to links that weigh what they are believed.
-fn belief_params(params: &Params, ridge: f64) -> Result<CheckedParams> {
+pub(super) fn belief_params(params: &Params, ridge: f64) -> Result<CheckedParams> {
     Params {
         score: ScoreKind::Likelihood,
         beta: 0.0,
@@ -222,7 +219,13 @@ pub fn fit_robust(
     let judgement = judge.believe(&judge.hear(&fits));
     drop(judge);
     if judgement.abstained {
-        return plain(params, data, (judgement, ridges, judge_ridge), runtime);
+        return plain(
+            params,
+            data,
+            recipe,
+            (judgement, ridges, judge_ridge),
+            runtime,
+        );
     }
     let trusted = believed(data, &judgement)?;
     let walked = data.with_graph(walks_over(data, &trusted, recipe.walks)?);
@@ -424,67 +427,4 @@ fn choose_walk_ridge(
         opens: opens(&best.told),
     };
     Ok((best.ridge, tried, gate))
-}
-
-/// What embeddings from most of the columns, plain and averaged over `links`, tell
-/// of the others; and the fits. None where no view has columns to hold back.
-pub fn tell(
-    params: &CheckedParams,
-    data: &Dataset,
-    links: &Adjacency,
-    rounds: usize,
-    earlier: &[LinkFit],
-    runtime: Runtime<'_>,
-) -> Result<Option<(Told, Vec<LinkFit>)>> {
-    let enough = |matrix: &Matrix| matrix.n_columns() >= gate::LEAST_COLUMNS;
-    let can_split = |view: &DataView| view.matrix.as_ref().is_some_and(enough);
-    if !data.views().iter().any(can_split) {
-        return Ok(None);
-    }
-    let dim = params.dim;
-    let (mut sums, mut weight, mut fits) = ([[0.0; 3]; 2], 0.0, Vec::new());
-    for time in 0..2 {
-        let part = |matrix: &Matrix, is_back: bool| {
-            let back = gate::held_back(matrix.n_columns(), params.seed, time);
-            gate::some_columns(matrix, |column| back[column] == is_back)
-        };
-        let kept = data.map_vectors(|_, matrix| match enough(matrix) {
-            true => part(matrix, false),
-            false => Ok(matrix.clone()),
-        })?;
-        let warm = earlier.get(time).map(|fit| fit.theta.as_slice());
-        let fit = fit_links(params, &kept, warm, GATE_TOLERANCE, runtime)?;
-        let averaged = averages(links, &fit.y, dim, rounds).pop();
-        let averaged = averaged.unwrap_or_default();
-        for view in data.views().iter().filter(|view| can_split(view)) {
-            let Some(matrix) = &view.matrix else { continue };
-            let rows = gate::sample(view.rows.len(), params.seed);
-            let other = part(&matrix.select(&rows), true)?;
-            let (targets, count) = gate::components(&other, params.seed)?;
-            let n = view.rows.len() as f64;
-            for (sum, y) in sums.iter_mut().zip([&fit.y, &averaged]) {
-                let y: Vec<f32> = rows
-                    .iter()
-                    .flat_map(|&row| &y[(view.rows.start + row as usize) * dim..][..dim])
-                    .copied()
-                    .collect();
-                let [all, each] = gate::told(&y, dim, &targets, count, params.seed);
-                let clusters = gate::told_by_clusters(&y, dim, &targets, count, params.seed)?;
-                sum.iter_mut()
-                    .zip([all, each, clusters])
-                    .for_each(|(sum, told)| *sum += n * told);
-            }
-            weight += n;
-        }
-        fits.push(fit);
-    }
-    let told = Told {
-        plain: sums[0][0] / weight,
-        averaged: sums[1][0] / weight,
-        plain_each: sums[0][1] / weight,
-        averaged_each: sums[1][1] / weight,
-        plain_clusters: sums[0][2] / weight,
-        averaged_clusters: sums[1][2] / weight,
-    };
-    Ok(Some((told, fits)))
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::engine::runtime::Runtime;
 use crate::measure::{KMeans, auc, nmi};
 use crate::size::tests::planted;
-use crate::trust::judge::tests::{Planted, small};
+use crate::trust::judge::tests::{Planted, Rows, small};
 use crate::trust::smooth::{End, NewLink};
 use crate::{Dataset, Features, Matrix};
 
@@ -47,6 +47,34 @@ fn averages_are_refused_where_links_know_nothing_of_what_data_tell() {
     let robust = run(&plan.data(&plan.links(1), plan.vectors(1)));
     assert!(!robust.recommends_averages, "{:?}", robust.gate);
     assert_eq!(robust.embeddings(), robust.model.embeddings());
+}
+
+#[test]
+fn data_vectors_alone_tell_more_where_links_cross_classes_and_less_where_they_do_not() {
+    let plan = Planted {
+        spread: 0.5,
+        columns: 40,
+        ..Planted::default()
+    };
+    let alone = |links: &Rows| {
+        let robust = run(&plan.data(links, plan.vectors(1)));
+        let found = KMeans::new(plan.classes, 0);
+        let truth: Vec<u32> = (0..plan.nodes as u32).map(|n| plan.class(n)).collect();
+        let x: Vec<f32> = plan.vectors(1).iter().map(|&x| x as f32).collect();
+        let raw = found.fit(&x, plan.nodes, plan.columns).unwrap();
+        let raw = nmi(&truth, &raw.labels).unwrap();
+        (
+            robust.vectors_alone().unwrap(),
+            raw - clusters(&plan, robust.embeddings()),
+        )
+    };
+    let (ratio, better) = alone(&plan.links(1));
+    assert!(ratio < 1.0 && better < 0.0, "{ratio} {better}");
+    // Every link leads to the next class.
+    let next = |link: (u32, u32, f64)| (link.0, (link.1 + 1) % plan.nodes as u32, link.2);
+    let crossing = plan.links(1).into_iter().map(next).collect();
+    let (ratio, better) = alone(&crossing);
+    assert!(ratio > 1.0 && better > 0.0, "{ratio} {better}");
 }
 
 #[test]
