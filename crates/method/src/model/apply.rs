@@ -297,23 +297,29 @@ impl Fitted {
     /// the weight `mu = k e^{<y, z> - gamma}` of a Poisson count. In a fit to the
     /// pattern of links `k e^{<y, z> - gamma}` is their intensity, and sizes have a
     /// law of their own.
-    pub fn expected(&self, (y, d): (&[f32], usize), (z, e): (&[f32], usize)) -> Expected {
+    pub fn expected(&self, y: (&[f32], usize), z: (&[f32], usize)) -> Expected {
+        let found = self.as_count(y, z);
+        let Some(law) = self.sizes() else {
+            return found;
+        };
+        let similarity = found.similarity;
+        let size = law.mean(similarity);
+        let mu = found.p_link * size;
+        Expected { size, mu, ..found }
+    }
+
+    /// The same of counts, whatever the law of sizes.
+    fn as_count(&self, (y, d): (&[f32], usize), (z, e): (&[f32], usize)) -> Expected {
         let product: f64 = y
             .iter()
             .zip(z)
             .map(|(a, b)| f64::from(*a) * f64::from(*b))
             .sum();
         let similarity = product - self.gamma().get(d, e);
-        let found = Expected {
+        Expected {
             similarity,
             ..Expected::of_count(self.report().k * math::exp(similarity))
-        };
-        let Some(law) = self.sizes() else {
-            return found;
-        };
-        let size = law.mean(similarity);
-        let mu = found.p_link * size;
-        Expected { size, mu, ..found }
+        }
     }
 
     /// The expected weight of two embeddings of the given views.
@@ -328,10 +334,18 @@ impl Fitted {
         self.parts.sizes = sizes;
     }
 
+    fn node(&self, row: usize) -> (&[f32], usize) {
+        (self.row(row), self.node_views()[row] as usize)
+    }
+
     /// What is expected of two training nodes.
     pub fn pair(&self, i: usize, j: usize) -> Expected {
-        let view = |row: usize| self.node_views()[row] as usize;
-        self.expected((self.row(i), view(i)), (self.row(j), view(j)))
+        self.expected(self.node(i), self.node(j))
+    }
+
+    /// The chance that two training nodes are linked.
+    pub fn p_link(&self, i: usize, j: usize) -> f64 {
+        self.as_count(self.node(i), self.node(j)).p_link
     }
 
     /// The expected weight of two training nodes.

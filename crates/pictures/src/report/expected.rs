@@ -113,7 +113,7 @@ fn expected_degree(model: &Fitted, row: usize) -> f64 {
         model.view_pairs().contains(&(d, e))
     };
     let others = (0..model.n_nodes()).filter(|&other| other != row && takes_part(other));
-    others.map(|other| model.pair(row, other).p_link).sum()
+    others.map(|other| model.p_link(row, other)).sum()
 }
 
 /// The weights of the links, as the fit sees them.
