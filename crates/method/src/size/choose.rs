@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::estimate::{Cell, Problem, Theta};
+use super::estimate::{BETA, Cell, Problem, Theta};
 use super::{Family, SizeLaw, rank_of};
 use linkproof_numeric::math;
 
@@ -202,6 +202,7 @@ impl Sample {
         let (start, shapes) = begin(family, &all);
         let problem = |left_out: usize| Problem {
             family,
+            beta: BETA,
             cells: folds
                 .iter()
                 .enumerate()
@@ -213,12 +214,13 @@ impl Sample {
             shapes,
             slopes,
         };
-        let thetas: Vec<Theta> = (0..=self.n_folds)
+        let solved = |fold: usize| problem(fold).solve();
+        let thetas: Vec<Theta> = (0..self.n_folds)
             .into_par_iter()
-            .map(|left_out| problem(left_out).minimise())
+            .map(|fold| solved(fold).0)
             .collect();
+        let (theta, last) = solved(self.n_folds);
         let whole = problem(self.n_folds);
-        let theta = thetas[self.n_folds];
         let (mut losses, mut ranks) = (Vec::new(), Vec::new());
         for (cells, &theta) in folds.iter().zip(&thetas) {
             let powers = whole.powers(theta);
@@ -232,7 +234,7 @@ impl Sample {
         Trial {
             family,
             theta,
-            error: slopes.then(|| whole.slope_error(theta)).flatten(),
+            error: slopes.then(|| last.slope_error(theta)).flatten(),
             losses,
             distance: distance(&ranks),
         }

@@ -10,12 +10,21 @@
 //! `f(x)^beta`, so that a size that the law thinks absurd says nothing. Links count by
 //! belief besides. A prior worth one link keeps numbers finite that the data do not
 //! tell (the dispersion of links that all weigh 1).
+//!
+//! So large an exponent does not look at the tail. In a second round, with a smaller
+//! one, all links count of whose sizes one or more was to be expected.
 
-use super::{Family, Point};
+use super::{Family, Point, rank_of};
 use linkproof_numeric::math;
 
-/// The exponent of the score.
-pub const BETA: f64 = 0.3;
+/// The exponent of the score, and that of the second round.
+pub(super) const BETA: f64 = 0.3;
+const SECOND_BETA: f64 = 0.1;
+/// A size of which fewer than this many were to be expected does not count there.
+const FEWEST_EXPECTED: f64 = 0.1;
+/// A law of positive or signed numbers that expects less than this share of them is
+/// none.
+const MOST_EXPECTED: f64 = 0.75;
 
 /// Links of one size, or one link.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,6 +45,7 @@ pub(super) type Theta = [f64; 3];
 #[derive(Debug, Clone)]
 pub(super) struct Problem<'c> {
     pub family: Family,
+    pub beta: f64,
     pub cells: Vec<&'c Cell>,
     pub groups: &'c [f64],
     pub start: Theta,
@@ -48,7 +58,10 @@ pub(super) struct Problem<'c> {
 impl Problem<'_> {
     /// The power integral of each group.
     pub(super) fn powers(&self, theta: Theta) -> Vec<Point> {
-        let power = |s: f64| self.family.power(BETA, theta[0] + theta[2] * s, theta[1]);
+        let power = |s: f64| {
+            self.family
+                .power(self.beta, theta[0] + theta[2] * s, theta[1])
+        };
         match theta[2] == 0.0 {
             true => vec![power(0.0); self.groups.len()],
             false => self.groups.iter().map(|&s| power(s)).collect(),
@@ -60,10 +73,11 @@ impl Problem<'_> {
         let s = self.groups[cell.group];
         let eta = theta[0] + theta[2] * s;
         let log_f = self.family.log_density(cell.x, eta, theta[1]);
-        let (power, counts) = (powers[cell.group], math::exp(BETA * log_f.value));
-        let by_location = power.by_location / (1.0 + BETA) - counts * log_f.by_location;
-        let by_shape = power.by_shape / (1.0 + BETA) - counts * log_f.by_shape;
-        let value = power.value / (1.0 + BETA) - math::exp_m1(BETA * log_f.value) / BETA;
+        let (power, beta) = (powers[cell.group], self.beta);
+        let counts = math::exp(beta * log_f.value);
+        let by_location = power.by_location / (1.0 + beta) - counts * log_f.by_location;
+        let by_shape = power.by_shape / (1.0 + beta) - counts * log_f.by_shape;
+        let value = power.value / (1.0 + beta) - math::exp_m1(beta * log_f.value) / beta;
         (value, [by_location, by_shape, s * by_location])
     }
 
@@ -111,9 +125,9 @@ impl Problem<'_> {
 
     /// The numbers that make the score least: Newton's steps, damped until the score
     /// falls.
-    pub(super) fn minimise(&self) -> Theta {
+    fn minimise(&self, from: Theta) -> Theta {
         const STEPS: usize = 100;
-        let mut theta = self.start;
+        let mut theta = from;
         let (mut value, mut slope) = self.evaluate(theta);
         let mut damping = 0.0f64;
         for _ in 0..STEPS {
@@ -143,6 +157,28 @@ impl Problem<'_> {
             }
         }
         theta
+    }
+
+    /// The numbers of both rounds, and the problem of the second.
+    pub(super) fn solve(mut self) -> (Theta, Self) {
+        let first = self.minimise(self.start);
+        let weigh = |cells: &[&Cell]| cells.iter().map(|cell| cell.weight).sum::<f64>();
+        let all = weigh(&self.cells);
+        let (family, groups) = (self.family, self.groups);
+        let expected = |cell: &&Cell| {
+            let eta = first[0] + first[2] * groups[cell.group];
+            let (below, upto) = rank_of(family, cell.x, eta, first[1]);
+            2.0 * all * upto.min(1.0 - below) > FEWEST_EXPECTED
+        };
+        let kept: Vec<&Cell> = self.cells.iter().copied().filter(expected).collect();
+        if !family.is_counts() && weigh(&kept) < MOST_EXPECTED * all {
+            // Many links of one size hide all others: the shape is that of the middle.
+            self.shapes = (self.start[1], self.start[1]);
+            return (self.minimise([first[0], self.start[1], first[2]]), self);
+        }
+        self.cells = kept;
+        self.beta = SECOND_BETA;
+        (self.minimise(first), self)
     }
 
     /// The standard error of the slope at the optimum, links taken as independent:

@@ -20,7 +20,6 @@ mod rounded;
 mod sums;
 
 pub use choose::SizedLink;
-pub use estimate::BETA;
 
 use serde::{Deserialize, Serialize};
 

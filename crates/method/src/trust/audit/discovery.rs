@@ -20,7 +20,8 @@
 //! *Its weight should be smaller.* The law of the sizes of links
 //! ([`crate::size`]) tells the chance of a weight as large, given that there is a
 //! link: honest counts are no errors however heavy, where such counts are common.
-//! The procedure of Benjamini and Hochberg turns these chances into rates.
+//! The procedure of Benjamini and Yekutieli turns these chances into rates: weights
+//! of links that share a node may depend on each other.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -157,7 +158,7 @@ fn weight_rates(verdicts: &[Verdict], sizes: Option<&SizeLaw>) -> Vec<f64> {
         math::exp(log_chance.unwrap_or(0.0))
     };
     let chances: Vec<f64> = verdicts.iter().map(chance).collect();
-    let m = chances.len() as f64;
+    let m: f64 = chances.len() as f64 * (1..=chances.len()).map(|k| 1.0 / k as f64).sum::<f64>();
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|&a, &b| chances[a].total_cmp(&chances[b]));
     let mut rates = vec![1.0; chances.len()];
