@@ -383,6 +383,109 @@ fn links_that_are_not_the_models_name_their_file() {
     let model = fitted(Params::default(), &data);
     let folder = tempfile::tempdir().unwrap();
     save(&model, folder.path().join("m")).unwrap();
+    let other = Graph::from_rows(30, &[(0, 29, 1.0), (1, 2, 1.0)]).unwrap();
+    let path = folder.path().join("m").join(LINKS);
+    crate::write_links(&path, &other).unwrap();
+    let error = load(folder.path().join("m")).unwrap_err();
+    assert!(matches!(error, Error::Input { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains(LINKS) && text.contains("found node '"),
+        "{text}"
+    );
+}
+
+#[test]
+fn links_far_beyond_their_weight_come_back() {
+    // Six nodes, all linked, thrown far apart: beyond its weight the probability
+    // score forgets a link, and nothing but the solver's continuation holds it.
+    let pairs = (0..6u32).flat_map(|i| (i + 1..6).map(move |j| (i, j, 1.0)));
+    let graph = Graph::from_rows(6, &pairs.collect::<Vec<_>>()).unwrap();
+    let data = Dataset::from_links(graph).unwrap();
+    for precision in [Precision::F32, Precision::F64] {
+        for seed in 0..4 {
+            let params = Params {
+                dim: 1,
+                ridge: 0.0,
+                beta: 0.5,
+                score: linkproof_method::params::ScoreKind::Probability,
+                encoder: Some(EncoderKind::Table),
+                init_scale: 4.0,
+                precision,
+                seed,
+                ..Params::default()
+            };
+            let model = fit(&params.check().unwrap(), &data).unwrap();
+            for i in 0..6 {
+                for j in i + 1..6 {
+                    let mu = model.mu(i, j);
+                    assert!(mu < 10.0, "{precision:?} {seed} {i} {j}: {mu}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lambda_is_fitted_and_validated_up_to_its_factor() {
+    use linkproof_lab::synthetic::{Noise, synthetic};
+    let made = synthetic(1, Noise::false_links(0.01)).unwrap();
+    let params = |lambda| Params {
+        dim: 2,
+        score: linkproof_method::params::ScoreKind::Likelihood,
+        normalize: linkproof_method::params::Normalize::None,
+        ridge: 10.0,
+        solver: Some(linkproof_method::params::SolverKind::Sgd),
+        sampler: linkproof_method::params::Sampler::Pairs,
+        link_batch: Some(200),
+        pair_batch: 4000,
+        learning_rate: Some(0.02),
+        validation: Some(0.2),
+        steps: Some(1000),
+        lambda,
+        ..Params::default()
+    };
+    let plain = fit(&params(None).check().unwrap(), &made.data).unwrap();
+    let unbiased = plain.report().plan.lambda;
+    let model = fit(&params(Some(8.0 * unbiased)).check().unwrap(), &made.data).unwrap();
+    let report = model.report();
+    assert!((report.k - 8.0).abs() < 1e-9, "{}", report.k);
+    let (start, best) = report.held_out.unwrap();
+    assert!(
+        report.best_step > 0 && best < start,
+        "{:?}",
+        report.held_out
+    );
+    // The held-out score and the value are those of a fit that needs no factor.
+    let (_, other) = plain.report().held_out.unwrap();
+    assert!((best - other).abs() < 0.2 * other.abs(), "{best} {other}");
+    let values = [report.value, plain.report().value];
+    assert!((values[0] / values[1] - 1.0).abs() < 0.2, "{values:?}");
+    // So are the expected weights, in sum those of the links.
+    let n = model.n_nodes();
+    let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |j| (i, j)));
+    let expected: f64 = pairs.map(|(i, j)| model.mu(i, j)).sum();
+    let observed: f64 = made.data.graph().weights().iter().sum();
+    assert!(
+        (0.5..2.0).contains(&(expected / observed)),
+        "{expected} {observed}"
+    );
+}
+
+#[test]
+fn the_law_of_sizes_is_kept_and_checked() {
+    use linkproof_method::model::ModelParts;
+    use linkproof_method::size::{SizeLaw, SizedLink};
+    let sized = |place: u32| SizedLink {
+        weight: 0.1 + f64::from(place * place % 17) / 3.0,
+        belief: 0.9,
+        similarity: f64::from(place % 7),
+    };
+    let sizes = SizeLaw::estimate(&(0..200).map(sized).collect::<Vec<_>>(), true);
+    let parts = fitted(Params::default(), &one_view()).parts().clone();
+    let model = Fitted::new(ModelParts { sizes, ..parts }).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    save(&model, folder.path().join("m")).unwrap();
     let loaded = load(folder.path().join("m")).unwrap();
     assert_eq!(loaded.model.sizes(), sizes.as_ref());
     assert_eq!(loaded.model.pair(2, 5), model.pair(2, 5));
