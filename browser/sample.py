@@ -101,7 +101,7 @@ def sample(n: int, links: int, clusters: int, seed: int = 1) -> dict:
                 ("probability", 0.5),
                 ("moment", 0.5),
                 ("moment", 1.0),
-                ("likelihood", 0.0),
+                ("likelihood", None),
             ]
         )
         for ridge in [0, 0.1, 0.3, 1, 3, 10, 30]

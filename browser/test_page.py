@@ -221,7 +221,7 @@ def test_keyboard(opened):
     assert page.evaluate("document.activeElement.className") == "skip"
     opened.shot("skip")
     order = []
-    for _ in range(24):
+    for _ in range(28):
         page.keyboard.press("Tab")
         order.append(page.evaluate("document.activeElement.id"))
     wanted = [

@@ -114,9 +114,9 @@ def compare(library: Library) -> tuple[dict[str, float], GraphEmbedding]:
     embeddings = {
         "words alone": normalize(X).toarray(),
         "likelihood, same ridge": plain.embedding_,
-        "likelihood, smoothed": plain.smooth(X),
+        "likelihood, smoothed": plain.smooth(X, averaging="always"),
         "chosen by select": model.embedding_,
-        "chosen by select, smoothed": model.smooth(X),
+        "chosen by select, smoothed": model.smooth(X, averaging="always"),
     }
     scores = {name: measures.evaluate(Y, topics)["nmi"] for name, Y in embeddings.items()}
     return scores, model

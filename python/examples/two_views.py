@@ -86,10 +86,19 @@ def draw_tags(random: np.random.Generator, groups: np.ndarray) -> sp.csr_array:
     return sp.csr_array((np.ones(ends[-1]), np.concatenate(rows), ends), shape=(len(groups), TAGS))
 
 
+# Settings are chosen by what a fit says of held-out counts. (By default links count 1 each,
+# and no count can do harm.)
+BY_COUNTS: dict[str, Any] = {
+    "criterion": "probability:0.5",
+    "hold_out": "nodes",
+    "verbose": False,
+}
+
+
 def fit(shop: Shop, counts: sp.csr_array, score: str) -> GraphEmbedding:
     """A fit by one score, with ridge and exponent chosen without looking at groups."""
     links = {("user", "item"): counts}
-    found = linkproof.select(shop.X, links, scores=[score], hold_out="nodes", verbose=False)
+    found = linkproof.select(shop.X, links, scores=[score], **BY_COUNTS)
     return found.estimator.fit(shop.X, links)
 
 
@@ -137,7 +146,7 @@ def compare(shops: list[Shop]) -> tuple[pd.DataFrame, dict[str, GraphEmbedding]]
     tags = [measures.evaluate(shop.X["item"].toarray(), shop.item_groups)["nmi"] for shop in shops]
     print(f"NMI of k-means on the items' tags alone: {np.mean(tags):.3f}")
     links = {("user", "item"): shops[0].corrupted}
-    free = linkproof.select(shops[0].X, links, hold_out="nodes", verbose=False).params
+    free = linkproof.select(shops[0].X, links, **BY_COUNTS).params
     print(f"Free to choose a score for corrupted counts, select takes: {free['score']}\n")
     return table, models
 

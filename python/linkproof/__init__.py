@@ -11,14 +11,15 @@
 (1, 2)
 
 The parts: :class:`GraphEmbedding` (fit, transform, score_pairs, audit, smooth,
-save, load), :func:`select` (settings without labels), :func:`objective` (value and
-gradient), :mod:`linkproof.measures`, and :func:`plot_embedding`,
-:func:`plot_history` and :func:`plot_audit`.
+save, load), :func:`inspect` (a look before a fit), :func:`select` (settings without
+labels), :func:`objective` (value and gradient), :mod:`linkproof.measures`, and
+:func:`plot_embedding`, :func:`plot_history` and :func:`plot_audit`.
 """
 
 from linkproof import measures
 from linkproof._core import FitError, __version__
 from linkproof._estimator import GraphEmbedding
+from linkproof._inspect import Inspection, inspect
 from linkproof._objective import Objective, objective
 from linkproof._plots import plot_audit, plot_embedding, plot_history
 from linkproof._select import Selection, select
@@ -27,10 +28,12 @@ from linkproof._trusting import Verdict
 __all__ = [
     "FitError",
     "GraphEmbedding",
+    "Inspection",
     "Objective",
     "Selection",
     "Verdict",
     "__version__",
+    "inspect",
     "measures",
     "objective",
     "plot_audit",

@@ -22,6 +22,7 @@ __all__ = [
     "compare_scores",
     "default_settings",
     "fit_robust",
+    "inspect",
     "kmeans",
     "objective",
     "robust_settings",
@@ -152,6 +153,7 @@ class Model:
 
 def default_settings() -> str: ...
 def robust_settings() -> list[tuple[str, str]]: ...
+def inspect(data: Data, settings: str, *, threads: int | None) -> str: ...
 def select(data: Data, settings: str, search: str, *, threads: int | None, show: _Show) -> str: ...
 def audit(
     model: Model,
@@ -175,12 +177,15 @@ def smooth(
     *,
     folds: int | None,
     times: int,
+    averaging: str,
     new: tuple[int, Vectors] | None,
     links_of_new: Sequence[tuple[int, int, float]] | None,
     threads: int | None,
     show: _Show,
-) -> tuple[npt.NDArray[np.float32], int]: ...
-def fit_robust(data: Data, settings: str, *, threads: int | None, show: _Show) -> Model: ...
+) -> tuple[npt.NDArray[np.float32], bool, float | None, int]: ...
+def fit_robust(
+    data: Data, settings: str, *, keep_ridge: bool, threads: int | None, show: _Show
+) -> Model: ...
 def objective(
     y: npt.NDArray[Any],
     links: Links,

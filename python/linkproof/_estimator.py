@@ -26,7 +26,7 @@ from linkproof._settings import (
     to_core,
 )
 from linkproof._storing import Storing
-from linkproof._trusting import Trusting, refuse_settings
+from linkproof._trusting import DEFAULT_RIDGE, Trusting, refuse_settings
 from linkproof._words import refused
 
 
@@ -125,8 +125,9 @@ class GraphEmbedding(
     robust : bool, default=False
         The whole recommended recipe: judge every link by fits that did not see it,
         count it as far as it is believed, choose the ridge, and average over believed
-        links where held-back data vectors say so. It chooses score, beta, ridge,
-        weights, walks and propagate itself. It takes about ten times as long. Where it
+        links where held-back data vectors say so. It chooses score, beta,
+        weights, walks and propagate itself, and the ridge too unless that is given (as
+        another value than the default). It takes about ten times as long. Where it
         averages, it keeps `X`, not a copy, to judge links of unseen nodes; a saved
         model and a pickle hold it too.
     duplicates : {"error", "sum", "max", "first"}, default="error"
@@ -157,7 +158,8 @@ class GraphEmbedding(
         How far a robust fit believes each link; :meth:`beliefs` has them with ids.
     verdict_ : Verdict
         What a robust fit found about the links: share_false, auc_decoys, abstained,
-        averaged, gate, ridge, implanted. ``print(model.verdict_)`` says it in words.
+        averaged, gate, ridge, implanted, weights, effective_rank. ``print(model.verdict_)``
+        says it in words.
     nodes_ : ndarray of shape (n_nodes,)
         The ids of the nodes, as they were given.
     gamma_ : float or dict
@@ -351,7 +353,13 @@ class GraphEmbedding(
         data = core_data(graph, read_rules(self.duplicates, self.self_links))
         with Progress("fitting", self.verbose) as progress:
             if robust:
-                model = _core.fit_robust(data, settings, threads=threads, show=progress.show)
+                model = _core.fit_robust(
+                    data,
+                    settings,
+                    keep_ridge=self.ridge != DEFAULT_RIDGE,
+                    threads=threads,
+                    show=progress.show,
+                )
             else:
                 model = _core.Model.fit(
                     data,

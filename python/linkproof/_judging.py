@@ -105,8 +105,9 @@ class Judging(FittedModel):
             data vectors tell links that no fit saw from random pairs; None without
             `X`, or where there are too few. Of the judge it has share_false,
             auc_decoys, abstained and implanted, as :class:`linkproof.Verdict` explains
-            them, judged_by_links_alone (data vectors that the model reads were not
-            given) and not_judged (why there was nothing to judge by, or None).
+            them, weights_say (its weights), verdict (what was found, in sentences),
+            judged_by_links_alone (data vectors that the model reads were not given) and
+            not_judged (why there was nothing to judge by, or None).
 
         Examples
         --------
@@ -168,6 +169,7 @@ class Judging(FittedModel):
         links: Any = None,
         new_links: Any = None,
         times: int = 2,
+        averaging: str = "gate",
         cross_fit: bool = True,
         folds: int = 5,
         view: str | None = None,
@@ -175,7 +177,9 @@ class Judging(FittedModel):
         """Embeddings averaged over the links, each as far as it is believed.
 
         Where neighbours are alike, these tell clusters apart better than the
-        embeddings themselves. Expected weights stay those of the embeddings.
+        embeddings themselves. Where they are not, averages blur; so a gate is asked
+        first. If it stays shut, the embeddings come back as they are, with a warning
+        that says what it found. Expected weights stay those of the embeddings.
 
         Parameters
         ----------
@@ -194,6 +198,10 @@ class Judging(FittedModel):
             Links of the unseen nodes to nodes of the fit.
         times : int, default=2
             How often averages are taken, 0 to 100.
+        averaging : {"gate", "always", "never"}, default="gate"
+            Ask the gate: two fits from four fifths of the columns of `X`, whose
+            clusters must tell the other columns as well after averaging as before.
+            It stays shut without `X`. "always" averages whatever it would say.
         cross_fit : bool, default=True
             Judge each link by a fit that did not see it; False: by this model.
         folds : int, default=5
@@ -212,11 +220,15 @@ class Judging(FittedModel):
         >>> X = np.repeat(np.eye(2), 6, axis=0)
         >>> links = [(i, j) for i in range(12) for j in range(i) if (i < 6) == (j < 6)]
         >>> model = GraphEmbedding(dim=2, ridge=0.1).fit(X, links)
-        >>> model.smooth(X).shape, model.smooth(X, X_new=[[1.0, 0.5]]).shape
-        ((12, 2), (1, 2))
+        >>> model.smooth(X, averaging="always").shape
+        (12, 2)
+        >>> model.smooth(X, X_new=[[1.0, 0.5]], averaging="always").shape
+        (1, 2)
         """
         check_is_fitted(self)
         times, folds = read_count("times", times, 0, 100), read_count("folds", folds, 2, 100)
+        if averaging not in ("gate", "always", "never"):
+            raise refused("averaging", "'gate', 'always' or 'never'", averaging)
         is_crossed = read_flag("cross_fit", cross_fit)
         ids: Any = self.nodes_
         new, known = None, None
@@ -234,17 +246,20 @@ class Judging(FittedModel):
         elif new_links is not None:
             raise ValueError("new_links: found without X_new; expected the nodes' data vectors too")
         with Progress("judging links", self.verbose) as progress:
-            found, as_encoded = _core.smooth(
+            found, averaged, gate, as_encoded = _core.smooth(
                 self._model,
                 self._links_between(links),
                 self._vectors_of_nodes(X),
                 folds=folds if is_crossed else None,
                 times=times,
+                averaging=averaging,
                 new=new,
                 links_of_new=known,
                 threads=read_threads(self.n_jobs),
                 show=progress.show,
             )
+        if averaging == "gate" and not averaged:
+            warnings.warn(_shut(gate), UserWarning, stacklevel=2)
         if as_encoded:
             message = (
                 f"{as_encoded} unseen nodes have no believed links and stay as the model embeds "
@@ -337,6 +352,18 @@ class Judging(FittedModel):
                 )
             found.append((self.views_[place], len(members), core_vectors(matrix, label)))
         return found
+
+
+def _shut(gate: float | None) -> str:
+    """Why embeddings were not averaged."""
+    found = (
+        "there are no data vectors X, of four columns at least, to try averages with, or "
+        "clusters tell nothing of them"
+        if gate is None
+        else f"clusters of averages tell held-back data {gate:.2f} times as well as clusters of "
+        "the embeddings alone, and at least 0.985 is needed"
+    )
+    return f"not averaged over links: {found} (averaging='always' averages anyway)"
 
 
 def _share(name: str, value: Any) -> float | None:

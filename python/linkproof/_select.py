@@ -40,8 +40,14 @@ class Selection:
         Not fitted, with the chosen and all other given parameters.
     candidates : DataFrame
         Every candidate: score, beta, ridge, dim, walks, the number of folds that
-        it was fitted on, its criterion (mean over held-out pairs), how far it is
-        behind the chosen one (a link, with its standard error), and failure.
+        it was fitted on, its criterion (lower is better; by ranks the share of pairs
+        without a link that are closer than a held-out link), how far it is behind
+        the best one (with its standard error), and failure.
+    compared : str
+        What the candidates were compared by, in words.
+    tied : int
+        The candidates, the chosen one among them, between which the criterion cannot
+        decide; the one with the largest ridge was chosen.
     warnings : list of str
         What a user should know of the choice.
     fits, seconds : int, float
@@ -54,6 +60,8 @@ class Selection:
     params: dict[str, Any]
     estimator: GraphEmbedding
     candidates: pd.DataFrame
+    compared: str
+    tied: int
     warnings: list[str]
     fits: int
     seconds: float
@@ -73,7 +81,7 @@ def select(
     step_limits: Sequence[int] | None = None,
     folds: int = 5,
     hold_out: str = "pairs",
-    criterion: str = "probability:0.5",
+    criterion: str = "rank",
     exhaustive: bool = False,
     one_standard_error: bool = False,
     **settings: Any,
@@ -81,9 +89,12 @@ def select(
     """Choose score, exponent and ridge without labels.
 
     Cross-validation over folds of the pairs, links and zeros alike: every
-    candidate is fitted to the other folds and compared on the held-out one by one
-    fixed score, whatever its own. That score is robust, so that corrupted weights
-    among the held-out pairs do not mislead it.
+    candidate is fitted to the other folds and compared on the held-out one by how
+    well its embeddings tell held-out links from pairs without a link. Links count 1
+    each then, whatever their weight, unless `weights` is given, so that neither the
+    unit of the weights nor corrupted ones matter; where that makes a difference, the
+    chosen parameters have ``weights="binary"``. Candidates between which ranks
+    cannot decide give way to the one with the largest ridge.
 
     Parameters
     ----------
@@ -97,17 +108,18 @@ def select(
     hold_out : {"pairs", "nodes"}, default="pairs"
         What a fold holds out: single pairs, or nodes with all of their pairs, for
         models that shall embed unseen nodes.
-    criterion : str, default="probability:0.5"
-        The score that compares candidates, ``"SCORE"`` or ``"SCORE:BETA"``.
+    criterion : str, default="rank"
+        What compares candidates: ``"rank"``, or a score of the weights of held-out
+        pairs, ``"SCORE"`` or ``"SCORE:BETA"``, such as ``"probability:0.5"``.
     exhaustive : bool, default=False
         Fit every candidate on every fold; otherwise most are dropped after one
         fold or two.
     one_standard_error : bool, default=False
-        Of the candidates within one standard error of the best choose the
-        simplest.
+        With a score as `criterion`: of the candidates within one standard error of
+        the best choose the simplest.
     **settings
         Parameters of :class:`GraphEmbedding` that all candidates share. A score,
-        beta or ridge given here is kept and not searched over.
+        beta, ridge or `weights` given here is kept and not searched over.
 
     Returns
     -------
@@ -138,6 +150,7 @@ def select(
         "criterion": _text("criterion", criterion),
         "exhaustive": read_flag("exhaustive", exhaustive),
         "one_standard_error": read_flag("one_standard_error", one_standard_error),
+        "keep_weights": "weights" in settings,
     }
     searched = [name for name in ("score", "beta", "ridge") if name in settings]
     kept = {f"{name}s": _plain(name, [settings[name]]) for name in searched}
@@ -170,7 +183,7 @@ def select(
 
 def _selection(base: GraphEmbedding, settings: dict[str, Any], report: dict[str, Any]) -> Selection:
     chosen = {name: report["chosen_settings"].get(name) for name in ("score", "beta", "ridge")}
-    for name in ("dim", "walks", "steps"):
+    for name in ("dim", "walks", "steps", "weights"):
         value = report["chosen_settings"].get(name)
         if name in settings or value != getattr(base, name):
             chosen[name] = value
@@ -180,6 +193,8 @@ def _selection(base: GraphEmbedding, settings: dict[str, Any], report: dict[str,
         params=chosen,
         estimator=estimator,
         candidates=pd.DataFrame(candidates),
+        compared=str(report["compared"]),
+        tied=int(report["tied"]),
         warnings=list(report["warnings"]),
         fits=int(report["fits"]),
         seconds=float(report["seconds"]),

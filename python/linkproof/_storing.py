@@ -14,7 +14,7 @@ from linkproof import _core
 from linkproof._fitted import FittedModel
 from linkproof._progress import Progress
 from linkproof._settings import from_core, read_flag, read_threads
-from linkproof._trusting import CHOSEN_BY_RECIPE
+from linkproof._trusting import CHOSEN_BY_RECIPE, DEFAULT_RIDGE
 from linkproof.measures import is_unlabelled
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ class Storing(FittedModel):
         params = from_core(report["params"])
         if "robust" in report:
             params.update(CHOSEN_BY_RECIPE, robust=True)
+            if len(report["robust"]["ridges"]) > 1:  # chosen, not given
+                params["ridge"] = DEFAULT_RIDGE
         params.update({name: known[name] for name in _KEPT if name in known})
         make: Any = cls  # which takes the parameters of the estimator
         loaded: Self = make(**params)

@@ -22,12 +22,13 @@ from linkproof._words import quoted
 # Why a robust fit makes settings itself.
 _WHY = {
     **dict(_core.robust_settings()),
-    "ridge": "it chooses the ridge itself",
     "callback": "it is many fits, whose steps are not shown",
 }
 _DEFAULTS = {**from_core(json.loads(_core.default_settings())), "callback": None}
 # Those settings, with the values that leave the choice to it.
 CHOSEN_BY_RECIPE: dict[str, Any] = {name: _DEFAULTS[name] for name in _WHY}
+# A robust fit keeps another ridge than this one.
+DEFAULT_RIDGE: float = _DEFAULTS["ridge"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,14 @@ class Verdict:
         by kind ("uniform", "by-degree", "similar") and rate: the share of sound
         links among suspects as claimed and as realised, and the share of implanted
         pairs found.
+    weights : str
+        What weights say about links: "equal", "nothing", "for-heavy", "against-heavy"
+        or "mixed".
+    effective_rank : float
+        How many dimensions ``embedding_`` really uses; 1 where it lies on a line.
+    says : tuple of str
+        All of it in sentences; also whether k-means on the data vectors alone would
+        be the better choice.
     """
 
     share_false: float
@@ -68,6 +77,9 @@ class Verdict:
     ridge: float
     judge_ridge: float
     implanted: tuple[dict[str, Any], ...]
+    weights: str
+    effective_rank: float
+    says: tuple[str, ...]
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Verdict:
@@ -82,6 +94,9 @@ class Verdict:
             ridge=float(chosen["ridge"]),
             judge_ridge=float(chosen["judge_ridge"]),
             implanted=tuple(dict(check) for check in found["implanted"]),
+            weights=str(found["weights"]["says"]),
+            effective_rank=float(found["effective_rank"]),
+            says=tuple(str(said["says"]) for said in found["verdict"]),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,48 +104,7 @@ class Verdict:
         return asdict(self)
 
     def __str__(self) -> str:
-        return " ".join((self._about_links(), self._about_averages(), self._about_checks())).strip()
-
-    def _about_links(self) -> str:
-        chance = f"(a link beats a pair without one in {self.auc_decoys:.0%} of cases)"
-        if self.abstained:
-            return (
-                f"The links cannot be told from random pairs {chance}: no link is called "
-                "false, and all are believed alike."
-            )
-        share = "Hardly any" if self.share_false < 0.01 else f"About {self.share_false:.0%}"
-        return (
-            f"{share} of the links are false {chance}. Each link counts as "
-            f"far as it is believed; the ridge is {self.ridge:g}."
-        )
-
-    def _about_averages(self) -> str:
-        if self.abstained:
-            return "The embeddings are those of a plain fit to all links."
-        if self.gate is None:
-            kept = "averaged over believed links" if self.averaged else "not averaged"
-            return f"The embeddings are {kept}: no data vectors could be held back to decide."
-        tell = (
-            f"clusters of averages tell held-back data {self.gate:.2f} times as well as "
-            "clusters of the embeddings alone"
-        )
-        if self.averaged:
-            return f"The embeddings are averaged over believed links: {tell}."
-        return f"The embeddings are not averaged over links: {tell}."
-
-    def _about_checks(self) -> str:
-        checks = [check for check in self.implanted if check["asked"] == 0.1]
-        if not checks:
-            return ""
-        found = ", ".join(f"{check['found']:.0%} {_KINDS[check['kind']]}" for check in checks)
-        return f"Of implanted false links these were found at a rate of 0.1: {found}."
-
-
-_KINDS = {
-    "uniform": "of those drawn at random",
-    "by-degree": "of those drawn by degree",
-    "similar": "of those with similar data vectors",
-}
+        return " ".join(self.says)
 
 
 class Trusting(FittedModel):

@@ -2,8 +2,8 @@
 
 use linkproof::data::features::Matrix;
 use linkproof::trust::audit::{Judges, can_fit, judged_data};
-use linkproof::trust::robust::{Audit, AuditSettings, Limits, audit};
-use linkproof::trust::smooth::{NewNodes, smooth};
+use linkproof::trust::robust::{Audit, AuditSettings, Averaging, Limits, Smoothing, audit, smooth};
+use linkproof::trust::smooth::NewNodes;
 use linkproof::{Dataset, Error, Features, Graph, Runtime};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -164,15 +164,21 @@ fn told(model: &Model, found: &Audit) -> Value {
             told[name] = value.clone();
         }
     }
+    let says = trust.get("weights").map(|weights| weights["says"].clone());
+    told["weights_say"] = says.unwrap_or_default();
+    told["verdict"] = match &beliefs.trust {
+        Some(trust) => json!(trust.verdict()),
+        None => trust.get("verdict").cloned().unwrap_or_default(),
+    };
     told
 }
 
 /// Embeddings averaged over links, each as far as it is believed: of the
 /// model's nodes, or of new ones of a view, given their data vectors and
-/// perhaps links (new row, training row, weight). Also how many new ones stay as
-/// the model embeds them.
+/// perhaps links (new row, training row, weight). Also whether they were averaged,
+/// what the gate found, and how many new ones stay as the model embeds them.
 #[pyfunction]
-#[pyo3(name = "smooth", signature = (model, links, views, *, folds, times, new, links_of_new, threads, show))]
+#[pyo3(name = "smooth", signature = (model, links, views, *, folds, times, averaging, new, links_of_new, threads, show))]
 #[expect(
     clippy::too_many_arguments,
     reason = "private; Python's method has defaults"
@@ -184,18 +190,22 @@ pub fn smooth_embeddings<'py>(
     views: Vec<ViewArgument<'py>>,
     folds: Option<usize>,
     times: usize,
+    averaging: &str,
     new: Option<(usize, PyRef<'py, Vectors>)>,
     links_of_new: Option<Vec<(u32, u32, f64)>>,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
-) -> PyResult<(Bound<'py, PyArray2<f32>>, usize)> {
+) -> PyResult<(Bound<'py, PyArray2<f32>>, bool, Option<f64>, usize)> {
+    let averaging: Averaging = averaging
+        .parse()
+        .map_err(|accepted: String| exception(Error::argument("averaging", accepted, averaging)))?;
     let means = Means::new(links, views);
     let new = new.map(|(view, vectors)| (view, Features::new(vectors.matrix.clone())));
     let links_of_new = links_of_new.map(new_links);
     let n = new.as_ref().map(|(_, new)| new.matrix().n_rows());
     let n = n.unwrap_or(model.fitted.n_nodes());
     let every_step = None;
-    let found = run(py, threads, &Listeners { show, every_step }, |monitor| {
+    let (found, gate) = run(py, threads, &Listeners { show, every_step }, |monitor| {
         let data = means.data(model)?;
         let judges = match folds {
             Some(folds) => {
@@ -209,15 +219,15 @@ pub fn smooth_embeddings<'py>(
             vectors,
             links: links_of_new.as_deref(),
         });
-        smooth(
-            &model.fitted,
-            &data,
+        let smoothing = Smoothing {
             judges,
             times,
-            new,
-            Runtime::watched_by(monitor),
-        )
+            averaging,
+        };
+        let runtime = Runtime::watched_by(monitor);
+        smooth(&model.fitted, &data, smoothing, new, runtime)
     })?;
     let embeddings = rows(py, found.embeddings, n, model.fitted.dim())?;
-    Ok((embeddings, found.as_encoded))
+    let share = gate.and_then(|gate| gate.share());
+    Ok((embeddings, found.averaged, share, found.as_encoded))
 }

@@ -4,6 +4,7 @@ mod arrays;
 mod data;
 mod errors;
 mod judge;
+mod look;
 mod model;
 mod numbers;
 mod robust;
@@ -42,6 +43,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_function(wrap_pyfunction!(default_settings, module)?)?;
     module.add_function(wrap_pyfunction!(robust_settings, module)?)?;
+    module.add_function(wrap_pyfunction!(look::inspect_data, module)?)?;
     module.add_function(wrap_pyfunction!(search::select_settings, module)?)?;
     module.add_function(wrap_pyfunction!(judge::audit_links, module)?)?;
     module.add_function(wrap_pyfunction!(judge::smooth_embeddings, module)?)?;

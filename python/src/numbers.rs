@@ -38,12 +38,12 @@ pub fn objective<'py>(
 ) -> PyResult<Found<'py>> {
     let refuse =
         |name, accepted: &str, given: String| exception(Error::argument(name, accepted, given));
-    let kind: ScoreKind = choice("score", score, ScoreKind::ALL)?;
     let params = Params {
+        score: choice("score", score, ScoreKind::ALL)?,
         beta,
         ..Params::default()
     };
-    params.check().map_err(exception)?;
+    let score = params.check().map_err(exception)?.score();
     if !gamma.is_finite() {
         return Err(refuse("gamma", "a finite number", gamma.to_string()));
     }
@@ -51,7 +51,6 @@ pub fn objective<'py>(
         .cast::<PyUntypedArray>()
         .map(|array| array.shape().to_vec());
     let dim = shape.unwrap_or_default().get(1).copied().unwrap_or(0);
-    let score = Score::new(kind, beta);
     let graph = &links.graph;
     match arrays::reals(y, "Y")? {
         Values::F32(y) => {

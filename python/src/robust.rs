@@ -10,13 +10,14 @@ use crate::model::{Model, versions};
 use crate::settings::params;
 use crate::work::{Listeners, run};
 
-/// Fits by the whole recipe.
+/// Fits by the whole recipe, at the ridge of the settings where that is to be kept.
 #[pyfunction]
-#[pyo3(name = "fit_robust", signature = (data, settings, *, threads, show))]
+#[pyo3(name = "fit_robust", signature = (data, settings, *, keep_ridge, threads, show))]
 pub fn fit_by_recipe(
     py: Python<'_>,
     data: &Data,
     settings: &str,
+    keep_ridge: bool,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
@@ -24,7 +25,10 @@ pub fn fit_by_recipe(
     let every_step = None;
     let data = &data.dataset;
     run(py, threads, &Listeners { show, every_step }, |monitor| {
-        let recipe = Recipe::default();
+        let recipe = match keep_ridge {
+            true => Recipe::at_ridge(params.ridge),
+            false => Recipe::default(),
+        };
         let found = fit_model(&params, data, &recipe, Runtime::watched_by(monitor))?;
         let record = [
             ("versions".to_owned(), versions()?),

@@ -51,7 +51,8 @@ fn search_for(base: &Params, wanted: &Map<String, Value>) -> linkproof::Result<S
         list(wanted, name, default, "whole numbers", count)
     };
     let score = |value: &Value| value.as_str()?.parse::<ScoreKind>().ok();
-    let scores = "'likelihood', 'moment' and 'probability'";
+    let names: Vec<&str> = ScoreKind::ALL.iter().map(|score| score.name()).collect();
+    let scores = format!("names among {}", names.join(", "));
     let criterion = match wanted.get("criterion").and_then(Value::as_str) {
         None => default.criterion,
         Some(text) => text
@@ -61,7 +62,7 @@ fn search_for(base: &Params, wanted: &Map<String, Value>) -> linkproof::Result<S
     let flag = |name: &str| wanted.get(name).and_then(Value::as_bool).unwrap_or(false);
     Ok(Search {
         grid: Grid {
-            scores: list(wanted, "scores", grid.scores, scores, score)?,
+            scores: list(wanted, "scores", grid.scores, &scores, score)?,
             betas: reals("betas", grid.betas)?,
             ridges: reals("ridges", grid.ridges)?,
             dims: counts("dims", grid.dims)?,
@@ -84,6 +85,7 @@ fn search_for(base: &Params, wanted: &Map<String, Value>) -> linkproof::Result<S
         criterion,
         halving: !flag("exhaustive"),
         one_standard_error: flag("one_standard_error"),
+        weights: flag("keep_weights").then_some(base.weights),
     })
 }
 

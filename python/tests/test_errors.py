@@ -231,10 +231,10 @@ def test_parameters(planted: Any, params: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"hidden": 10}, "hidden has no effect: no encoder is an mlp"),
+        ({"hidden": 10}, "hidden has no effect: only the mlp encoder reads it"),
         (
             {"score": "likelihood", "beta": 0.5},
-            "beta has no effect: the likelihood has no exponent",
+            "beta has no effect: the likelihood score does not read it",
         ),
         ({"solver": "exact", "pair_batch": 7}, "pair_batch has no effect: the exact solver"),
         ({"walks_weighted": True}, "walks_weighted has no effect: walks is 0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -91,18 +92,19 @@ def test_missing_links(spoilt: Any) -> None:
 
 def test_averages(spoilt: Any) -> None:
     planted, _, _, model = spoilt
-    plain = model.smooth(cross_fit=False)
-    crossed = model.smooth(planted.X, folds=3)
+    plain = model.smooth(averaging="always", cross_fit=False)
+    crossed = model.smooth(planted.X, averaging="always", folds=3)
     assert plain.shape == crossed.shape == (90, 4)
     assert measures.evaluate(crossed, planted.groups)["nmi"] > 0.9
-    unseen = model.smooth(planted.X, planted.X[:6], cross_fit=False)
+    always = {"averaging": "always", "cross_fit": False}
+    unseen = model.smooth(planted.X, planted.X[:6], **always)
     assert unseen.shape == (6, 4)
-    linked = model.smooth(planted.X, planted.X[:6], new_links=planted.matrix[:6], cross_fit=False)
+    linked = model.smooth(planted.X, planted.X[:6], new_links=planted.matrix[:6], **always)
     assert not np.allclose(unseen, linked)
     # Without data vectors to learn averages from, nodes without links stay as they are.
     links = sp.csr_array(sp.vstack([planted.matrix[:1], sp.csr_array((1, 90))]))
     with pytest.warns(UserWarning, match="1 unseen nodes have no believed links"):
-        part = model.smooth(X_new=planted.X[:2], new_links=links, cross_fit=False)
+        part = model.smooth(X_new=planted.X[:2], new_links=links, **always)
     assert np.array_equal(part[1], model.transform(planted.X[1:2])[0])
     with pytest.raises(ValueError, match="X: found no data vectors.*new_links"):
         model.smooth(X_new=planted.X[:2], cross_fit=False)
@@ -112,6 +114,23 @@ def test_averages(spoilt: Any) -> None:
             model.smooth(times=times, cross_fit=False)
     with pytest.raises(ValueError, match="new_links"):
         model.smooth(new_links=planted.matrix)
+    with pytest.raises(ValueError, match="averaging must be 'gate', 'always' or 'never'"):
+        model.smooth(averaging="sometimes")
+
+
+def test_the_gate_is_obeyed(spoilt: Any) -> None:
+    planted, _, _, model = spoilt
+    with pytest.warns(UserWarning, match=r"not averaged over links: .*no data vectors X"):
+        kept = model.smooth(cross_fit=False)
+    assert np.array_equal(kept, model.embedding_)
+    assert np.array_equal(model.smooth(averaging="never", cross_fit=False), model.embedding_)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        asked = model.smooth(planted.X, folds=3)
+    shut = [str(it.message) for it in caught if "not averaged" in str(it.message)]
+    forced = model.smooth(planted.X, folds=3, averaging="always")
+    assert np.array_equal(asked, model.embedding_ if shut else forced)
+    assert all("times as well" in message for message in shut)
 
 
 def test_data_vectors_are_matched_by_id(planted: Any) -> None:
@@ -133,8 +152,24 @@ def test_selection(planted: Any) -> None:
     assert set(found.candidates["score"]) == {"likelihood", "probability"}
     best = found.candidates.dropna(subset=["behind"])["behind"].min()
     assert best == 0 and found.fits > 0
+    assert "tell held-out links from pairs without a link" in found.compared
+    assert 1 <= found.tied <= len(found.candidates)
     assert found.estimator.get_params()["ridge"] == found.params["ridge"]
     found.estimator.fit(planted.X, planted.matrix)
+
+
+def test_the_unit_of_weights_does_not_matter(planted: Any) -> None:
+    def found(matrix: Any, **given: Any) -> linkproof.Selection:
+        return linkproof.select(
+            planted.X, matrix, dim=4, ridges=[0.3, 30], folds=3, verbose=False, **given
+        )
+
+    heavy = planted.matrix * 1000.0
+    plain = found(planted.matrix)
+    assert found(heavy).params == {**plain.params, "weights": "binary"}
+    assert found(heavy, weights="asis").params["weights"] == "asis"
+    by_score = found(planted.matrix, criterion="probability:0.5")
+    assert "probability score" in by_score.compared and "weights" not in by_score.params
 
 
 def test_what_is_given_is_not_searched_over(planted: Any) -> None:
@@ -186,5 +221,7 @@ def test_views_are_judged_too(planted: Any) -> None:
     X = {"a": planted.X[:50], "b": sp.csr_array(planted.X[50:])}
     model = GraphEmbedding(dim=3, verbose=False).fit(X, planted.matrix)
     assert len(model.audit(X=X, cross_fit=True, folds=2)) == planted.triangle.nnz
-    assert model.smooth(X, folds=2).shape == (90, 3)
-    assert model.smooth(X, planted.X[:3], view="a", folds=2).shape == (3, 3)
+    assert model.smooth(X, folds=2, averaging="always").shape == (90, 3)
+    assert model.smooth(
+        X, planted.X[:3], view="a", folds=2, averaging="always"
+    ).shape == (3, 3)

@@ -89,8 +89,8 @@ def test_the_command_line_reads_what_python_wrote(
     assert list(scores.columns) == ["src", "dst", "p_link", "size", "mu"]
     assert np.allclose(scores[["p_link", "size", "mu"]], model.score_pairs(pairs, parts=True))
     command("smooth", "--model", tmp_path / "m", "--links", links, "--features", features,
-            "--out", tmp_path / "s.npy")  # fmt: skip
-    assert np.array_equal(np.load(tmp_path / "s.npy"), model.smooth(X))
+            "--averaging", "always", "--out", tmp_path / "s.npy")  # fmt: skip
+    assert np.array_equal(np.load(tmp_path / "s.npy"), model.smooth(X, averaging="always"))
 
 
 def test_the_same_workflows_by_the_command_line(planted: Any, command: Any, tmp_path: Path) -> None:
@@ -138,11 +138,12 @@ def test_the_same_workflows_by_the_command_line(planted: Any, command: Any, tmp_
     pd.DataFrame(table).to_csv(tmp_path / "ties.csv", index=False)
     tied = ("--new-features", tmp_path / "new.csv", "--new-links", tmp_path / "ties.csv",
             "--out", tmp_path / "s.npy")  # fmt: skip
-    command("smooth", *judged, *tied)
-    assert np.array_equal(np.load(tmp_path / "s.npy"), model.smooth(X, new, new_links=ties))
-    command("smooth", *judged[:4], "--as-fitted", *tied)
+    command("smooth", *judged, *tied, "--averaging", "always")
+    ours = model.smooth(X, new, new_links=ties, averaging="always")
+    assert np.array_equal(np.load(tmp_path / "s.npy"), ours)
+    command("smooth", *judged[:4], "--as-fitted", *tied, "--averaging", "always")
     with pytest.warns(UserWarning, match="no believed links"):
-        ours = model.smooth(X_new=new, new_links=ties, cross_fit=False)
+        ours = model.smooth(X_new=new, new_links=ties, averaging="always", cross_fit=False)
     assert np.array_equal(np.load(tmp_path / "s.npy"), ours)
     # Neighbours of unseen nodes.
     command("neighbors", "--model", tmp_path / "m", "--features", tmp_path / "new.csv",

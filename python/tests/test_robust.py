@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +75,10 @@ def test_the_verdict_says_what_was_found(fitted: GraphEmbedding) -> None:
     assert verdict.to_dict()["share_false"] == verdict.share_false
     text = str(verdict)
     assert f"About {verdict.share_false:.0%} of the links are false" in text
-    assert "averaged" in text and "implanted" in text
-    assert str(replace(verdict, share_false=0.004)).startswith("Hardly any of the links")
+    assert "averaged" in text and "false links put in at random" in text
+    assert text == " ".join(verdict.says) and "dimensions (effective rank)" in text
+    assert verdict.weights == "nothing" and 1 <= verdict.effective_rank <= 8
+    assert fitted.report_["effective_rank"] == verdict.effective_rank
     assert fitted.report_["robust"]["averaged"] == verdict.averaged
 
 
@@ -285,7 +286,6 @@ def test_plain_fits_have_no_beliefs(plain: GraphEmbedding) -> None:
     [
         ({"score": "probability"}, "score must be left at 'moment' for a robust fit, but is 'prob"),
         ({"beta": 0.5}, "beta"),
-        ({"ridge": 1.0}, "ridge must be left at 2.0 .*but is 1.0: .*chooses the ridge itself"),
         ({"weights": "binary"}, "weights"),
         ({"propagate": 1}, "propagate"),
         ({"walks": 2}, "walks"),
@@ -300,6 +300,14 @@ def test_plain_fits_have_no_beliefs(plain: GraphEmbedding) -> None:
 def test_settings_that_do_not_go_together(noisy: Noisy, setting: Any, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make(**setting).fit(noisy.X, noisy.listed)
+
+
+def test_a_ridge_that_is_given_is_kept(noisy: Noisy, tmp_path: Path) -> None:
+    model = make(ridge=1.5).fit(noisy.X, noisy.listed)
+    assert (model.verdict_.ridge, model.verdict_.judge_ridge) == (1.5, 1.5)
+    assert [tried["ridge"] for tried in model.report_["robust"]["ridges"]] == [1.5]
+    model.save(tmp_path / "m")
+    assert GraphEmbedding.load(tmp_path / "m").ridge == 1.5
 
 
 def test_searches_are_of_plain_fits(noisy: Noisy) -> None:
@@ -410,3 +418,28 @@ def test_conventions(noisy: Noisy, fitted: GraphEmbedding) -> None:
     assert np.array_equal(found.to_numpy(), fitted.embedding_)
     assert not fitted.embedding_.flags.writeable
     assert "Verdict" in linkproof.__all__
+
+
+def test_audits_say_their_verdict(noisy: Noisy, fitted: GraphEmbedding) -> None:
+    own = fitted.audit().attrs
+    assert [said["says"] for said in own["verdict"]] == list(fitted.verdict_.says)
+    assert own["weights_say"] == "nothing"
+    heavy = np.where(noisy.is_false, 50.0, noisy.weights)
+    other = fitted.audit(np.column_stack([noisy.edges, heavy]), noisy.X).attrs
+    assert other["weights_say"] == "against-heavy"
+    assert {"judged", "weights", "checked"} <= {said["about"] for said in other["verdict"]}
+
+
+def test_a_look_before_the_fit(noisy: Noisy) -> None:
+    found = linkproof.inspect(noisy.X, noisy.listed, dim=8)
+    assert found.agreement is not None and found.agreement["relation"] == "agree"
+    assert not found.agreement["vectors_alone"] and found.agreement["says"] in str(found)
+    assert found.report["links"] == len(noisy.edges)
+    random = np.random.default_rng(1)
+    anything = np.argwhere(np.triu(random.random((N, N)) < 0.04, 1))
+    found = linkproof.inspect(noisy.X, anything)
+    assert found.agreement is not None and found.agreement["vectors_alone"]
+    assert "k-means on the data vectors alone is the better choice" in str(found)
+    assert linkproof.inspect(None, anything).agreement is None
+    reasons = linkproof.inspect(None, anything).advice["reasons"]
+    assert "weights=" in reasons[0] and "--" not in reasons[0]

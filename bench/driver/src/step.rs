@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 
-use linkproof::data::graph::Link;
+use linkproof::data::graph::{Adjacency, Link};
 use linkproof::engine::objective::{Prepared, Problem};
-use linkproof::engine::pairs::{ListedPairs, PairTerm, ViewMatrix};
+use linkproof::engine::pairs::{PairTerm, ViewMatrix};
 use linkproof::engine::{Evaluator, Gradient, Sample, Workspace};
 use linkproof::io::{read_features, read_links, write_npy};
 use linkproof::{CheckedParams, Dataset, Event, Fit, Params, Runtime};
@@ -86,7 +86,7 @@ impl SampledOnce {
             let links = pairs
                 .iter()
                 .map(move |&(src, dst)| Link { src, dst, weight });
-            ListedPairs::new(self.nodes.len(), links)
+            Adjacency::new(self.nodes.len(), links)
         };
         let sample = Sample {
             rows: vec![self.nodes.clone()],

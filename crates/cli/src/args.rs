@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use clap::Args;
 use linkproof::data::graph::{Duplicates, LinkRules, SelfLinks};
-use linkproof::io::LinkOptions;
 
 /// A parser of one of the library's closed sets of names.
 macro_rules! choice {
@@ -63,12 +62,10 @@ impl LinkRuleArgs {
     }
 
     /// As the reader of links wants it.
-    pub fn options(&self) -> LinkOptions {
-        LinkOptions {
-            rules: LinkRules {
-                duplicates: self.duplicates,
-                self_links: self.self_links,
-            },
+    pub fn rules(&self) -> LinkRules {
+        LinkRules {
+            duplicates: self.duplicates,
+            self_links: self.self_links,
         }
     }
 }

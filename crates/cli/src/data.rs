@@ -144,7 +144,7 @@ impl DataArgs {
 
     /// Reads the files.
     pub fn read(&self) -> anyhow::Result<Dataset> {
-        let graph = io::read_links(&self.links, &self.rules.options())?;
+        let graph = io::read_links(&self.links, &self.rules.rules())?;
         let nodes = Nodes::read(self.nodes.as_deref())?;
         let data = match nodes {
             Some(nodes) if nodes.table.views().is_some() => self.with_views(graph, nodes)?,

@@ -51,7 +51,7 @@ impl JudgedArgs {
     /// its nodes.
     pub fn read(&self) -> anyhow::Result<(Fitted, Dataset)> {
         let model = load(&self.model)?.model;
-        let graph = io::read_links(&self.links, &self.rules.options())?;
+        let graph = io::read_links(&self.links, &self.rules.rules())?;
         let features = self.features(&model)?;
         let data = judged_data(&model, graph, features);
         let data = data.map_err(|error| self.in_files(&model, error))?;

@@ -57,6 +57,11 @@ impl Progress {
     }
 
     /// Shows one step of a fit.
+    /// Steps aside while something else is said.
+    pub fn aside(&self, say: impl FnOnce()) {
+        self.bar.suspend(say);
+    }
+
     fn step(&self, record: &Record, most: usize) {
         if self.bar.is_hidden() {
             return;

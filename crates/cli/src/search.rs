@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use clap::Args;
 use linkproof::Params;
-use linkproof::model::folds::{Criterion, HoldOut};
-use linkproof::params::{Param, ScoreKind};
-use linkproof::select::{Comparison, Grid, Search, Selection};
+use linkproof::model::folds::HoldOut;
+use linkproof::params::{Param, ScoreKind, WeightTransform};
+use linkproof::select::{Comparison, Criterion, Grid, Search, Selection};
 use serde_json::{Value, json};
 
 use crate::args::{choice, real, whole};
@@ -42,17 +42,18 @@ pub struct SearchArgs {
     /// models that will embed unseen nodes [default: pairs]
     #[arg(long, value_name = "WHAT", value_parser = choice!(HoldOut))]
     hold_out: Option<HoldOut>,
-    /// Score on held-out pairs by which candidates are compared, SCORE[:BETA]; the
-    /// moment score rejects the right model where weights are corrupted
-    /// [default: probability:0.5]
-    #[arg(long, value_name = "SCORE")]
+    /// What candidates are compared by: rank, how well embeddings tell held-out
+    /// links from pairs without a link, whatever the weights; or a score of the
+    /// weights of held-out pairs, SCORE[:BETA], such as probability:0.5 (the moment
+    /// score rejects the right model where weights are corrupted) [default: rank]
+    #[arg(long, value_name = "WHAT")]
     criterion: Option<Criterion>,
     /// Fit every candidate on every fold; otherwise most are dropped after one or
     /// two folds
     #[arg(long)]
     exhaustive: bool,
-    /// Choose the simplest of the candidates within one standard error of the
-    /// best: the largest ridge, then the smallest exponent
+    /// With a score as --criterion: choose the simplest of the candidates within one
+    /// standard error of the best, the largest ridge, then the smallest exponent
     #[arg(long)]
     one_standard_error: bool,
 }
@@ -70,6 +71,7 @@ impl SearchArgs {
         ];
         lists.contains(&true)
             || self.hold_out.is_some()
+            || self.criterion.is_some()
             || self.exhaustive
             || self.one_standard_error
     }
@@ -96,6 +98,7 @@ impl SearchArgs {
             criterion: self.criterion.unwrap_or_default(),
             halving: !self.exhaustive,
             one_standard_error: self.one_standard_error,
+            weights: settings.is_typed(Param::Weights).then_some(base.weights),
         }
     }
 }
@@ -121,16 +124,19 @@ pub fn words(selection: &Selection) -> String {
     };
     let dims = several(|one| one.entry.candidate.dim);
     let walks = several(|one| one.entry.candidate.walks);
+    let by_ranks = selection.criterion == Criterion::Rank.to_string();
     let mut text = format!(
-        "{} candidates on {} folds by the held-out {} ({} fits, {:.1} s)\n\n  \
-         score        beta    ridge{}{}  folds  behind the best, a link",
+        "{} candidates, compared by {} ({} folds, {} fits, {:.1} s)\n\n  \
+         score        beta    ridge{}{}  folds{}  behind the best{}",
         selection.candidates.len(),
+        selection.compared,
         selection.folds,
-        selection.criterion,
         selection.fits,
         selection.seconds,
         if dims { "    dim" } else { "" },
         if walks { "  walks" } else { "" },
+        if by_ranks { "  told apart" } else { "" },
+        if by_ranks { "" } else { ", a link" },
     );
     for one in selection.ranked() {
         let candidate = &one.entry.candidate;
@@ -148,6 +154,9 @@ pub fn words(selection: &Selection) -> String {
             }
         }
         let _ = write!(text, "{:>7}", one.entry.folds.len());
+        if let Some(mean) = one.mean.filter(|_| by_ranks) {
+            let _ = write!(text, "{:>11.1}%", 100.0 * (1.0 - mean));
+        }
         match (&one.entry.failure, one.behind, one.standard_error) {
             (Some(failure), ..) => {
                 let _ = write!(text, "  {failure}");
@@ -162,6 +171,9 @@ pub fn words(selection: &Selection) -> String {
         }
     }
     let _ = write!(text, "\n\nChosen: {}", in_words(selection));
+    for note in notes(selection) {
+        let _ = write!(text, "\n  note      {note}");
+    }
     for warning in &selection.warnings {
         let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
     }
@@ -171,9 +183,30 @@ pub fn words(selection: &Selection) -> String {
 /// The choice in a few words.
 pub fn in_words(selection: &Selection) -> String {
     let chosen = &selection.chosen;
-    let beta = match chosen.score {
-        ScoreKind::Likelihood => String::new(),
-        _ => format!(" with beta {}", chosen.beta),
+    let beta = match chosen.score.reads_beta() {
+        false => String::new(),
+        true => format!(" with beta {}", chosen.beta),
     };
     format!("{} score{beta}, ridge {}", chosen.score, chosen.ridge)
+}
+
+/// What to know of a choice beside its warnings.
+pub fn notes(selection: &Selection) -> Vec<String> {
+    let mut notes = Vec::new();
+    if selection.tied > 1 {
+        notes.push(format!(
+            "{} candidates are as good as each other (they differ by less than a standard error, \
+             or 0.005 of a rank): of these the one with the largest ridge is chosen",
+            selection.tied
+        ));
+    }
+    let by_ranks = selection.criterion == Criterion::Rank.to_string();
+    if by_ranks && selection.chosen.weights == WeightTransform::Binary {
+        notes.push(
+            "every link counts 1, whatever its weight (--weights binary), so that the unit of \
+             the weights does not matter; --weights asis keeps them"
+                .to_owned(),
+        );
+    }
+    notes
 }

@@ -65,6 +65,13 @@ impl Session {
         !self.quiet && io::stderr().is_terminal()
     }
 
+    /// Says on standard error what a user should know before long work.
+    pub fn warn(&self, what: &str) {
+        if !self.quiet {
+            eprintln!("warning: {}", shown_line(what));
+        }
+    }
+
     /// Closes a command: the JSON object, or the words for a person.
     pub fn finish(&self, json: &Value, words: &str) -> anyhow::Result<()> {
         let mut out = io::stdout().lock();
@@ -93,6 +100,25 @@ pub fn counted(n: usize, one: &str) -> String {
     }
 }
 
+/// A text in lines, behind what stands before its first word; the other lines begin
+/// below that word.
+pub fn wrapped(before: &str, text: &str) -> String {
+    const WIDTH: usize = 90;
+    let indent = " ".repeat(before.chars().count());
+    let (mut lines, mut line) = (String::new(), before.to_owned());
+    for word in text.split_whitespace() {
+        let length = line.chars().count();
+        if length + 1 + word.chars().count() > WIDTH && length > indent.len() {
+            lines.push_str(&line);
+            lines.push('\n');
+            line.clone_from(&indent);
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    lines + &line
+}
+
 /// How many things there are of each kind that there is any of, in words.
 pub fn counted_kinds(kinds: &[(usize, &str)]) -> String {
     let kinds = kinds.iter().filter(|(count, _)| *count > 0);
@@ -118,4 +144,25 @@ pub fn peak_memory_bytes() -> Option<u64> {
         .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_broken_between_words() {
+        assert_eq!(wrapped("  -", "short"), "  - short");
+        let text = wrapped("  -", &"word ".repeat(30));
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("  - word") && lines[1].starts_with("    word"));
+        assert!(
+            lines
+                .iter()
+                .all(|line| line.len() <= 90 && !line.ends_with(' '))
+        );
+        assert_eq!(text.matches("word").count(), 30);
+        // A word that is too long stands alone.
+        assert_eq!(wrapped("  -", &"x".repeat(200)).lines().count(), 1);
+    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use linkproof::error::Subject;
+use linkproof::error::{Subject, any_of};
 use linkproof::params::{Group, Kind, Param};
 use linkproof::{Error, Params};
 
@@ -49,10 +49,11 @@ fn option(param: Param, heading: &'static str) -> Arg {
         .help_heading(heading)
         .allow_negative_numbers(true);
     match setting.kind {
-        _ if param == Param::Encoder => arg
-            .help(help(
-                ": linear, mlp or table, or VIEW=KIND for one view; may be repeated",
-            ))
+        Kind::Choice(names) if param == Param::Encoder => arg
+            .help(help(&format!(
+                ": {}, or VIEW=KIND for one view; may be repeated",
+                any_of(names)
+            )))
             .value_name(setting.value_name)
             .action(ArgAction::Append)
             .value_parser(parser),

@@ -4,9 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use linkproof::data::graph::LinkRules;
 use linkproof::data::ids::Ids;
 use linkproof::error::Subject;
-use linkproof::io::{self, Files, LinkOptions};
+use linkproof::io::{self, Files};
 use linkproof::model::NewLinks;
 use linkproof::trust::robust::{Newcomers, embed_new};
 use linkproof::{Error, Features, Fitted, Graph};
@@ -86,7 +87,7 @@ impl<'a> Sources<'a> {
         view: Option<&'a str>,
         nodes: Option<&Path>,
         links: Option<&'a Path>,
-        rules: &LinkOptions,
+        rules: &LinkRules,
     ) -> Result<Sources<'a>, Error> {
         let links = links.map(|path| io::read_links(path, rules).map(|links| (path, links)));
         Ok(Sources {
@@ -142,7 +143,7 @@ impl UnseenArgs {
 
     fn read(&self, model: &Fitted, files: &[FeatureFile]) -> Result<Vec<Unseen>, Error> {
         let (nodes, links) = (self.nodes.as_deref(), self.links.as_deref());
-        let sources = Sources::read(self.view.as_deref(), nodes, links, &self.rules.options())?;
+        let sources = Sources::read(self.view.as_deref(), nodes, links, &self.rules.rules())?;
         files
             .iter()
             .map(|file| sources.unseen(model, file))
@@ -189,7 +190,7 @@ impl NewArgs {
     }
 
     /// Reads the files, where there are any.
-    pub fn read(&self, model: &Fitted, rules: &LinkOptions) -> Result<Option<Unseen>, Error> {
+    pub fn read(&self, model: &Fitted, rules: &LinkRules) -> Result<Option<Unseen>, Error> {
         let (nodes, links) = (self.new_nodes.as_deref(), self.new_links.as_deref());
         let sources = Sources::read(self.view.as_deref(), nodes, links, rules)?;
         let file = self.new_features.as_ref();

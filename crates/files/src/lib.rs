@@ -41,7 +41,7 @@ pub use features::{Embeddings, read_embeddings, read_features};
 pub use folder::{FolderKind, OutputFolder, model_files};
 pub use guard::Files;
 pub use labels::{Labels, read_labels};
-pub use links::{LinkOptions, locate_id, locate_link, read_links};
+pub use links::{locate_id, locate_link, read_links};
 pub use model::{
     LINKS, Stored, VERSION, classes, fit_json, from_bytes, gamma_json, load, save, to_bytes,
     write_model,

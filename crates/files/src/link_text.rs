@@ -34,19 +34,19 @@ pub(super) fn role(name: &str) -> Option<Role> {
 
 /// Which column holds what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct LinkColumns {
     pub(super) src: usize,
     pub(super) dst: usize,
     pub(super) weight: Option<usize>,
 }
 
-impl Layout {
+impl LinkColumns {
     /// The layout that names tell, when they are all known and make sense.
-    pub(super) fn by_name<S: AsRef<str>>(names: &[S]) -> Option<Layout> {
+    pub(super) fn by_name<S: AsRef<str>>(names: &[S]) -> Option<LinkColumns> {
         let roles: Option<Vec<Role>> = names.iter().map(|name| role(name.as_ref())).collect();
         let roles = roles?;
         let place = |wanted| roles.iter().position(|&role| role == wanted);
-        let layout = Layout {
+        let layout = LinkColumns {
             src: place(Role::Src)?,
             dst: place(Role::Dst)?,
             weight: place(Role::Weight),
@@ -55,8 +55,8 @@ impl Layout {
     }
 
     /// `src, dst[, weight]`.
-    pub(super) fn in_order(n_columns: usize) -> Layout {
-        Layout {
+    pub(super) fn in_order(n_columns: usize) -> LinkColumns {
+        LinkColumns {
             src: 0,
             dst: 1,
             weight: (n_columns > 2).then_some(2),
@@ -79,7 +79,7 @@ pub(super) struct Row<'f> {
 pub(super) struct RowReader {
     path: std::path::PathBuf,
     delimiter: Delimiter,
-    layout: Layout,
+    layout: LinkColumns,
     header: Option<u64>,
     self_links: SelfLinks,
 }
@@ -189,11 +189,11 @@ pub(super) fn visit(
     blocks.visit(|line, fields| Ok(reader.row(line, fields)?.is_none_or(|row| visit(line, row))))
 }
 
-fn layout(path: &Path, line: u64, first: &[String]) -> Result<(Layout, bool)> {
-    if let Some(layout) = Layout::by_name(first) {
+fn layout(path: &Path, line: u64, first: &[String]) -> Result<(LinkColumns, bool)> {
+    if let Some(layout) = LinkColumns::by_name(first) {
         return Ok((layout, true));
     }
-    let layout = Layout::in_order(first.len());
+    let layout = LinkColumns::in_order(first.len());
     let header = first
         .get(2)
         .is_some_and(|weight| !weight.is_empty() && number(weight).is_none());

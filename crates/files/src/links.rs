@@ -9,13 +9,6 @@ use super::text::BLOCK;
 use linkproof_method::data::graph::{Graph, Link, LinkRules};
 use linkproof_method::error::{Error, Remedy, Result, quote};
 
-/// How links are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LinkOptions {
-    /// Repeated pairs and self-links.
-    pub rules: LinkRules,
-}
-
 /// Reads links: CSV, TSV or other text `src,dst[,weight]`, Parquet, or
 /// MatrixMarket `.mtx`; any of them may be `.gz` or `.zst`.
 ///
@@ -24,18 +17,18 @@ pub struct LinkOptions {
 ///
 /// # Errors
 /// Names the file and line of whatever is not a link; see [`Error::Input`].
-pub fn read_links(path: impl AsRef<Path>, options: &LinkOptions) -> Result<Graph> {
-    read_in_blocks(path.as_ref(), options, BLOCK)
+pub fn read_links(path: impl AsRef<Path>, rules: &LinkRules) -> Result<Graph> {
+    read_in_blocks(path.as_ref(), rules, BLOCK)
 }
 
-fn read_in_blocks(path: &Path, options: &LinkOptions, size: usize) -> Result<Graph> {
-    let self_links = options.rules.self_links;
+fn read_in_blocks(path: &Path, rules: &LinkRules, size: usize) -> Result<Graph> {
+    let self_links = rules.self_links;
     let (ids, links) = match format(path) {
         Format::Text => link_text::read(path, self_links, size)?,
         Format::Mtx => mtx::read_links(path, self_links, size)?,
         Format::Parquet => parquet_links(path, self_links)?,
     };
-    let graph = Graph::new(ids, links, options.rules).map_err(|error| match error {
+    let graph = Graph::new(ids, links, *rules).map_err(|error| match error {
         Error::DuplicateLink {
             src,
             dst,

@@ -23,7 +23,7 @@ impl Files {
 
 fn read(name: &str, content: &str) -> Result<Graph> {
     let files = Files::new();
-    read_links(files.put(name, content), &LinkOptions::default())
+    read_links(files.put(name, content), &LinkRules::default())
 }
 
 type Listing = Vec<(String, String, f64)>;
@@ -139,7 +139,7 @@ fn wrong_links_name_their_line() {
     assert!(found.contains("duplicates = sum, max or first"), "{found}");
     let files = Files::new();
     let path = files.put("x.csv", b"a,b\nc,\xe9\n");
-    let found = read_links(path, &LinkOptions::default()).unwrap_err();
+    let found = read_links(path, &LinkRules::default()).unwrap_err();
     assert!(found.to_string().contains("line 2"), "{found}");
 }
 
@@ -147,14 +147,16 @@ fn wrong_links_name_their_line() {
 fn rules_are_followed() {
     let files = Files::new();
     let path = files.put("x.csv", "a,b,1\nb,a,2\nc,c,1\na,c,0\n");
-    let mut options = LinkOptions::default();
-    options.rules.self_links = SelfLinks::Drop;
+    let mut options = LinkRules {
+        self_links: SelfLinks::Drop,
+        ..LinkRules::default()
+    };
     for (rule, weight) in [
         (Duplicates::Sum, 3.0),
         (Duplicates::Max, 2.0),
         (Duplicates::First, 1.0),
     ] {
-        options.rules.duplicates = rule;
+        options.duplicates = rule;
         let graph = read_links(&path, &options).unwrap();
         assert_eq!(listing(&graph), links(&[("a", "b", weight)]));
         let counts = graph.counts();
@@ -207,8 +209,10 @@ fn mixed_links() -> String {
 fn threads_and_blocks_do_not_change_the_result() {
     let files = Files::new();
     let path = files.put("x.csv", mixed_links());
-    let mut options = LinkOptions::default();
-    options.rules.duplicates = Duplicates::Sum;
+    let options = LinkRules {
+        duplicates: Duplicates::Sum,
+        ..LinkRules::default()
+    };
     let read = |threads: usize, size: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let pool = pool.build().unwrap();
@@ -259,11 +263,11 @@ fn packed_files_read_the_same() {
         ("y.csv.gz", &members),
     ] {
         let path = files.put(name, bytes);
-        let graph = read_links(path, &LinkOptions::default()).unwrap();
+        let graph = read_links(path, &LinkRules::default()).unwrap();
         assert_eq!(listing(&graph), expected, "{name}");
     }
     let path = files.put("z.csv.gz", &gz[..gz.len() - 10]);
-    let found = read_links(path, &LinkOptions::default()).unwrap_err();
+    let found = read_links(path, &LinkRules::default()).unwrap_err();
     assert!(found.is_bad_input() && found.to_string().contains("z.csv.gz"));
 }
 
@@ -274,7 +278,7 @@ fn parquet_reads_back_and_wrong_tables_are_refused() {
     let graph = read("x.csv", "a,b,1.5\n\"c, d\",a,2\n").unwrap();
     let path = files.0.path().join("links.parquet");
     write_links(&path, &graph).unwrap();
-    let again = read_links(&path, &LinkOptions::default()).unwrap();
+    let again = read_links(&path, &LinkRules::default()).unwrap();
     assert_eq!(listing(&again), listing(&graph));
     assert_eq!(locate_id(&path, "a").unwrap(), None);
 
@@ -283,7 +287,7 @@ fn parquet_reads_back_and_wrong_tables_are_refused() {
         "x.parquet.zst",
         zstd::encode_all(bytes.as_slice(), 1).unwrap(),
     );
-    let again = read_links(packed, &LinkOptions::default()).unwrap();
+    let again = read_links(packed, &LinkRules::default()).unwrap();
     assert_eq!(listing(&again), listing(&graph));
 
     let short = files.put("short.parquet", &bytes[..bytes.len() - 7]);
@@ -300,7 +304,7 @@ fn parquet_reads_back_and_wrong_tables_are_refused() {
         (wide, "node, y0"),
         (floats, "decimal numbers in column 'y0'"),
     ] {
-        let found = read_links(&path, &LinkOptions::default()).unwrap_err();
+        let found = read_links(&path, &LinkRules::default()).unwrap_err();
         assert!(matches!(found, Error::Input { .. }), "{found}");
         assert!(found.to_string().contains(what), "{found}");
     }
@@ -368,7 +372,7 @@ proptest! {
         let files = Files::new();
         let path = files.0.path().join("x.csv");
         write_links(&path, &graph).unwrap();
-        let again = read_in_blocks(&path, &LinkOptions::default(), size).unwrap();
+        let again = read_in_blocks(&path, &LinkRules::default(), size).unwrap();
         let sorted = |graph: &Graph| {
             let mut links = listing(graph);
             for (a, b, _) in &mut links {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::columns;
-use super::link_text::Layout;
+use super::link_text::LinkColumns;
 use super::source::extensions;
 use super::text::{BLOCK, Blocks, number};
 use linkproof_method::data::ids::Names;
@@ -96,13 +96,13 @@ pub fn read_pairs(path: impl AsRef<Path>) -> Result<PairList> {
 
 /// Which columns hold the ends, and whether the first line says so: its names
 /// are known, or what should be its weight is not a number.
-fn layout(first: &[String]) -> (Layout, bool) {
-    match Layout::by_name(first) {
+fn layout(first: &[String]) -> (LinkColumns, bool) {
+    match LinkColumns::by_name(first) {
         Some(layout) => (layout, true),
         None => {
             let in_words = |text: &String| !text.is_empty() && number(text).is_none();
             let header = first.get(2).is_some_and(in_words);
-            (Layout::in_order(first.len()), header)
+            (LinkColumns::in_order(first.len()), header)
         }
     }
 }

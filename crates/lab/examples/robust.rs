@@ -1,7 +1,7 @@
 //! The robust fit on graphs whose classes are known, with false links of a known
 //! kind.
 //!
-//! `cargo run --release -p linkproof --example robust -- FOLDER [OPTION VALUE]..`
+//! `cargo run --release -p linkproof-lab --example robust -- FOLDER [OPTION VALUE]..`
 //!
 //! Options: `--runs 1`, `--seed 0`, `--damage clean,u30,u90,d30,d90,w10x100,w50x10,w30x3`,
 //! `--ridges 30,10,3,1`. Prints a line for each run: NMI (x 100) on a fifth of
@@ -15,8 +15,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use linkproof_lab::labelled::{Labelled, rows_of};
-use linkproof_method::data::graph::{Graph, Link, LinkRules};
+use linkproof_lab::contamination::Column;
+use linkproof_lab::labelled::Labelled;
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::measure::auc;
 use linkproof_method::params::Params;
@@ -24,47 +24,6 @@ use linkproof_method::trust::judge::average::averages;
 use linkproof_method::trust::judge::fits::{TOLERANCE, fit_links};
 use linkproof_method::trust::robust::{Recipe, Robust, believed, fit_robust, walks_over};
 use linkproof_method::{CheckedParams, Dataset, Error, fit};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-
-/// Adds false links between classes, ends uniform or by degree.
-fn damage(
-    graph: &Labelled,
-    name: &str,
-    seed: u64,
-) -> Result<(Dataset, HashSet<(u32, u32)>), Error> {
-    let data = &graph.data;
-    let (kind, rest) = name.split_at(1);
-    if name == "clean" {
-        return Ok((data.clone(), HashSet::new()));
-    }
-    let (share, weight) = match rest.split_once('x') {
-        Some((share, weight)) => (share.parse().unwrap_or(0.0), weight.parse().unwrap_or(1.0)),
-        None => (rest.parse().unwrap_or(0.0), 1.0),
-    };
-    let mut links: Vec<Link> = data.graph().links().collect();
-    let wanted = (share / 100.0 * links.len() as f64).round() as usize;
-    let (n, m) = (data.n_nodes() as u32, links.len());
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut wrong = HashSet::new();
-    while wrong.len() < wanted {
-        let mut end = || match kind {
-            "d" => {
-                let link = links[random.random_range(0..m)];
-                [link.src, link.dst][random.random_range(0..2)]
-            }
-            _ => random.random_range(0..n),
-        };
-        let (a, b) = (end(), end());
-        let (src, dst) = (a.min(b), a.max(b));
-        let apart = graph.labels[src as usize] != graph.labels[dst as usize];
-        if apart && data.graph().weight(src, dst).is_none() && wrong.insert((src, dst)) {
-            links.push(Link { src, dst, weight });
-        }
-    }
-    let made = Graph::new(data.graph().ids().clone(), links, LinkRules::default())?;
-    Ok((data.with_graph(made), wrong))
-}
 
 fn report(
     graph: &Labelled,
@@ -74,9 +33,8 @@ fn report(
     wrong: &HashSet<(u32, u32)>,
     seconds: f64,
 ) -> Result<(), Error> {
-    let dim = robust.model.dim();
-    let plain = clusters(graph, robust.model.embeddings(), dim, seed)?;
-    let averaged = clusters(graph, &robust.averaged, dim, seed)?;
+    let plain = clusters(graph, robust.model.embeddings(), seed)?;
+    let averaged = clusters(graph, &robust.averaged, seed)?;
     let recommended = if robust.recommends_averages {
         averaged
     } else {
@@ -191,9 +149,9 @@ fn all_believed(
     let with = robust.model.params().clone().check()?;
     let found = fit_links(&with, &walked, None, TOLERANCE, Runtime::default())?;
     let averaged = averages(&trusted.adjacency(), &found.y, params.dim, recipe.rounds);
-    let plain = clusters(graph, &found.y, params.dim, seed)?;
+    let plain = clusters(graph, &found.y, seed)?;
     let averaged = averaged.last().map_or(&[][..], Vec::as_slice);
-    let averaged = clusters(graph, averaged, params.dim, seed)?;
+    let averaged = clusters(graph, averaged, seed)?;
     println!(
         "{} clean {seed}, all links believed: plain {:.1} averaged {:.1} | means {:.1} {:.1}; a plain fit takes {seconds:.0} s",
         graph.name, plain[0], averaged[0], plain[1], averaged[1],
@@ -202,13 +160,8 @@ fn all_believed(
 }
 
 /// NMI on the test nodes, and its mean over them and the other four fifths.
-fn clusters(graph: &Labelled, y: &[f32], dim: usize, seed: u64) -> Result<[f64; 2], Error> {
-    let split = graph.split(seed);
-    let fifths = split.training.chunks(split.training.len().div_ceil(4));
-    let of = |rows: &[u32]| graph.nmi(&rows_of(y, dim, rows), rows, seed);
-    let first = of(&split.test)?;
-    let others = fifths.map(of).sum::<Result<f64, Error>>()?;
-    Ok([first, (first + others) / 5.0])
+fn clusters(graph: &Labelled, y: &[f32], seed: u64) -> Result<[f64; 2], Error> {
+    Ok([graph.test_nmi(y, seed)?, graph.mean_nmi(y, seed)?])
 }
 
 fn main() -> Result<(), Error> {
@@ -231,7 +184,9 @@ fn main() -> Result<(), Error> {
     let graph = Labelled::read(&folder)?;
     for name in damages.split(',') {
         for seed in first..first + runs {
-            let (data, wrong) = damage(&graph, name, seed)?;
+            let damage = Column::named(name)?.damage;
+            let made = damage.apply(&graph.data, &graph.labels, seed)?;
+            let (data, wrong) = (made.data, made.false_links);
             let params = Params {
                 seed,
                 ..Params::default()

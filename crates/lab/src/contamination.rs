@@ -8,7 +8,9 @@ use rand_chacha::ChaCha8Rng;
 
 use linkproof_method::data::dataset::Dataset;
 use linkproof_method::data::graph::{Graph, Link, LinkRules};
+use linkproof_method::data::transform::normalize;
 use linkproof_method::error::{Error, Result};
+use linkproof_method::params::Normalize;
 
 /// A data set with false links.
 #[derive(Debug, Clone)]
@@ -19,37 +21,102 @@ pub struct Contaminated {
     pub false_links: HashSet<(u32, u32)>,
 }
 
+/// How the ends of false links are drawn. They are always of different classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// Any node is as likely as any other.
+    Uniform,
+    /// Nodes by their number of links.
+    ByDegree,
+    /// The pair whose data vectors are the most alike, of several uniform ones.
+    Alike,
+}
+
+/// The pairs of which the most alike becomes a false link.
+const CANDIDATES: usize = 40;
+
 /// What is done to a graph.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Damage {
     /// Nothing.
     None,
     /// False links: as many as this share of the links, of the given weight.
-    Added(f64, f64),
+    Added(Ends, f64, f64),
     /// This share of the links is taken away.
     Removed(f64),
 }
 
-impl Damage {
-    /// The damage of the experiments, with names.
-    pub const ALL: [(&'static str, Damage); 8] = [
-        ("clean", Damage::None),
-        ("+30% false", Damage::Added(0.3, 1.0)),
-        ("+60% false", Damage::Added(0.6, 1.0)),
-        ("+90% false", Damage::Added(0.9, 1.0)),
-        ("10% at 10", Damage::Added(0.1, 10.0)),
-        ("10% at 100", Damage::Added(0.1, 100.0)),
-        ("50% at 10", Damage::Added(0.5, 10.0)),
-        ("30% removed", Damage::Removed(0.3)),
+/// A kind of damage in the experiments.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Column {
+    /// Its name on the command line and in files.
+    pub key: &'static str,
+    /// Its name in tables.
+    pub heading: &'static str,
+    /// What is done.
+    pub damage: Damage,
+}
+
+const fn column(key: &'static str, heading: &'static str, damage: Damage) -> Column {
+    Column {
+        key,
+        heading,
+        damage,
+    }
+}
+
+const fn added(key: &'static str, heading: &'static str, ends: Ends, share: f64) -> Column {
+    column(key, heading, Damage::Added(ends, share, 1.0))
+}
+
+const fn heavy(key: &'static str, heading: &'static str, share: f64, weight: f64) -> Column {
+    column(key, heading, Damage::Added(Ends::Uniform, share, weight))
+}
+
+impl Column {
+    /// The damage of the experiments.
+    pub const ALL: [Column; 11] = [
+        column("clean", "clean", Damage::None),
+        added("u30", "+30% uniform", Ends::Uniform, 0.3),
+        added("u90", "+90% uniform", Ends::Uniform, 0.9),
+        added("d30", "+30% by degree", Ends::ByDegree, 0.3),
+        added("d90", "+90% by degree", Ends::ByDegree, 0.9),
+        added("a30", "+30% alike", Ends::Alike, 0.3),
+        added("a90", "+90% alike", Ends::Alike, 0.9),
+        heavy("w10x100", "10% at 100", 0.1, 100.0),
+        heavy("w50x10", "50% at 10", 0.5, 10.0),
+        heavy("w30x3", "30% at 3", 0.3, 3.0),
+        column("r30", "30% removed", Damage::Removed(0.3)),
     ];
 
+    /// The one of a name.
+    ///
+    /// # Errors
+    /// A name that none has.
+    pub fn named(key: &str) -> Result<Column> {
+        let found = Column::ALL.into_iter().find(|column| column.key == key);
+        found.ok_or_else(|| Error::argument("damage", Column::ALL.map(|c| c.key).join(", "), key))
+    }
+}
+
+impl Damage {
     /// The data after it. `labels` are by internal rows.
     pub fn apply(self, data: &Dataset, labels: &[u32], seed: u64) -> Result<Contaminated> {
         match self {
             Damage::None => contaminate(data, labels, 0.0, 1.0, seed),
-            Damage::Added(share, weight) => contaminate(data, labels, share, weight, seed),
+            Damage::Added(ends, share, weight) => add(data, labels, ends, share, weight, seed),
             Damage::Removed(share) => remove(data, share, seed),
         }
+    }
+
+    /// Whether false links have a weight of their own.
+    pub fn changes_weights(self) -> bool {
+        matches!(self, Damage::Added(_, _, weight) if weight != 1.0)
+    }
+
+    /// Whether it compares data vectors, so that views must not differ.
+    pub fn compares_vectors(self) -> bool {
+        matches!(self, Damage::Added(Ends::Alike, ..))
     }
 }
 
@@ -65,9 +132,9 @@ fn remove(data: &Dataset, share: f64, seed: u64) -> Result<Contaminated> {
     })
 }
 
-/// Adds links between unlinked nodes of different classes: as many as `share`
-/// of the links there are, each of the given weight, between views that have
-/// links. `labels` are by internal rows.
+/// Adds links between unlinked nodes of different classes, their ends uniform: as
+/// many as `share` of the links there are, each of the given weight, between views
+/// that have links. `labels` are by internal rows.
 pub fn contaminate(
     data: &Dataset,
     labels: &[u32],
@@ -75,27 +142,66 @@ pub fn contaminate(
     weight: f64,
     seed: u64,
 ) -> Result<Contaminated> {
+    add(data, labels, Ends::Uniform, share, weight, seed)
+}
+
+fn add(
+    data: &Dataset,
+    labels: &[u32],
+    ends: Ends,
+    share: f64,
+    weight: f64,
+    seed: u64,
+) -> Result<Contaminated> {
     let graph = data.graph();
     let n = data.n_nodes() as u32;
-    let wanted = (share * graph.n_links() as f64).round() as usize;
+    let mut links: Vec<Link> = graph.links().collect();
+    let (wanted, n_links) = ((share * links.len() as f64).round() as usize, links.len());
     let linked = LinkedViews::new(data);
+    let vectors = match ends {
+        Ends::Alike => unit_rows(data)?,
+        _ => Vec::new(),
+    };
+    let candidates = if ends == Ends::Alike { CANDIDATES } else { 1 };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut false_links = HashSet::new();
-    let mut links: Vec<Link> = graph.links().collect();
     let mut tries = 0usize;
     while false_links.len() < wanted {
-        tries += 1;
-        if labels.len() != n as usize || tries > 1000 * (wanted + 1) {
-            return Err(Error::data(
-                "labels",
-                format!("{} of them, for {n} nodes", labels.len()),
-                "one for each node, and enough unlinked pairs of different classes",
-            ));
+        let mut best: Option<(f64, (u32, u32))> = None;
+        let mut drawn = 0;
+        while drawn < candidates {
+            tries += 1;
+            if labels.len() != n as usize || tries > 1000 * candidates * (wanted + 1) {
+                return Err(Error::data(
+                    "labels",
+                    format!("{} of them, for {n} nodes", labels.len()),
+                    "one for each node, and enough unlinked pairs of different classes",
+                ));
+            }
+            let mut end = || match ends {
+                Ends::ByDegree => {
+                    let link = links[random.random_range(0..n_links)];
+                    [link.src, link.dst][random.random_range(0..2)]
+                }
+                _ => random.random_range(0..n),
+            };
+            let (a, b) = (end(), end());
+            let pair @ (src, dst) = (a.min(b), a.max(b));
+            let apart = labels[src as usize] != labels[dst as usize] && linked.take_part(src, dst);
+            if !apart || graph.weight(src, dst).is_some() || false_links.contains(&pair) {
+                continue;
+            }
+            drawn += 1;
+            let cosine = match ends {
+                Ends::Alike => product(&vectors[src as usize], &vectors[dst as usize]),
+                _ => 0.0,
+            };
+            if best.is_none_or(|(other, _)| cosine > other) {
+                best = Some((cosine, pair));
+            }
         }
-        let (a, b) = (random.random_range(0..n), random.random_range(0..n));
-        let (src, dst) = (a.min(b), a.max(b));
-        let apart = labels[src as usize] != labels[dst as usize] && linked.take_part(src, dst);
-        if apart && graph.weight(src, dst).is_none() && false_links.insert((src, dst)) {
+        if let Some((_, pair @ (src, dst))) = best {
+            false_links.insert(pair);
             links.push(Link { src, dst, weight });
         }
     }
@@ -104,6 +210,34 @@ pub fn contaminate(
         data: data.with_graph(graph),
         false_links,
     })
+}
+
+type SparseRow = Vec<(u32, f64)>;
+
+/// The data vectors of a single view, of unit length.
+fn unit_rows(data: &Dataset) -> Result<Vec<SparseRow>> {
+    let [view] = data.views() else {
+        let found = format!("{} views", data.views().len());
+        return Err(Error::data("data", found, "one, to compare data vectors"));
+    };
+    let Some(matrix) = &view.matrix else {
+        return Err(Error::data("data", "no data vectors", "some, to compare"));
+    };
+    let unit = normalize(matrix, Normalize::L2)?;
+    Ok((0..unit.n_rows()).map(|row| unit.row(row)).collect())
+}
+
+/// The inner product of two rows, columns ascending.
+fn product(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
+    let (mut i, mut j, mut sum) = (0, 0, 0.0);
+    while let (Some(&(column, x)), Some(&(other, y))) = (a.get(i), b.get(j)) {
+        if column == other {
+            sum += x * y;
+        }
+        i += usize::from(column <= other);
+        j += usize::from(other <= column);
+    }
+    sum
 }
 
 /// The pairs of views that have a link.

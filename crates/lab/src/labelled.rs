@@ -1,7 +1,7 @@
 //! Graphs whose nodes have known classes, which judge embeddings and choose
 //! nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -12,8 +12,10 @@ use linkproof_method::data::dataset::Dataset;
 use linkproof_method::data::features::{Features, Matrix};
 use linkproof_method::data::graph::{Graph, Link, LinkRules};
 use linkproof_method::data::ids::Ids;
+use linkproof_method::data::transform::normalize;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::measure::{KMeans, nmi};
+use linkproof_method::params::Normalize;
 use linkproof_method::trust::smooth::{End, NewLink};
 
 /// One view of nodes with data vectors, links and classes.
@@ -49,11 +51,11 @@ pub struct Training {
 }
 
 impl Labelled {
-    /// Reads a folder of `edges.csv`, `features.mtx` and `labels.csv`, as
-    /// `linkproof datasets fetch` makes it.
+    /// Reads a folder of `edges.csv`, `features.mtx` (or `features.mtx.gz`) and
+    /// `labels.csv`, as `linkproof datasets fetch` makes it.
     pub fn read(folder: &Path) -> Result<Labelled> {
         let links = read_links(folder.join("edges.csv"), &Default::default())?;
-        let features = read_features(folder.join("features.mtx"))?;
+        let features = read_features(features_in(folder))?;
         let path = folder.join("labels.csv");
         let labels = read_labels(&path)?;
         let data = Dataset::new(links, features)?;
@@ -115,6 +117,32 @@ impl Labelled {
         self.nmi(&rows_of(y, dim, &test), &test, seed)
     }
 
+    /// The mean of the same over the five fifths of the nodes, the test nodes and
+    /// four of the others: one fifth differs from the next by several points.
+    pub fn mean_nmi(&self, y: &[f32], seed: u64) -> Result<f64> {
+        let NodeSplit { test, training } = self.split(seed);
+        let dim = y.len() / self.labels.len();
+        let of = |rows: &[u32]| self.nmi(&rows_of(y, dim, rows), rows, seed);
+        let mut sum = of(&test)?;
+        for rows in training.chunks(training.len().div_ceil(4)) {
+            sum += of(rows)?;
+        }
+        Ok(sum / 5.0)
+    }
+
+    /// The same for the data vectors themselves, of unit length.
+    pub fn vectors_nmi(&self, seed: u64) -> Result<f64> {
+        let matrix = normalize(self.matrix()?, Normalize::L2)?;
+        let mut y = vec![0.0f32; matrix.n_rows() * matrix.n_columns()];
+        for row in 0..matrix.n_rows() {
+            let start = row * matrix.n_columns();
+            for (column, value) in matrix.row(row) {
+                y[start + column as usize] = value as f32;
+            }
+        }
+        self.mean_nmi(&y, seed)
+    }
+
     /// The graph without its test nodes.
     pub fn training(&self, split: &NodeSplit) -> Result<Training> {
         let matrix = self.matrix()?;
@@ -146,6 +174,15 @@ impl Labelled {
             unseen: Features::with_ids(named(&split.test), matrix.select(&split.test))?,
             links,
         })
+    }
+}
+
+/// The file of data vectors in a folder, which may be packed.
+pub fn features_in(folder: &Path) -> PathBuf {
+    let packed = folder.join("features.mtx.gz");
+    match packed.is_file() {
+        true => packed,
+        false => folder.join("features.mtx"),
     }
 }
 
@@ -181,6 +218,13 @@ mod tests {
                 .all(|(row, &other)| row as u32 == other)
         );
         assert_ne!(graph.split(4).test, split.test);
+
+        // Classes as embeddings: every fifth is perfect, or with one node astray not.
+        let mut y: Vec<f32> = graph.labels.iter().map(|&label| label as f32).collect();
+        assert!(graph.mean_nmi(&y, 3).unwrap() > 99.999);
+        let last = split.training[split.training.len() - 1] as usize;
+        y[last] = (y[last] + 1.0) % 4.0;
+        assert!((90.0..99.0).contains(&graph.mean_nmi(&y, 3).unwrap()));
 
         let training = graph.training(&split).unwrap();
         assert_eq!(training.data.n_nodes(), 160);

@@ -4,6 +4,7 @@
 // Tests compare with the system's functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod bloggers;
 pub mod contamination;
 pub mod demo;
 pub mod job;

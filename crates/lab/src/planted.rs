@@ -12,17 +12,18 @@ use linkproof_method::data::graph::Graph;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::model::Fitted;
+use linkproof_method::trust::robust::embed_new;
 use linkproof_numeric::math;
 
 /// A stream of random numbers.
-struct Random(ChaCha8Rng);
+pub(crate) struct Random(pub(crate) ChaCha8Rng);
 
 impl Random {
-    fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(ChaCha8Rng::seed_from_u64(seed))
     }
 
-    fn normals(&mut self, count: usize) -> Vec<f64> {
+    pub(crate) fn normals(&mut self, count: usize) -> Vec<f64> {
         (0..count)
             .map(|_| StandardNormal.sample(&mut self.0))
             .collect()
@@ -189,13 +190,14 @@ impl TwoViews {
         self.vectors[0].n_rows()
     }
 
-    /// Retrieval of the test things as a model embeds them, from their data
-    /// vectors alone.
+    /// Retrieval of the test things as a model recommends to embed them, from their
+    /// data vectors alone.
     pub fn judge(&self, model: &Fitted) -> Result<f64> {
         let rows: Vec<u32> = (self.known as u32..self.things() as u32).collect();
         let see = |view: usize| {
             let features = Features::new(self.vectors[view].select(&rows));
-            model.embed_view(model.view(Some(VIEW_NAMES[view]))?, &features, None)
+            let view = model.view(Some(VIEW_NAMES[view]))?;
+            Ok::<_, Error>(embed_new(model, view, &features, None)?.embeddings)
         };
         retrieval(&see(0)?, &see(1)?, rows.len())
     }
@@ -256,6 +258,7 @@ fn names(view: usize, things: usize) -> Ids {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contamination::{Column, Damage, Ends};
     use linkproof_method::measure::{KMeans, nmi};
 
     #[test]
@@ -313,5 +316,37 @@ mod tests {
         };
         let model = linkproof_method::model::fit(&params.check().unwrap(), &made.data).unwrap();
         assert!(made.judge(&model).unwrap() > 15.0, "by chance 5");
+    }
+
+    #[test]
+    fn ends_of_false_links_are_drawn_as_asked() {
+        let made = BlockModel::default().make(3).unwrap();
+        let before = made.data.graph();
+        let degrees = before.degrees();
+        let rows: Vec<Vec<f64>> = (0..720)
+            .map(|row| {
+                let x = made.matrix().unwrap().row(row);
+                let length = x.iter().map(|(_, x)| x * x).sum::<f64>().sqrt();
+                x.iter().map(|(_, x)| x / length).collect()
+            })
+            .collect();
+        let mean = |ends: Ends, of: &dyn Fn(usize, usize) -> f64| {
+            let damage = Damage::Added(ends, 0.3, 1.0);
+            let found = damage.apply(&made.data, &made.labels, 5).unwrap();
+            let wanted = (0.3 * before.n_links() as f64).round();
+            assert_eq!(found.false_links.len() as f64, wanted);
+            for &(a, b) in &found.false_links {
+                assert_ne!(made.labels[a as usize], made.labels[b as usize]);
+                assert_eq!(before.weight(a, b), None);
+            }
+            let pairs = found.false_links.iter();
+            let sum: f64 = pairs.map(|&(a, b)| of(a as usize, b as usize)).sum();
+            sum / wanted
+        };
+        let degree = |a: usize, b: usize| f64::from(degrees[a] + degrees[b]);
+        assert!(mean(Ends::ByDegree, &degree) > 1.5 * mean(Ends::Uniform, &degree));
+        let cosine = |a: usize, b: usize| rows[a].iter().zip(&rows[b]).map(|(a, b)| a * b).sum();
+        assert!(mean(Ends::Alike, &cosine) > mean(Ends::Uniform, &cosine) + 0.2);
+        assert!(Column::named("u90").is_ok() && Column::named("u91").is_err());
     }
 }

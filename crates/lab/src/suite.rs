@@ -1,27 +1,36 @@
-//! The contamination suite: what false links, corrupted weights and missing
-//! links do to each method, on Cora and on two planted graphs.
+//! The contamination suite: what false links, corrupted weights and missing links
+//! do to each method, on graphs of classes and on planted ones.
 
-use super::contamination::Damage;
+use std::collections::HashSet;
+
+use super::bloggers::Bloggers;
+use super::contamination::{Column, Contaminated, Damage};
 use super::job::{Job, Place, Reading, Row, Table};
 use super::labelled::Labelled;
-use super::method::{choose, smoother};
 use super::planted::{BlockModel, TwoViews};
-use linkproof_method::data::dataset::Dataset;
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::{Error, Result};
-use linkproof_method::model::{Fitted, fit};
-use linkproof_method::params::{Params, ScoreKind};
+use linkproof_method::fit;
+use linkproof_method::measure::auc;
+use linkproof_method::params::Params;
+use linkproof_method::trust::judge::JudgedLink;
+use linkproof_method::trust::robust::{Recipe, fit_robust};
 
-const SELECTED: &str = "select";
-const SMOOTHED: &str = "select, smooth";
+const PLAIN: &str = "Linkproof, fit";
+const ROBUST: &str = "Linkproof, fit --robust";
+const NOT_AVERAGED: &str = "the same, never averaged";
+const AVERAGED: &str = "the same, always averaged";
+const VECTORS: &str = "data vectors alone";
 
-/// Fits of fixed settings.
-const PLAIN: [(&str, ScoreKind, f64); 3] = [
-    ("likelihood", ScoreKind::Likelihood, 0.0),
-    ("moment, beta 0.1", ScoreKind::Moment, 0.1),
-    ("probability, beta 0.1", ScoreKind::Probability, 0.1),
+const AUC: &str = "AUC of belief, false links against the others";
+const SHARE: &str = "share of false links, as it is estimated";
+const TRUTH: &str = "share of false links, the truth";
+const RATES: [(f64, &str); 3] = [
+    (0.05, "sound among suspects at a rate of .05"),
+    (0.1, "sound among suspects at a rate of .1"),
+    (0.2, "sound among suspects at a rate of .2"),
 ];
-const SCORES: [ScoreKind; 2] = [ScoreKind::Likelihood, ScoreKind::Probability];
+const OPENS: &str = "runs in which averages are recommended";
 
 /// A graph of the suite.
 pub enum Subject<'g> {
@@ -29,6 +38,8 @@ pub enum Subject<'g> {
     Classes(&'g Labelled),
     /// A block model, made anew for each run.
     Blocks(BlockModel),
+    /// A network of bloggers, made anew for each run.
+    Bloggers(Bloggers),
     /// Two views of so many things, made anew for each run.
     Views(usize),
 }
@@ -43,10 +54,11 @@ pub enum Made {
 
 impl Subject<'_> {
     /// The name of its table.
-    pub fn name(&self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
-            Subject::Classes(_) => "cora",
+            Subject::Classes(graph) => &graph.name,
             Subject::Blocks(_) => "blocks",
+            Subject::Bloggers(_) => "bloggers",
             Subject::Views(_) => "views",
         }
     }
@@ -54,28 +66,51 @@ impl Subject<'_> {
     fn caption(&self, runs: u64) -> String {
         let what = match self {
             Subject::Classes(graph) => &format!(
-                "{}, fitted to all nodes: NMI (x 100) on the test nodes",
+                "{}: NMI (x 100), the mean of five fifths of the nodes",
                 graph.name
             ),
             Subject::Blocks(_) => {
-                "Block model with counts, uneven degrees and data vectors: NMI (x 100) on the test nodes"
+                "Block model with counts, uneven degrees and data vectors: NMI (x 100), the mean of five fifths of the nodes"
+            }
+            Subject::Bloggers(_) => {
+                "Planted bloggers, many links of which two in five stay inside a class: NMI (x 100), the mean of five fifths of the nodes"
             }
             Subject::Views(_) => "Two views: partners of unseen things found first (%), by cosine",
         };
         format!("{what} ({runs} runs, mean ± standard error).")
     }
 
-    /// The data of a run after some damage.
-    pub fn make(&self, damage: Damage, seed: u64) -> Result<Made> {
+    /// The columns of its tables.
+    pub fn columns(&self) -> impl Iterator<Item = Column> {
+        let views = matches!(self, Subject::Views(_));
+        let fits = move |column: &Column| !(views && column.damage.compares_vectors());
+        Column::ALL.into_iter().filter(fits)
+    }
+
+    /// The data of a run after some damage, and its false links.
+    fn damaged(&self, damage: Damage, seed: u64) -> Result<(Made, HashSet<(u32, u32)>)> {
+        let of = |graph: &Labelled| {
+            let Contaminated { data, false_links } =
+                damage.apply(&graph.data, &graph.labels, seed)?;
+            let (name, labels) = (graph.name.clone(), graph.labels.clone());
+            Ok((Made::Classes(Labelled { name, data, labels }), false_links))
+        };
         match self {
-            Subject::Classes(graph) => worse(graph, damage, seed).map(Made::Classes),
-            Subject::Blocks(model) => worse(&model.make(seed)?, damage, seed).map(Made::Classes),
+            Subject::Classes(graph) => of(graph),
+            Subject::Blocks(model) => of(&model.make(seed)?),
+            Subject::Bloggers(model) => of(&model.make(seed)?),
             Subject::Views(things) => {
                 let made = TwoViews::make(*things, seed)?;
-                let data = damage.apply(&made.data, &made.classes, seed)?.data;
-                Ok(Made::Views(TwoViews { data, ..made }))
+                let Contaminated { data, false_links } =
+                    damage.apply(&made.data, &made.classes, seed)?;
+                Ok((Made::Views(TwoViews { data, ..made }), false_links))
             }
         }
+    }
+
+    /// The data of a run after some damage.
+    pub fn make(&self, damage: Damage, seed: u64) -> Result<Made> {
+        Ok(self.damaged(damage, seed)?.0)
     }
 
     /// The number of classes to be found.
@@ -83,137 +118,286 @@ impl Subject<'_> {
         match self {
             Subject::Classes(graph) => graph.n_classes(),
             Subject::Blocks(model) => model.classes,
+            Subject::Bloggers(model) => model.classes,
             Subject::Views(_) => 2,
         }
+    }
+
+    /// Whether every weight is 1 after some damage.
+    pub fn is_binary(&self, damage: Damage) -> bool {
+        let given = match self {
+            Subject::Classes(graph) => graph.data.graph().weights().iter().all(|&w| w == 1.0),
+            Subject::Bloggers(_) => true,
+            Subject::Blocks(_) | Subject::Views(_) => false,
+        };
+        given && !damage.changes_weights()
     }
 
     /// How long a plain fit takes, about, against one of Cora.
     fn cost(&self) -> f64 {
         match self {
-            Subject::Classes(_) => 1.0,
+            Subject::Classes(graph) => (graph.data.n_nodes() as f64 / 2708.0).powi(2),
+            Subject::Bloggers(_) => 0.4,
             _ => 0.1,
         }
     }
 }
 
-fn worse(graph: &Labelled, damage: Damage, seed: u64) -> Result<Labelled> {
-    Ok(Labelled {
-        data: damage.apply(&graph.data, &graph.labels, seed)?.data,
-        ..graph.clone()
-    })
-}
-
 impl Made {
-    /// The data.
-    pub fn data(&self) -> &Dataset {
+    /// The figure for embeddings that another method found: of all nodes, or of all
+    /// things in both views.
+    pub fn judge_rows(&self, y: &[f32], rows: usize, seed: u64) -> Result<f64> {
         match self {
-            Made::Classes(graph) => &graph.data,
-            Made::Views(views) => &views.data,
+            Made::Classes(graph) => {
+                check_rows(rows, graph.labels.len(), "nodes")?;
+                graph.mean_nmi(y, seed)
+            }
+            Made::Views(views) => views.judge_all(y),
         }
     }
 
-    /// The figure for embeddings that another method found: of the test nodes, or
-    /// of all things in both views.
-    pub fn judge_rows(&self, y: &[f32], rows: usize, seed: u64) -> Result<f64> {
-        let graph = match self {
-            Made::Classes(graph) => graph,
-            Made::Views(views) => return views.judge_all(y),
+    /// The same for embeddings of the test nodes alone.
+    pub fn judge_test(&self, y: &[f32], rows: usize, seed: u64) -> Result<f64> {
+        let Made::Classes(graph) = self else {
+            return self.judge_rows(y, rows, seed);
         };
         let test = graph.split(seed).test;
-        if rows != test.len() {
-            return Err(Error::data(
-                "a rival's embeddings",
-                format!("{rows} rows"),
-                format!("one for each of {} test nodes", test.len()),
-            ));
-        }
+        check_rows(rows, test.len(), "test nodes")?;
         graph.nmi(y, &test, seed)
-    }
-
-    /// The figure for a model.
-    fn judge(&self, model: &Fitted, seed: u64) -> Result<f64> {
-        match self {
-            Made::Classes(graph) => graph.test_nmi(model.embeddings(), seed),
-            Made::Views(views) => views.judge(model),
-        }
     }
 }
 
-/// The table of a graph, with the rows of rivals after ours.
-pub fn table(subject: &Subject<'_>, runs: u64, rivals: Vec<Row>) -> Table {
-    let mut rows: Vec<Row> = PLAIN.iter().map(|(name, ..)| Row::new(*name)).collect();
-    rows.extend([SELECTED, SMOOTHED].map(Row::new));
-    rows.extend(rivals);
-    Table {
+fn check_rows(found: usize, expected: usize, what: &str) -> Result<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(Error::data(
+        "a rival's embeddings",
+        format!("{found} rows"),
+        format!("one for each of {expected} {what}"),
+    ))
+}
+
+/// The table of a graph, and what the robust fit found of its links. Rows that
+/// were measured and are not ours come after ours, by name.
+pub fn tables(subject: &Subject<'_>, runs: u64, readings: &[Reading]) -> Vec<Table> {
+    let ours = [ROBUST, NOT_AVERAGED, AVERAGED, PLAIN, VECTORS];
+    let here = readings.iter().filter(|r| r.table == subject.name());
+    let others: std::collections::BTreeSet<&str> = here
+        .map(|reading| reading.row.as_str())
+        .filter(|row| !ours.contains(row))
+        .collect();
+    let columns: Vec<String> = subject.columns().map(|c| c.heading.to_owned()).collect();
+    let views = matches!(subject, Subject::Views(_));
+    let main = Table {
         name: subject.name().into(),
         caption: subject.caption(runs),
-        measure: match subject {
-            Subject::Views(_) => "partners found first, %".into(),
-            _ => "NMI x 100".into(),
+        measure: match views {
+            true => "partners found first, %".into(),
+            false => "NMI x 100".into(),
         },
         digits: 1,
         runs,
-        columns: Damage::ALL
-            .iter()
-            .map(|(name, _)| (*name).to_owned())
-            .collect(),
-        rows,
-    }
+        columns: columns.clone(),
+        rows: ours.into_iter().chain(others).map(Row::new).collect(),
+    };
+    let rates = RATES.map(|(_, row)| row);
+    let rows = [AUC, SHARE, TRUTH].into_iter().chain(rates).chain([OPENS]);
+    let links = Table {
+        name: links_table(subject),
+        caption: format!(
+            "{}: what fit --robust found of the links ({runs} runs, mean ± standard error; runs \
+             without a suspect have no share of sound ones among them).",
+            subject.name()
+        ),
+        measure: String::new(),
+        digits: 3,
+        runs,
+        columns,
+        rows: rows.map(Row::new).collect(),
+    };
+    vec![main, links]
 }
 
-/// Two jobs for each run and kind of damage: the plain fits, and what rests on
-/// a choice of settings.
-pub fn jobs<'g>(subject: &'g Subject<'g>, runs: u64, seed: u64) -> Vec<Job<'g>> {
-    let table = subject.name();
+fn links_table(subject: &Subject<'_>) -> String {
+    format!("{}-links", subject.name())
+}
+
+/// What our cells are called: graph, damage and method.
+#[derive(Debug, Clone, Copy)]
+pub struct Label<'l> {
+    /// The graph.
+    pub graph: &'l str,
+    /// The damage, or none where it makes no difference.
+    pub damage: Option<&'static str>,
+    /// The method.
+    pub method: &'static str,
+}
+
+/// The jobs of all graphs that are wanted, the first columns first.
+pub fn jobs<'g>(
+    subjects: &'g [Subject<'g>],
+    runs: u64,
+    seed: u64,
+    wanted: impl Fn(Label<'_>) -> bool,
+) -> Vec<Job<'g>> {
     let mut jobs = Vec::new();
-    for run in 0..runs {
+    let mut add = |subject: &'g Subject<'g>, run: u64, column: Option<Column>| {
         let seed = seed.wrapping_add(run);
-        for (number, (column, damage)) in Damage::ALL.into_iter().enumerate() {
-            let place = Place { table, column, run };
+        let methods = match column {
+            Some(_) => &["robust", "plain"][..],
+            None => &["vectors"],
+        };
+        for &method in methods {
+            let graph = subject.name();
+            let damage = column.map(|column| column.key);
+            let label = Label {
+                graph,
+                damage,
+                method,
+            };
+            if !wanted(label) {
+                continue;
+            }
             jobs.push(Job {
-                key: format!("{table}-{number}-plain-run{run}"),
-                cost: 3.0 * subject.cost(),
-                work: Box::new(move |_| plain(&subject.make(damage, seed)?, place, seed)),
-            });
-            jobs.push(Job {
-                key: format!("{table}-{number}-chosen-run{run}"),
-                cost: 40.0 * subject.cost(),
-                work: Box::new(move |runtime| {
-                    chosen(&subject.make(damage, seed)?, place, seed, runtime)
+                key: format!("{graph}-{}-{method}-run{run}", damage.unwrap_or("all")),
+                cost: subject.cost() * if method == "robust" { 15.0 } else { 1.0 },
+                work: Box::new(move |runtime| match column {
+                    Some(column) if method == "robust" => {
+                        robust(subject, column, run, seed, runtime)
+                    }
+                    Some(column) => plain(subject, column, run, seed),
+                    None => vectors(subject, run, seed),
                 }),
             });
+        }
+    };
+    for column in Column::ALL {
+        for subject in subjects {
+            let has = subject.columns().any(|other| other == column);
+            for run in 0..if has { runs } else { 0 } {
+                add(subject, run, Some(column));
+            }
+        }
+    }
+    for subject in subjects {
+        if !matches!(subject, Subject::Views(_)) {
+            (0..runs).for_each(|run| add(subject, run, None));
         }
     }
     jobs
 }
 
-fn plain(made: &Made, place: Place<'_>, seed: u64) -> Result<Vec<Reading>> {
-    let row = |&(name, score, beta): &(&str, ScoreKind, f64)| {
-        let params = Params {
-            score,
-            beta,
-            seed,
-            ..Params::default()
-        };
-        let model = fit(&params.check()?, made.data())?;
-        Ok(place.reading(name, made.judge(&model, seed)?))
-    };
-    PLAIN.iter().map(row).collect()
-}
-
-fn chosen(made: &Made, place: Place<'_>, seed: u64, runtime: Runtime<'_>) -> Result<Vec<Reading>> {
-    let base = Params {
+fn plain(subject: &Subject<'_>, column: Column, run: u64, seed: u64) -> Result<Vec<Reading>> {
+    let params = Params {
         seed,
         ..Params::default()
     };
-    let params = choose(&base, made.data(), &SCORES, runtime)?;
-    let model = fit(&params.check()?, made.data())?;
-    let mut readings = vec![place.reading(SELECTED, made.judge(&model, seed)?)];
-    // Test things of the two views have no links to average over.
-    if let Made::Classes(graph) = made {
-        let averages = smoother(&model, made.data(), runtime)?;
-        let value = graph.test_nmi(averages.embeddings(), seed)?;
-        readings.push(place.reading(SMOOTHED, value));
+    let place = Place {
+        table: subject.name(),
+        column: column.heading,
+        run,
+    };
+    let params = params.check()?;
+    let value = match subject.make(column.damage, seed)? {
+        Made::Classes(graph) => graph.mean_nmi(fit(&params, &graph.data)?.embeddings(), seed)?,
+        Made::Views(views) => views.judge(&fit(&params, &views.data)?)?,
+    };
+    Ok(vec![place.reading(PLAIN, value)])
+}
+
+fn robust(
+    subject: &Subject<'_>,
+    column: Column,
+    run: u64,
+    seed: u64,
+    runtime: Runtime<'_>,
+) -> Result<Vec<Reading>> {
+    let (made, false_links) = subject.damaged(column.damage, seed)?;
+    let params = Params {
+        seed,
+        ..Params::default()
+    };
+    let (params, recipe) = (params.check()?, Recipe::default());
+    let data = match &made {
+        Made::Classes(graph) => &graph.data,
+        Made::Views(views) => &views.data,
+    };
+    let found = fit_robust(&params, data, &recipe, runtime)?;
+    let links_table = links_table(subject);
+    let (column, table) = (column.heading, subject.name());
+    let place = Place { table, column, run };
+    let of_links = Place {
+        table: &links_table,
+        ..place
+    };
+    let mut readings: Vec<Reading> = of_false_links(&found.judgement.links, &false_links)
+        .into_iter()
+        .map(|(row, value)| of_links.reading(row, value))
+        .collect();
+    readings.push(of_links.reading(SHARE, found.judgement.share_false));
+    let opens = f64::from(u8::from(found.recommends_averages));
+    readings.push(of_links.reading(OPENS, opens));
+    match &made {
+        Made::Classes(graph) => {
+            let not = graph.mean_nmi(found.model.embeddings(), seed)?;
+            let averaged = graph.mean_nmi(&found.averaged, seed)?;
+            let chosen = if found.recommends_averages {
+                averaged
+            } else {
+                not
+            };
+            let rows = [(ROBUST, chosen), (NOT_AVERAGED, not), (AVERAGED, averaged)];
+            readings.extend(rows.map(|(row, value)| place.reading(row, value)));
+        }
+        Made::Views(views) => {
+            let model = found.into_model(data, &recipe, 0.0)?;
+            readings.push(place.reading(ROBUST, views.judge(&model)?));
+        }
     }
     Ok(readings)
+}
+
+/// What beliefs are worth where the false links are known.
+fn of_false_links(
+    links: &[JudgedLink],
+    false_links: &HashSet<(u32, u32)>,
+) -> Vec<(&'static str, f64)> {
+    let is_sound = |link: &JudgedLink| !false_links.contains(&(link.src, link.dst));
+    let sound: Vec<bool> = links.iter().map(is_sound).collect();
+    let beliefs: Vec<f64> = links.iter().map(|link| link.belief).collect();
+    let truth = false_links.len() as f64 / links.len().max(1) as f64;
+    let mut found = vec![(TRUTH, truth)];
+    if !false_links.is_empty() {
+        found.extend(auc(&beliefs, &sound).ok().map(|auc| (AUC, auc)));
+    }
+    for (rate, row) in RATES {
+        let suspects = || {
+            links
+                .iter()
+                .zip(&sound)
+                .filter(|(link, _)| link.false_discovery_rate <= rate)
+        };
+        let (all, wrong) = (
+            suspects().count(),
+            suspects().filter(|(_, sound)| **sound).count(),
+        );
+        if all > 0 {
+            found.push((row, wrong as f64 / all as f64));
+        }
+    }
+    found
+}
+
+/// k-means on the data vectors, the same whatever becomes of the links.
+fn vectors(subject: &Subject<'_>, run: u64, seed: u64) -> Result<Vec<Reading>> {
+    let Made::Classes(graph) = subject.make(Damage::None, seed)? else {
+        return Ok(Vec::new());
+    };
+    let (value, table) = (graph.vectors_nmi(seed)?, subject.name());
+    let reading = |column: Column| {
+        let column = column.heading;
+        Place { table, column, run }.reading(VECTORS, value)
+    };
+    Ok(subject.columns().map(reading).collect())
 }

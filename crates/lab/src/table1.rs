@@ -143,13 +143,13 @@ fn one(xi: f64, seed: u64, run: u64, runtime: Runtime<'_>) -> Result<Vec<Reading
         let choice = chosen(&made.data, &[score], runtime)?;
         add(name, fit_purity(&made, choice.params(&base))?);
     }
-    let choice = chosen(&made.data, ScoreKind::ALL, runtime)?;
+    let choice = chosen(&made.data, &demo::SCORES, runtime)?;
     let model = fit(&choice.params(&base).check()?, &made.data)?;
     add(CHOSEN, clusters_purity(&made, model.embeddings())?);
     let averages = smoother(&model, &made.data, runtime)?;
     add(SMOOTHED, clusters_purity(&made, averages.embeddings())?);
     let mut sum = 0.0;
-    let all = candidates(&grid(&base, ScoreKind::ALL), &base)?;
+    let all = candidates(&grid(&base, &demo::SCORES), &base)?;
     for (candidate, params) in &all {
         let purity = match fit_purity(&made, params.given().clone()) {
             // A candidate that cannot be fitted finds one cluster.
@@ -183,7 +183,7 @@ fn vectors(made: &Synthetic) -> Result<Vec<f32>> {
 pub fn with_best(mut readings: Vec<Reading>) -> Result<Vec<Reading>> {
     let base = base();
     let table = table(0);
-    let all = candidates(&grid(&base, ScoreKind::ALL), &base)?;
+    let all = candidates(&grid(&base, &demo::SCORES), &base)?;
     let mut best = Vec::new();
     for column in &table.columns {
         let means = all.iter().filter_map(|(candidate, _)| {

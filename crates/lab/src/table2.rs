@@ -6,7 +6,6 @@
 
 use super::job::{Job, Place, Reading, Row, Table};
 use super::labelled::Labelled;
-use super::method::{choose, embed_unseen, embed_unseen_smoothly, smoother};
 use linkproof_method::data::dataset::Dataset;
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::Result;
@@ -15,6 +14,7 @@ use linkproof_method::params::{
     Activation, EncoderKind, OptimizerKind, OutputActivation, Params, Sampler, ScoreKind,
     SolverKind,
 };
+use linkproof_method::trust::robust::{self, embed_new, fit_model};
 
 /// The name of the table.
 pub const NAME: &str = "table2";
@@ -47,24 +47,16 @@ impl Sizes {
     };
 }
 
-/// A row of the table, or two.
+/// A row of the table.
 #[derive(Clone)]
 struct Recipe {
     name: String,
     paper: &'static [f64],
-    /// How long (A) and (B) take, about, in fits of the defaults.
-    cost: [f64; 2],
+    /// How long it takes, about, in fits of the defaults.
+    cost: f64,
     params: Params,
-    /// The scores among which settings are chosen; a second row has the averages
-    /// over believed links.
-    scores: Option<&'static [ScoreKind]>,
-}
-
-impl Recipe {
-    fn smoothed(&self) -> Option<String> {
-        let name = || format!("{}, averaged over believed links", self.name);
-        self.scores.map(|_| name())
-    }
+    /// Whether links are judged.
+    robust: bool,
 }
 
 /// The paper's network: 3,000 tanh units, 100 tanh outputs, batch normalisation
@@ -90,7 +82,7 @@ fn network(sizes: Sizes, score: ScoreKind, beta: f64, sampler: Sampler) -> Param
     }
 }
 
-/// Fits of given parameters, and of settings that are chosen, with their keys.
+/// Fits of given parameters and the robust one, with their keys.
 fn recipes(sizes: Sizes) -> Vec<(String, Recipe)> {
     #[rustfmt::skip]
     const NETWORKS: [(&str, &[f64], ScoreKind, f64, Sampler); 4] = [
@@ -101,46 +93,41 @@ fn recipes(sizes: Sizes) -> Vec<(String, Recipe)> {
     ];
     #[rustfmt::skip]
     const LINEAR: [(&str, f64, usize, usize, f64); 3] = [
-        ("linear, defaults (moment, beta 0.1, ridge 2)", 1.0, 0, 0, 2.0),
+        ("Linkproof, fit (moment, beta 0.1, ridge 2)", 1.0, 0, 0, 2.0),
         ("the same, data vectors averaged before the fit (--propagate 2)", 2.0, 2, 0, 2.0),
-        ("linear, --walks 4 --ridge 1 (found while looking at classes)", 3.0, 0, 4, 1.0),
+        ("the same, --walks 4 --ridge 1 (found while looking at classes)", 3.0, 0, 4, 1.0),
     ];
-    #[rustfmt::skip]
-    const CHOSEN: [(&str, &[ScoreKind]); 3] = [
-        ("likelihood, ridge chosen", &[ScoreKind::Likelihood]),
-        ("moment, beta and ridge chosen", &[ScoreKind::Moment]),
-        ("score, beta and ridge chosen", &[ScoreKind::Likelihood, ScoreKind::Probability]),
-    ];
+    let robust = Recipe {
+        name: "Linkproof, fit --robust".into(),
+        paper: &[],
+        cost: 15.0,
+        params: Params::default(),
+        robust: true,
+    };
     let networks = NETWORKS.map(|(name, paper, score, beta, sampler)| Recipe {
         name: format!("paper's network, {name}"),
         paper,
-        cost: [8.0; 2],
+        cost: 8.0,
         params: network(sizes, score, beta, sampler),
-        scores: None,
+        robust: false,
     });
     let linear = LINEAR.map(|(name, cost, propagate, walks, ridge)| Recipe {
         name: name.into(),
         paper: &[],
-        cost: [cost; 2],
+        cost,
         params: Params {
             propagate,
             walks,
             ridge,
             ..Params::default()
         },
-        scores: None,
-    });
-    let chosen = CHOSEN.map(|(name, scores)| Recipe {
-        name: name.into(),
-        paper: &[],
-        cost: [(10.0, 8.0), (8.0, 6.0)].map(|(once, each)| once + each * scores.len() as f64),
-        params: Params::default(),
-        scores: Some(scores),
+        robust: false,
     });
     let named = |kind: &'static str| move |(place, recipe)| (format!("{kind}{place}"), recipe);
-    let plain = networks.into_iter().chain(linear).enumerate();
-    let chosen = chosen.into_iter().enumerate().map(named("chosen"));
-    plain.map(named("plain")).chain(chosen).collect()
+    let linear = linear.into_iter().enumerate().map(named("plain"));
+    let networks = networks.into_iter().enumerate().map(named("network"));
+    let robust = std::iter::once(("robust".to_owned(), robust));
+    robust.chain(linear).chain(networks).collect()
 }
 
 /// The table, with the rows of rivals after ours.
@@ -148,7 +135,6 @@ pub fn table(graph: &Labelled, sizes: Sizes, runs: u64, rivals: Vec<Row>) -> Tab
     let mut rows = Vec::new();
     for (_, recipe) in recipes(sizes) {
         rows.push(Row::paper(&recipe.name, recipe.paper));
-        rows.extend(recipe.smoothed().map(Row::new));
     }
     rows.extend(rivals);
     Table {
@@ -168,22 +154,31 @@ pub fn table(graph: &Labelled, sizes: Sizes, runs: u64, rivals: Vec<Row>) -> Tab
     }
 }
 
-/// Two jobs for each split and recipe: (A) and (B).
-pub fn jobs(graph: &Labelled, sizes: Sizes, runs: u64, seed: u64) -> Vec<Job<'_>> {
+/// Two jobs for each split and recipe that is wanted by its key: (A) and (B).
+pub fn jobs(
+    graph: &Labelled,
+    sizes: Sizes,
+    runs: u64,
+    seed: u64,
+    wanted: impl Fn(&str) -> bool,
+) -> Vec<Job<'_>> {
     let mut jobs = Vec::new();
     for run in 0..runs {
         let seed = seed.wrapping_add(run);
         for (key, mut recipe) in recipes(sizes) {
+            if !wanted(&key) {
+                continue;
+            }
             recipe.params.seed = seed;
             let other = recipe.clone();
             jobs.push(Job {
                 key: format!("{key}-A-run{run}"),
-                cost: recipe.cost[0],
+                cost: recipe.cost,
                 work: Box::new(move |runtime| known(graph, &recipe, run, runtime)),
             });
             jobs.push(Job {
                 key: format!("{key}-B-run{run}"),
-                cost: other.cost[1],
+                cost: other.cost,
                 work: Box::new(move |runtime| unseen(graph, &other, run, runtime)),
             });
         }
@@ -192,11 +187,11 @@ pub fn jobs(graph: &Labelled, sizes: Sizes, runs: u64, seed: u64) -> Vec<Job<'_>
 }
 
 fn fit_to(recipe: &Recipe, data: &Dataset, runtime: Runtime<'_>) -> Result<Fitted> {
-    let params = match recipe.scores {
-        Some(scores) => choose(&recipe.params, data, scores, runtime)?,
-        None => recipe.params.clone(),
-    };
-    fit(&params.check()?, data)
+    let params = recipe.params.clone().check()?;
+    match recipe.robust {
+        true => Ok(fit_model(&params, data, &robust::Recipe::default(), runtime)?.model),
+        false => fit(&params, data),
+    }
 }
 
 /// (A), from a fit to all nodes.
@@ -206,19 +201,13 @@ fn known(
     run: u64,
     runtime: Runtime<'_>,
 ) -> Result<Vec<Reading>> {
-    let (place, seed) = (place(0, run), recipe.params.seed);
     let model = fit_to(recipe, &graph.data, runtime)?;
-    let value = graph.test_nmi(model.embeddings(), seed)?;
-    let mut readings = vec![place.reading(&recipe.name, value)];
-    if let Some(smoothed) = recipe.smoothed() {
-        let averages = smoother(&model, &graph.data, runtime)?;
-        let value = graph.test_nmi(averages.embeddings(), seed)?;
-        readings.push(place.reading(&smoothed, value));
-    }
-    Ok(readings)
+    let value = graph.test_nmi(model.recommended(), recipe.params.seed)?;
+    Ok(vec![place(0, run).reading(&recipe.name, value)])
 }
 
-/// (B), from a fit to the training nodes.
+/// (B), from a fit to the training nodes. Links are brought to models that have
+/// a use for them.
 fn unseen(
     graph: &Labelled,
     recipe: &Recipe,
@@ -229,17 +218,13 @@ fn unseen(
     let split = graph.split(seed);
     let training = graph.training(&split)?;
     let model = fit_to(recipe, &training.data, runtime)?;
-    let mut rows = vec![(recipe.name.clone(), embed_unseen(&model, &training)?)];
-    if let Some(smoothed) = recipe.smoothed() {
-        rows.push((smoothed, embed_unseen_smoothly(&model, &training, runtime)?));
-    }
+    let reads_links = recipe.robust || recipe.params.propagate > 0;
     let mut readings = Vec::new();
-    for (row, found) in rows {
-        for (column, y) in [(1, Some(found.alone)), (2, found.with_links)] {
-            if let Some(y) = y {
-                let value = graph.nmi(&y, &split.test, seed)?;
-                readings.push(place(column, run).reading(&row, value));
-            }
+    for (column, links) in [(1, None), (2, Some(&training.links[..]))] {
+        if links.is_none() || reads_links {
+            let y = embed_new(&model, 0, &training.unseen, links)?.embeddings;
+            let value = graph.nmi(&y, &split.test, seed)?;
+            readings.push(place(column, run).reading(&recipe.name, value));
         }
     }
     Ok(readings)

@@ -11,7 +11,7 @@ use linkproof_files::read_links;
 use linkproof_method::engine::encoder::{Input, Network, NetworkSpec, Pass};
 use linkproof_method::engine::objective::evaluate;
 use linkproof_method::error::Result;
-use linkproof_method::params::{Activation, EncoderKind, OutputActivation, ScoreKind};
+use linkproof_method::params::{Encoder, EncoderKind, Params, ScoreKind};
 use linkproof_method::score::{Kernel, Score};
 use linkproof_method::{Graph, Matrix};
 use linkproof_numeric::real::Real;
@@ -116,14 +116,14 @@ fn encoder(c: &mut Criterion) {
         return;
     };
     let input = Input::<f32>::new(&matrix);
-    let network = Network::new(NetworkSpec {
-        kind: EncoderKind::Mlp,
-        inputs: 1433,
-        hidden: vec![3000],
-        outputs: 100,
-        activation: Activation::Tanh,
-        output_activation: OutputActivation::None,
+    let params = Params {
         batch_norm: true,
+        ..Params::default()
+    };
+    let network = Network::new(NetworkSpec {
+        encoder: Encoder::new(EncoderKind::Mlp, &params),
+        inputs: 1433,
+        outputs: 100,
     });
     let params = network.start(&input, 0, 0, 1.0);
     let batch = input.all();

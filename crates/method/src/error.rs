@@ -20,6 +20,31 @@ pub use crate::schema::any_of;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Everything that can go wrong.
+///
+/// ```
+/// use linkproof::error::{Dialect, Error, Remedy, Subject};
+/// use linkproof::params::Param;
+///
+/// let error = Error::param(Param::LearningRate, "a finite number above 0", -1.0);
+/// assert!(matches!(error, Error::Param { subject: Subject::Param(Param::LearningRate), .. }));
+/// // In the library's own words, and in those of a front end.
+/// let said = "learning_rate must be a finite number above 0, but is -1";
+/// assert_eq!(error.to_string(), said);
+/// struct Options;
+/// impl Dialect for Options {
+///     fn name(&self, name: &str) -> String {
+///         format!("--{name}")
+///     }
+///     fn with(&self, name: &str, values: &[&str]) -> String {
+///         format!("--{name} {}", values.join("|"))
+///     }
+///     fn selection(&self) -> &str {
+///         "--select"
+///     }
+/// }
+/// assert!(error.told(&Options).starts_with("--learning-rate must be"));
+/// assert_eq!(Remedy::ExactSolver.told(&Options), "or set --solver exact");
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {

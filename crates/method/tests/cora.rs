@@ -102,7 +102,7 @@ fn averages_over_believed_links_show_more_than_the_fit() {
     let unseen = embed_unseen_smoothly(&model, &training, Runtime::default()).unwrap();
     let judge = |y: &[f32]| cora.nmi(y, &split.test, 0).unwrap();
     let alone = judge(&unseen.alone);
-    let with_links = judge(&unseen.with_links.unwrap());
+    let with_links = judge(&unseen.with_links);
     eprintln!(
         "Cora, defaults: (A) {plain:.1}, averaged {smooth:.1}; (B) averaged {alone:.1}, \
          with links {with_links:.1}"

@@ -2,7 +2,7 @@
 
 mod told;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::data::graph::{Graph, Link};
@@ -72,9 +72,14 @@ pub struct AuditArgs {
     /// CSV file to write: src,dst,weight,mu,trust,influence and more
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// File to write with the links worth keeping: all but the suspects
+    /// File to write with the links worth keeping: all but the suspects. Not written
+    /// where links could not be judged, unless --min-trust or --fdr make suspects, or
+    /// with --force
     #[arg(long, value_name = "FILE")]
     clean: Option<PathBuf>,
+    /// Write --clean although the links could not be judged: then it holds all of them
+    #[arg(long, requires = "clean")]
+    force: bool,
     /// Links with less trust than this are suspects, whatever their fdr
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = real)]
     min_trust: Option<f64>,
@@ -139,6 +144,7 @@ fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
     progress.end();
     write_links(&args.out, &model, &found)?;
     if let Some(clean) = &args.clean {
+        check_clean(args, clean, &found, &settings.limits)?;
         io::write_links(clean, &kept(&data, &found)?)?;
     }
     if args.missing > 0 {
@@ -146,6 +152,28 @@ fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
     }
     let json = as_json(args, &model, &found, &settings.limits);
     session.finish(&json, &words(args, &model, &found, &settings.limits))
+}
+
+/// Refuses to call links clean that nobody could judge.
+fn check_clean(
+    args: &AuditArgs,
+    clean: &Path,
+    found: &Audit,
+    limits: &Limits,
+) -> anyhow::Result<()> {
+    let unjudged = found.beliefs.as_ref().filter(|it| it.abstained);
+    let Some(beliefs) = unjudged.filter(|_| limits.own.is_none() && !args.force) else {
+        return Ok(());
+    };
+    let why = beliefs.why_not.as_deref();
+    let why = why.unwrap_or("links cannot be told from pairs without a link");
+    anyhow::bail!(
+        "--clean {}: not written, since the links could not be judged ({why}), and none can be called \
+         false. {} has what the model itself expects of them: give --min-trust or --fdr to drop links \
+         by that, or --force to keep all",
+        clean.display(),
+        args.out.display()
+    )
 }
 
 /// The links that are no suspects, with the user's ids.

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
 use linkproof::io::{gamma_json, write_model};
+use linkproof::model::foreseen;
 use linkproof::select::{Selection, select};
-use linkproof::trust::robust::{RobustSummary, fit_model};
+use linkproof::trust::robust::{RobustSummary, dimensions_sentence, fit_model};
 use linkproof::{Error, Fit, Fitted, Runtime};
 use serde_json::{Map, Value, json};
 
@@ -21,7 +22,7 @@ use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
 use crate::robust;
 use crate::search::{self, SearchArgs};
-use crate::session::{Session, counted, counted_kinds, left_out, peak_memory_bytes};
+use crate::session::{Session, counted, counted_kinds, left_out, peak_memory_bytes, wrapped};
 use crate::settings::SettingArgs;
 use crate::words::Flags;
 
@@ -126,9 +127,10 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
     if args.search.is_given() && !args.select {
-        return Err(
-            Usage::new("lists of candidates and --hold-out need a search: add --select").into(),
-        );
+        return Err(Usage::new(
+            "lists of candidates, --criterion and --hold-out need a search: add --select",
+        )
+        .into());
     }
     args.files().check()?;
     let mut kind = FolderKind::model();
@@ -146,6 +148,12 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let labels = labels.map(|path| KnownLabels::read(path, data.ids(), "graph"));
     let labels = labels.transpose()?;
     inputs.after();
+    // What can be known before the fit is not kept until its end.
+    if recipe.is_none() && !args.select {
+        for note in foreseen(params.given(), &data) {
+            progress.aside(|| session.warn(&note.told(&Flags)));
+        }
+    }
     Session::stop_on_interrupt()?;
     let mut findings = Findings {
         inputs,
@@ -259,6 +267,7 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "nodes": fitted.n_nodes(),
         "links": fitted.links().n_links(),
         "dim": fitted.dim(),
+        "effective_rank": fitted.effective_rank(),
         "gamma": gamma_json(fitted),
         "value": report.value,
         "value_is_estimated": report.value_is_estimated,
@@ -289,8 +298,8 @@ fn summary(
         counted(fitted.dim(), "dimension"),
         params.score,
     );
-    if params.score != linkproof::params::ScoreKind::Likelihood {
-        let _ = write!(text, " with beta {}", params.beta);
+    for (param, value) in params.of_score() {
+        let _ = write!(text, " with {param} {value}");
     }
     let about = |is_estimated| if is_estimated { "about " } else { "" };
     let _ = write!(
@@ -316,18 +325,26 @@ fn summary(
     if let Some(selection) = &findings.selection {
         let _ = write!(
             text,
-            "\n  selected  {} of {} candidates, by {} fits in {:.1} s",
+            "\n  selected  {} of {} candidates, by {} ({} fits, {:.1} s)",
             search::in_words(selection),
             selection.candidates.len(),
+            selection.compared,
             selection.fits,
             selection.seconds
         );
+        for note in search::notes(selection) {
+            let _ = write!(text, "\n  note      {note}");
+        }
         for warning in &selection.warnings {
             let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
         }
     }
-    if let Some(robust) = &findings.robust {
-        text.push_str(&robust::words(fitted, robust));
+    match &findings.robust {
+        Some(robust) => text.push_str(&robust::words(fitted, robust)),
+        None => {
+            let used = dimensions_sentence(fitted.effective_rank(), fitted.dim());
+            let _ = write!(text, "\n{}", wrapped("  used     ", &used));
+        }
     }
     for note in &report.notes {
         let _ = write!(text, "\n  note      {}", note.told(&Flags));

@@ -12,15 +12,19 @@ use serde_json::{Value, json};
 use crate::args::whole;
 use crate::data::DataArgs;
 use crate::progress::Progress;
-use crate::session::{Session, counted, counted_kinds, left_out};
+use crate::session::{Session, counted, counted_kinds, left_out, wrapped};
 use crate::words::Flags;
 
 /// Look at links and data vectors before a fit
 ///
 /// Says how many nodes, links and components there are, how degrees and weights
-/// are distributed, which weights a Poisson model would call impossible, what
-/// each solver would cost on this machine, and which settings to begin with,
-/// and why. Writes nothing.
+/// are distributed, which weights a Poisson model would call impossible, whether
+/// links agree with data vectors, what each solver would cost on this machine, and
+/// which settings to begin with, and why. Writes nothing.
+///
+/// Links agree with data vectors where those of a link are more alike than those of
+/// pairs without a link and with degrees like its own. Where they do not, k-means on
+/// the data vectors alone is the better choice, and it says so.
 ///
 /// A weight is impossible where a Poisson count with the expected weight of its
 /// pair reaches it with a chance below one in a million (or less in graphs of
@@ -54,30 +58,40 @@ pub fn run(args: &InspectArgs, session: &Session) -> anyhow::Result<()> {
     progress.say("looking");
     let report = look(&data, &params)?;
     progress.end();
-    let command = next_command(args, &report);
+    let next = Next::new(args, &report);
     let mut json = json!(report);
     if let Value::Object(fields) = &mut json {
         fields.insert("dim".to_owned(), params.dim.into());
-        fields.insert("command".to_owned(), command.clone().into());
+        fields.insert("command".to_owned(), next.robust.clone().into());
+        fields.insert("plain_command".to_owned(), next.plain.clone().into());
     }
-    session.finish(&json, &words(&report, params.dim, &command))
+    session.finish(&json, &words(&report, params.dim, &next))
 }
 
-/// The fit to run next. What a fit chooses by itself is left to it.
-fn next_command(args: &InspectArgs, report: &Report) -> String {
-    let advice = &report.advice;
-    let dim = args.dim.map(|dim| format!(" --dim {dim}"));
-    format!(
-        "linkproof fit {}{} --score {} --beta {} --weights {} --out model",
-        args.data.typed(),
-        dim.unwrap_or_default(),
-        advice.score,
-        advice.beta,
-        advice.weights,
-    )
+/// The fits to run next. What a fit chooses by itself is left to it.
+struct Next {
+    robust: String,
+    plain: String,
 }
 
-fn words(report: &Report, dim: usize, command: &str) -> String {
+impl Next {
+    fn new(args: &InspectArgs, report: &Report) -> Next {
+        let advice = &report.advice;
+        let dim = args.dim.map(|dim| format!(" --dim {dim}"));
+        let fit = format!(
+            "linkproof fit {}{}",
+            args.data.typed(),
+            dim.unwrap_or_default()
+        );
+        let (score, beta, weights) = (advice.score, advice.beta, advice.weights);
+        Next {
+            robust: format!("{fit} --robust --out model"),
+            plain: format!("{fit} --score {score} --beta {beta} --weights {weights} --out model"),
+        }
+    }
+}
+
+fn words(report: &Report, dim: usize, next: &Next) -> String {
     let mut text = format!(
         "{} and {}\n",
         counted(report.nodes, "node"),
@@ -85,6 +99,9 @@ fn words(report: &Report, dim: usize, command: &str) -> String {
     );
     shape(&mut text, report);
     weights(&mut text, &report.weights);
+    let agreement = report.agreement.iter();
+    let agreement: Vec<String> = agreement.map(ToString::to_string).collect();
+    paragraphs(&mut text, "Links and data vectors", &agreement);
     let _ = writeln!(
         text,
         "Estimated cost of a fit in {}, with {} of this machine",
@@ -96,31 +113,25 @@ fn words(report: &Report, dim: usize, command: &str) -> String {
     }
     let advice = &report.advice;
     let reasons: Vec<String> = advice.reasons.iter().map(|one| one.told(&Flags)).collect();
-    paragraphs(&mut text, "Recommended", &reasons);
+    paragraphs(&mut text, "Settings of a plain fit", &reasons);
     let cautions: Vec<String> = advice.cautions.iter().map(|one| one.told(&Flags)).collect();
     paragraphs(&mut text, "Keep in mind", &cautions);
-    let _ = write!(text, "Next:\n  {command}");
+    let _ = write!(
+        text,
+        "Next: a robust fit, which judges links and needs no settings, or a plain one\n  {}\n  {}",
+        next.robust, next.plain
+    );
     text
 }
 
 /// A heading and what stands below it, each item broken into lines.
 fn paragraphs(text: &mut String, heading: &str, items: &[String]) {
-    const WIDTH: usize = 80;
     if items.is_empty() {
         return;
     }
     let _ = writeln!(text, "{heading}");
     for item in items {
-        let mut line = "  -".to_owned();
-        for word in item.split_whitespace() {
-            if line.chars().count() + 1 + word.chars().count() > WIDTH {
-                let _ = writeln!(text, "{line}");
-                line = "   ".to_owned();
-            }
-            line.push(' ');
-            line.push_str(word);
-        }
-        let _ = writeln!(text, "{line}");
+        let _ = writeln!(text, "{}", wrapped("  -", item));
     }
 }
 
@@ -366,24 +377,6 @@ mod tests {
         assert_eq!(power_of_ten(-158.3), "1e-158");
         assert_eq!(power_of_ten(-1e302), "less than 1e-9999");
         assert_eq!(power_of_ten(f64::NEG_INFINITY), "less than 1e-9999");
-    }
-
-    #[test]
-    fn paragraphs_are_broken_between_words() {
-        let mut text = String::new();
-        paragraphs(&mut text, "None", &[]);
-        let long = "word ".repeat(30);
-        paragraphs(
-            &mut text,
-            "Some",
-            &[long.trim_end().to_owned(), "short".to_owned()],
-        );
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "Some");
-        assert!(lines[1].starts_with("  - word") && lines[2].starts_with("    word"));
-        assert!(lines.iter().all(|line| line.len() <= 80));
-        assert_eq!(text.matches("word").count(), 30);
-        assert_eq!(lines[lines.len() - 1], "  - short");
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! `linkproof objective`: the plain objective of given embeddings.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::bail;
 use clap::Args;
-use linkproof::data::features::{Matrix, Values};
+use linkproof::data::features::Matrix;
 use linkproof::data::ids::Ids;
 use linkproof::engine::Real;
 use linkproof::engine::objective::evaluate;
@@ -56,10 +56,11 @@ pub struct ObjectiveArgs {
 /// Runs the command.
 pub fn run(args: &ObjectiveArgs, session: &Session) -> anyhow::Result<()> {
     let params = Params {
+        score: args.score,
         beta: args.beta,
         ..Params::default()
     };
-    params.check()?;
+    let score = params.check()?.score();
     if !args.gamma.is_finite() {
         return Err(Error::argument("gamma", "a finite number", args.gamma).into());
     }
@@ -72,16 +73,21 @@ pub fn run(args: &ObjectiveArgs, session: &Session) -> anyhow::Result<()> {
         let expected = "at least two rows and a column";
         return Err(Error::input(&args.embeddings, None, found, expected).into());
     }
+    // An .npy file is never sparse.
+    let y = match y {
+        Matrix::Dense(dense) => dense.into_values(),
+        Matrix::Sparse(sparse) => sparse.values().clone(),
+    };
     let graph = read_graph(args, n)?;
     match args.precision {
-        Precision::F32 => evaluate_in(args, session, &single(y), dim, &graph),
-        Precision::F64 => evaluate_in(args, session, &double(y), dim, &graph),
+        Precision::F32 => evaluate_in::<f32>(args, session, &y.cast(), dim, (&graph, &score)),
+        Precision::F64 => evaluate_in::<f64>(args, session, &y.cast(), dim, (&graph, &score)),
     }
 }
 
 /// The links between rows of the embeddings.
 fn read_graph(args: &ObjectiveArgs, n: usize) -> Result<Graph, Error> {
-    let graph = io::read_links(&args.links, &args.rules.options())?;
+    let graph = io::read_links(&args.links, &args.rules.rules())?;
     let data = Dataset::with_nodes(graph, Ids::Rows(n)).map_err(|error| match error {
         Error::UnknownNode { id } => {
             // The file has been read once; without a line the message stands.
@@ -99,12 +105,11 @@ fn evaluate_in<T: Real + NpyNumber>(
     session: &Session,
     y: &[T],
     dim: usize,
-    graph: &Graph,
+    (graph, score): (&Graph, &Score),
 ) -> anyhow::Result<()> {
-    let score = Score::new(args.score, args.beta);
     let clock = Instant::now();
     let with_gradient = args.gradient.is_some();
-    let found = evaluate(y, dim, graph, args.gamma, &score, with_gradient)?;
+    let found = evaluate(y, dim, graph, args.gamma, score, with_gradient)?;
     let seconds = clock.elapsed().as_secs_f64();
     if !found.is_finite() {
         bail!(
@@ -116,7 +121,7 @@ fn evaluate_in<T: Real + NpyNumber>(
         );
     }
     if let (Some(path), Some(gradient)) = (&args.gradient, &found.gradient) {
-        write_gradient(path, dim, gradient)?;
+        io::write_npy(path, gradient.len() / dim, dim, gradient)?;
     }
     let words = format!(
         "value {} over {} pairs\nderivative in gamma {}\n{seconds:.3} s",
@@ -130,30 +135,4 @@ fn evaluate_in<T: Real + NpyNumber>(
         "precision": args.precision,
     });
     session.finish(&json, &words)
-}
-
-fn write_gradient<T: NpyNumber>(path: &Path, dim: usize, gradient: &[T]) -> Result<(), Error> {
-    io::write_npy(path, gradient.len() / dim, dim, gradient)
-}
-
-fn values(matrix: Matrix) -> Values {
-    match matrix {
-        Matrix::Dense(dense) => dense.into_values(),
-        // An .npy file is never sparse.
-        Matrix::Sparse(_) => Vec::<f64>::new().into(),
-    }
-}
-
-fn single(matrix: Matrix) -> Vec<f32> {
-    match values(matrix) {
-        Values::F32(values) => values.into_vec(),
-        Values::F64(values) => values.iter().map(|&x| x as f32).collect(),
-    }
-}
-
-fn double(matrix: Matrix) -> Vec<f64> {
-    match values(matrix) {
-        Values::F32(values) => values.iter().map(|&x| f64::from(x)).collect(),
-        Values::F64(values) => values.into_vec(),
-    }
 }

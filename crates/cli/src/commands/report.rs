@@ -15,10 +15,11 @@ use crate::session::{Session, counted};
 
 /// Show a model as one page that works without a network
 ///
-/// Writes one HTML file with everything in it: the nodes as points to zoom into, to
-/// search and to colour, links and suspects, the training curve, the choice of
-/// settings, degrees and weights beside those that the fit expects, the least
-/// trusted links, and how to make the model again. Open it by a double-click.
+/// Writes one HTML file with everything in it: the verdict of a robust fit, the nodes
+/// as points to zoom into, to search and to colour, links and suspects, the training
+/// curve, the choice of settings, degrees and weights beside those that the fit
+/// expects, the least believed links with what spoke for and against them, and how
+/// to make the model again. Open it by a double-click.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof report model\n  \

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::io::{self, Field, Files};
+use linkproof::params::WeightTransform;
 use linkproof::select::{Selection, select};
 use linkproof::{Error, Params, Runtime};
 use linkproof_pictures::criterion::plot;
@@ -20,13 +21,22 @@ use crate::settings::SettingArgs;
 ///
 /// Cross-validation over folds of the pairs, links and zeros alike: every
 /// candidate is fitted to the other folds and compared on the held-out one by
-/// one fixed score, whatever its own. By default that is the probability score
-/// with beta 0.5, which a corrupted weight among the held-out pairs cannot
-/// mislead; the moment score, which the paper suggests, rejects the right model
-/// where weights are corrupted.
+/// the same measure, whatever its own score.
 ///
-/// Most candidates are dropped after one or two folds. Differences are per link,
-/// fold by fold, with their standard error.
+/// By default that is how well its embeddings tell held-out links from pairs
+/// without a link whose ends have as many links: the share of such pairs that are
+/// further apart, on average. Fits count every link 1 then (--weights binary,
+/// which the chosen settings keep), so the unit of the weights does not matter
+/// and corrupted weights do no harm; --weights asis keeps weights. Of candidates
+/// that this cannot tell apart the one with the largest ridge is chosen. A fit
+/// that expects next to no links, or whose embeddings are as good as zero, is
+/// never preferred.
+///
+/// --criterion compares by a score of the held-out weights instead, for graphs in
+/// which weights say more than links do.
+///
+/// Most candidates are dropped after one or two folds. Differences come with
+/// their standard error.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof select --links links.csv --features x.npy --out chosen.toml\n  \
@@ -114,8 +124,13 @@ fn next(args: &SelectArgs, selection: &Selection) -> String {
         }
         _ => {
             let chosen = &selection.chosen;
+            let weights = match chosen.weights {
+                WeightTransform::AsIs => String::new(),
+                weights => format!(" --weights {weights}"),
+            };
             format!(
-                "linkproof fit {data} --score {} --beta {} --ridge {} --dim {} --walks {} --out model",
+                "linkproof fit {data} --score {} --beta {} --ridge {} --dim {} --walks {}{weights} \
+                 --out model",
                 chosen.score, chosen.beta, chosen.ridge, chosen.dim, chosen.walks
             )
         }
@@ -126,10 +141,10 @@ fn next(args: &SelectArgs, selection: &Selection) -> String {
 fn config(selection: &Selection, base: &Params) -> anyhow::Result<String> {
     let settings = toml::to_string(&selection.chosen.params(base))?;
     Ok(format!(
-        "# Chosen by linkproof select: held-out {} on {} folds, {} candidates.\n{settings}",
-        selection.criterion,
+        "# Chosen by linkproof select of {} candidates on {} folds, by\n# {}.\n{settings}",
+        selection.candidates.len(),
         selection.folds,
-        selection.candidates.len()
+        selection.compared
     ))
 }
 

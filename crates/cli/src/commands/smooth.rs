@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use linkproof::Runtime;
 use linkproof::trust::audit::{self, Judges};
+use linkproof::trust::robust::{Averaging, Gate, LEAST_COLUMNS, Recipe, Smoothing};
 use linkproof::trust::smooth::{NewNodes, Smoothed};
 use serde_json::json;
 
-use crate::args::whole;
+use crate::args::{choice, whole};
 use crate::exit::Usage;
 use crate::judged::{FOLDS, JudgedArgs};
 use crate::progress::Progress;
@@ -16,12 +17,18 @@ use crate::session::{Session, counted};
 use crate::unseen::NewArgs;
 use crate::vectors;
 
-/// Average embeddings over links, each as far as it is believed
+/// Average embeddings over links, each as far as it is believed, where that helps
 ///
 /// Brings nodes closer to those that they are linked to, for clusters and
 /// neighbours. A link counts by the chance that it is sound, so that one which
 /// no data vector explains, or whose weight is absurd, carries nothing. Expected
 /// weights stay those of the model.
+///
+/// Averages blur where linked nodes are unlike. So a gate is asked first: two fits
+/// like the model's from four fifths of the columns of --features, whose clusters
+/// must tell the other columns as well after averaging as before. Where it stays
+/// shut, or there are no data vectors to try it with, the embeddings are written as
+/// the model has them, and the command says so; --averaging always averages anyway.
 ///
 /// Each link is judged by a fit that did not see it, from --features (a model
 /// without data vectors needs none). --as-fitted judges by the model itself,
@@ -48,6 +55,9 @@ pub struct SmoothArgs {
     /// How many times to average, 0 to 100
     #[arg(long, value_name = "N", default_value = "2", allow_negative_numbers = true, value_parser = clap::value_parser!(u8).range(0..=100))]
     times: u8,
+    /// When to average: where the gate says so, always, or never
+    #[arg(long, value_name = "WHEN", default_value = "gate", value_parser = choice!(Averaging))]
+    averaging: Averaging,
     /// Judge links by the model itself
     #[arg(long)]
     as_fitted: bool,
@@ -77,7 +87,7 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         )
         .into());
     }
-    let new = args.new.read(&model, &args.judged.rules.options())?;
+    let new = args.new.read(&model, &args.judged.rules.rules())?;
     let new = new.as_ref();
     if new.is_some_and(|new| new.links.is_none() && !audit::has_vectors(&model, &data, new.view)) {
         return Err(Usage::new(
@@ -100,15 +110,13 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         vectors: &new.features,
         links: new.links.as_ref().map(|found| found.links.as_slice()),
     });
-    let times = usize::from(args.times);
-    let found = linkproof::trust::smooth::smooth(
-        &model,
-        &data,
+    let smoothing = Smoothing {
         judges,
-        times,
-        nodes,
-        Runtime::watched_by(&progress),
-    )?;
+        times: usize::from(args.times),
+        averaging: args.averaging,
+    };
+    let runtime = Runtime::watched_by(&progress);
+    let (found, gate) = linkproof::trust::robust::smooth(&model, &data, smoothing, nodes, runtime)?;
     progress.end();
     vectors::write(&args.out, format, ids, model.dim(), &found.embeddings)?;
     let own = new
@@ -117,12 +125,47 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
     let json = json!({
         "out": args.out.display().to_string(),
         "nodes": ids.len(), "dim": model.dim(), "times": args.times,
+        "averaged": found.averaged, "averaging": args.averaging,
+        "gate": gate.and_then(|gate| gate.share()),
+        "gate_opens_at": Recipe::default().threshold,
         "links": found.links, "believed": found.believed, "ignored_links": found.ignored,
         "new_links": own, "as_encoded": found.as_encoded,
         "cross_fit": !args.as_fitted,
         "ridge": found.ridge,
     });
-    session.finish(&json, &words(args, ids.len(), &found, new.is_some(), own))
+    let mut text = match found.averaged {
+        true => words(args, ids.len(), &found, new.is_some(), own),
+        false => format!(
+            "{} not averaged, as the model embeds {}; written to {}",
+            counted(ids.len(), "node"),
+            if ids.len() == 1 { "it" } else { "them" },
+            args.out.display()
+        ),
+    };
+    text.push_str(&gate.map(gate_in_words).unwrap_or_default());
+    session.finish(&json, &text)
+}
+
+/// What the gate found.
+fn gate_in_words(gate: Gate) -> String {
+    let least = Recipe::default().threshold;
+    let anyway = match gate.opens {
+        true => "",
+        false => "; --averaging always averages anyway",
+    };
+    let how = if gate.opens { "open" } else { "shut" };
+    let found = match (gate.share(), gate.told) {
+        (Some(share), _) => format!(
+            "clusters of averages tell held-back data {share:.2} times as well as clusters of the \
+             embeddings alone (at least {least} is needed)"
+        ),
+        (None, Some(_)) => "clusters of the embeddings tell nothing of held-back data".to_owned(),
+        (None, None) => format!(
+            "there are no data vectors to try averages with (--features FILE, of at least \
+             {LEAST_COLUMNS} columns)"
+        ),
+    };
+    format!("\n  gate      {how}: {found}{anyway}")
 }
 
 fn words(

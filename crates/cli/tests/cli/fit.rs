@@ -244,3 +244,44 @@ fn rules_for_repeats_and_self_links() {
         "{words}"
     );
 }
+
+/// What the probability score cannot do is said before the fit, and what it did after.
+#[test]
+fn the_probability_score_warns_of_heavy_weights_on_sparse_graphs() {
+    let lab = Lab::new();
+    let mut text = "src,dst,weight\n".to_owned();
+    for node in 0..300 {
+        for step in 1..4 {
+            text += &format!("{node},{},12\n", (node + step) % 300);
+        }
+    }
+    lab.write("links.csv", text);
+    let fit = "fit --links links.csv --dim 8 --score probability --beta 0.5 --force --out m";
+    let output = lab.run(fit);
+    let (said, warned) = [output.stdout, output.stderr]
+        .map(|text| String::from_utf8(text).unwrap())
+        .into();
+    assert!(output.status.success());
+    assert!(
+        warned.starts_with("warning: the probability score cannot follow"),
+        "{warned}"
+    );
+    assert!(warned.contains("--weights binary"), "{warned}");
+    assert!(said.contains("of the total weight"), "{said}");
+    assert_eq!(lab.ok(&format!("{fit} --quiet")), "");
+    let found = lab.json(&format!("{fit} --weights binary"));
+    assert!(
+        !found["notes"].to_string().contains("probability"),
+        "{found}"
+    );
+    // So large a ridge leaves one dimension, and a small one more.
+    assert_eq!(found["effective_rank"], 1.0);
+    let line = lab.ok(&format!("{fit} --weights binary"));
+    assert!(
+        line.contains("nearly on a line: of 8 dimensions they use 1.0"),
+        "{line}"
+    );
+    let found = lab.json(&format!("{fit} --weights binary --ridge 0.01"));
+    let used = found["effective_rank"].as_f64().unwrap();
+    assert!((2.0..=8.0).contains(&used), "{used}");
+}

@@ -62,7 +62,7 @@ fn the_report_counts_what_the_files_hold() {
         "components ",
         "all equal 1",
         "exact lbfgs",
-        "Next: linkproof fit --links links.csv --features x.csv",
+        "or a plain one linkproof fit --links links.csv --features x.csv --robust",
     ] {
         assert!(text.contains(what), "{what} in\n{text}");
     }
@@ -92,13 +92,18 @@ fn the_command_to_run_next_runs() {
     let output = look.output().unwrap();
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let command = found["command"].as_str().unwrap();
-    let expected = r"linkproof fit --links 'it'\''s odd.csv' --duplicates max --self-links drop --dim 3 --score probability --beta 0.1 --weights asis --out model";
-    assert_eq!(command, expected);
+    let fit = r"linkproof fit --links 'it'\''s odd.csv' --duplicates max --self-links drop --dim 3";
+    assert_eq!(command, format!("{fit} --robust --out model"));
+    let plain = found["plain_command"].as_str().unwrap();
+    let settings = "--score probability --beta 0.1 --weights asis";
+    assert_eq!(plain, format!("{fit} {settings} --out model"));
     assert_eq!(found["read"]["self_links"], 1);
     assert_eq!(found["read"]["merged"], 1);
     lab.write("weighted.csv", lab.read("it's odd.csv"));
-    let typed = command.strip_prefix("linkproof ").unwrap();
-    lab.ok(&typed.replace(r"'it'\''s odd.csv'", "weighted.csv"));
+    for typed in [command, &format!("{plain} --force")] {
+        let typed = typed.strip_prefix("linkproof ").unwrap();
+        lab.ok(&typed.replace(r"'it'\''s odd.csv'", "weighted.csv"));
+    }
     assert!(lab.path("model/embeddings.npy").exists());
 }
 
@@ -130,7 +135,7 @@ fn corrupted_weights_and_heavy_tails_are_told_apart() {
     assert_eq!(found["weights"]["impossible"]["tail"], "smooth");
     assert_eq!(found["advice"]["weights"], "log1p");
     assert!(
-        found["command"]
+        found["plain_command"]
             .as_str()
             .unwrap()
             .contains("--weights log1p")
@@ -197,4 +202,46 @@ fn what_a_fit_refuses_is_refused() {
     let found = lab.json("inspect --links one.csv");
     assert_eq!(found["links"], 1);
     assert_eq!(found["advice"]["weights"], "binary");
+}
+
+#[test]
+fn links_that_follow_data_vectors_and_links_that_do_not_are_told_apart() {
+    let graph = crate::robust::graph();
+    let lab = crate::robust::write(&graph);
+    let line = "inspect --links links.csv --features x.csv --dim 4";
+    let found = lab.json(line);
+    assert_eq!(
+        found["agreement"]["relation"], "agree",
+        "{}",
+        found["agreement"]
+    );
+    assert_eq!(found["agreement"]["vectors_alone"], false);
+    assert!(words(&lab, line).contains("Links agree with the data vectors: "));
+    // The same nodes, whose links join anything with anything.
+    let other = crate::robust::noise();
+    lab.write(
+        "links.csv",
+        crate::lab::links_csv(&other.links, crate::robust::name),
+    );
+    let found = lab.json(line);
+    let text = words(&lab, line);
+    assert_eq!(
+        found["agreement"]["relation"], "unrelated",
+        "{}",
+        found["agreement"]
+    );
+    assert!(
+        text.contains("k-means on the data vectors alone is the better choice"),
+        "{text}"
+    );
+    assert_eq!(found["agreement"]["says"].as_str().unwrap(), {
+        let from = text.find("Links do not agree").unwrap();
+        let to = text[from..].find(" Estimated cost").unwrap();
+        &text[from..from + to]
+    });
+    // Links alone have nothing to agree with.
+    assert_eq!(
+        lab.json("inspect --links links.csv")["agreement"],
+        Value::Null
+    );
 }

@@ -147,11 +147,11 @@ fn settings_without_effect_are_noted_wherever_they_are_given() {
     for (options, note) in [
         (
             "--hidden 10",
-            "--hidden has no effect: no encoder is an mlp",
+            "--hidden has no effect: only the mlp encoder reads it",
         ),
         (
             "--score likelihood --beta 0.5",
-            "--beta has no effect: the likelihood has no exponent",
+            "--beta has no effect: the likelihood score does not read it",
         ),
         (
             "--solver exact --sampler pairs",

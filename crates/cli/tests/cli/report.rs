@@ -57,6 +57,45 @@ fn a_page_holds_everything_and_asks_for_nothing() {
     assert!((sum("expected") - 60.0).abs() < 0.5, "{}", sum("expected"));
 }
 
+#[test]
+fn a_page_shows_beliefs_and_what_became_of_implants() {
+    let mut graph = crate::robust::graph();
+    crate::robust::add_false(&mut graph, 60, 100.0);
+    let lab = crate::robust::write(&graph);
+    let fit = lab.json(&format!("{} --report --out m", crate::robust::FIT));
+    let page = data(&lab.read("m/report.html"));
+    let links = graph.links.len();
+    for array in [
+        "belief",
+        "rate",
+        "weight_odds",
+        "rank_embeddings",
+        "rank_common_neighbors",
+    ] {
+        assert_eq!(length(&page["links"][array]), links, "{array}");
+    }
+    assert_eq!(page["links"]["evidence"].as_array().unwrap().len(), 4);
+    assert!(page["links"]["suspects"].as_u64().unwrap() >= 50);
+    assert_eq!(page["verdict"]["said"], fit["robust"]["verdict"]);
+    assert_eq!(page["verdict"]["implanted"], fit["robust"]["implanted"]);
+    assert_eq!(page["verdict"]["implanted"].as_array().unwrap().len(), 9);
+    // Where the judge abstains, the page says so and has no beliefs.
+    let lab = crate::robust::write(&crate::robust::noise());
+    lab.ok(&format!("{} --report --quiet --out m", crate::robust::FIT));
+    let page = data(&lab.read("m/report.html"));
+    assert!(page["links"]["belief"].is_null());
+    let said = page["verdict"]["said"][0]["says"].as_str().unwrap();
+    assert!(
+        said.contains("cannot be told from pairs without a link"),
+        "{said}"
+    );
+    // A plain fit judged nothing.
+    lab.ok("fit --links links.csv --dim 4 --report --quiet --out p");
+    let page = data(&lab.read("p/report.html"));
+    let said = page["verdict"]["said"][0]["says"].as_str().unwrap();
+    assert!(said.contains("nobody judged"), "{said}");
+}
+
 /// Robust scores have one exponent, and the likelihood has none.
 #[test]
 fn facts_name_beta_once_or_not_at_all() {

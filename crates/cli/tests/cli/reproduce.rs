@@ -39,8 +39,11 @@ fn with_data() -> Lab {
 /// A folder of rivals: one that is the same rows every time, one that fails.
 fn with_rivals(lab: &Lab) {
     std::fs::create_dir(lab.path("rivals")).unwrap();
-    let rows: Vec<Vec<f64>> = (0..12).map(|row| vec![f64::from(row), 1.0]).collect();
-    lab.write_npy("rivals/rows.npy", &rows);
+    // As many as test.csv has lines: test nodes alone, or all.
+    for nodes in [12, 60] {
+        let rows: Vec<Vec<f64>> = (0..nodes).map(|row| vec![f64::from(row), 1.0]).collect();
+        lab.write_npy(&format!("rivals/rows{}.npy", nodes + 1), &rows);
+    }
     // 60 things, seen twice: partners are next to each other.
     let things: Vec<Vec<f64>> = (0..120)
         .map(|row| {
@@ -57,6 +60,7 @@ here=$(dirname "$0")
 if [ "$1" = list ]; then
     echo '{"rivals":[
         {"name":"gae","title":"Same rows","settings":["all","unseen-links"]},
+        {"name":"gae-binary","title":"Without weights","settings":["all"],"variant_of":"gae"},
         {"name":"dgi","title":"Fails","settings":["unseen"]},
         {"name":"cdmca","title":"One view and two","settings":["unseen"],"views":true},
         {"name":"cca","title":"Two views","settings":[],"views":true}]}'
@@ -72,8 +76,9 @@ while read -r line; do
        grep -q '^0,60,' "$data/links.csv" && cp "$here/things.npy" "$out"
        echo "{\"id\":\"$id\",\"ok\":true}" ;;
     *dgi*) echo "{\"id\":\"$id\",\"ok\":false,\"error\":\"no luck\"}" ;;
-    *) cp "$here/rows.npy" "$out"
-       wc -l < "$data/test.csv" >> "$here/rows"
+    *) lines=$(wc -l < "$data/test.csv")
+       cp "$here/rows$lines.npy" "$out" 2>/dev/null || cp "$here/rows13.npy" "$out"
+       echo "$lines" >> "$here/rows"
        echo "{\"id\":\"$id\",\"ok\":true,\"seconds\":1.5}" ;;
     esac
 done < "$2"
@@ -167,7 +172,7 @@ fn table_2_has_both_settings_and_rivals() {
     let line = "reproduce table2 --data data --quick --runs 1 --out t";
     let found = lab.json(line);
     let table = &found["tables"][0];
-    let recipe = "score, beta and ridge chosen, averaged over believed links";
+    let recipe = "Linkproof, fit --robust";
     for column in ["(A)", "(B)", "(B), with links"] {
         let mean = cell(table, recipe, column)["mean"].as_f64().unwrap();
         assert!((20.0..=100.0).contains(&mean), "{column}: {mean}");
@@ -175,7 +180,7 @@ fn table_2_has_both_settings_and_rivals() {
     assert!(
         cell(
             table,
-            "linear, defaults (moment, beta 0.1, ridge 2)",
+            "Linkproof, fit (moment, beta 0.1, ridge 2)",
             "(B), with links"
         )
         .is_null()
@@ -205,6 +210,7 @@ fn table_2_has_both_settings_and_rivals() {
     let table = &found["tables"][0];
     assert!(cell(table, "Same rows", "(A)")["mean"].is_number());
     assert!(cell(table, "Same rows", "(B)").is_null());
+    assert!(cell(table, "Without weights", "(A)").is_null());
     assert!(cell(table, "One view and two", "(B)")["mean"].is_number());
     assert!(lab.read("t/table2.md").contains("| Same rows |"));
     // Only what failed is tried again.
@@ -213,50 +219,85 @@ fn table_2_has_both_settings_and_rivals() {
 }
 
 #[test]
-fn contamination_has_a_table_and_a_picture_for_each_graph() {
+fn contamination_has_tables_and_a_picture_for_each_graph() {
     let lab = with_data();
-    let found = lab.json("reproduce contamination --data data --quick --runs 1 --out c");
+    let line = "reproduce contamination --data data --quick --runs 1 --out c";
+    let found = lab.json(&format!("{line} --damage clean,w10x100"));
     let tables = found["tables"].as_array().unwrap();
     let names: Vec<&str> = tables.iter().map(|t| t["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["cora", "blocks", "views"]);
-    for table in tables {
-        let columns = table["columns"].as_array().unwrap();
-        assert_eq!(columns.len(), 8);
-        for column in columns {
-            for row in ["likelihood", "probability, beta 0.1", "select"] {
-                let cell = cell(table, row, column.as_str().unwrap());
-                assert!(cell["mean"].is_number(), "{row} {column}");
+    #[rustfmt::skip]
+    assert_eq!(names, [
+        "data", "data-links", "blocks", "blocks-links", "bloggers", "bloggers-links", "views",
+        "views-links",
+    ]);
+    let number = |table: &Value, row: &str, column: &str| cell(table, row, column)["mean"].as_f64();
+    for pair in tables.chunks(2) {
+        let views = pair[0]["name"] == "views";
+        assert_eq!(
+            pair[0]["columns"].as_array().unwrap().len(),
+            if views { 9 } else { 11 }
+        );
+        for column in ["clean", "10% at 100"] {
+            for row in ["Linkproof, fit", "Linkproof, fit --robust"] {
+                assert!(number(&pair[0], row, column).is_some(), "{row} {column}");
             }
+            let share = number(&pair[1], "share of false links, the truth", column).unwrap();
+            let truth = if column == "clean" { 0.0 } else { 0.1 / 1.1 };
+            assert!((share - truth).abs() < 0.01, "{share} {truth}");
         }
+        assert_eq!(number(&pair[0], "Linkproof, fit", "+30% uniform"), None);
+        let vectors = number(&pair[0], "data vectors alone", "30% removed");
+        assert_eq!(vectors.is_none(), views);
+        let recommended = cell(&pair[1], "runs in which averages are recommended", "clean");
+        assert!(recommended["mean"].is_number());
     }
-    for name in names {
+    for name in ["data", "blocks", "bloggers", "views"] {
         assert!(lab.read(&format!("c/{name}.svg")).contains("10% at 100"));
         assert!(lab.bytes(&format!("c/{name}.png")).starts_with(b"\x89PNG"));
     }
+    // Tables of what is there, without work; and a part more.
+    let again = lab.json(&format!("{line} --only-tables"));
+    assert_eq!(again["tables"], found["tables"]);
+    let more = lab.json(&format!(
+        "{line} --damage u30 --graphs blocks --methods plain"
+    ));
+    let tables = more["tables"].as_array().unwrap();
+    assert!(number(&tables[2], "Linkproof, fit", "+30% uniform").is_some());
+    assert_eq!(
+        number(&tables[2], "Linkproof, fit --robust", "+30% uniform"),
+        None
+    );
+    assert_eq!(tables[0], found["tables"][0]);
 }
 
 #[test]
 fn rivals_of_the_contamination_suite_get_their_data() {
     let lab = with_data();
     with_rivals(&lab);
-    let line = "reproduce contamination --data data --quick --runs 1 --rivals rivals --only-rivals --out c";
+    let line = "reproduce contamination --data data --quick --runs 1 --damage clean,u30 --rivals rivals --only-rivals --threads 1 --out c";
     let output = lab.run(line);
     // One fails, and one gives too few rows for the block model.
     assert_eq!(output.status.code(), Some(1));
     let found = json(&lab, "c/contamination.json");
     let tables = found["tables"].as_array().unwrap();
-    let same = cell(&tables[0], "Same rows", "+30% false");
-    assert!(same["mean"].is_number(), "{same}");
-    assert!(cell(&tables[1], "Same rows", "+30% false").is_null());
-    assert_eq!(cell(&tables[2], "Two views", "clean")["mean"], 100.0);
+    for row in ["Same rows", "Without weights"] {
+        let same = cell(&tables[0], row, "+30% uniform");
+        assert!(same["mean"].is_number(), "{same}");
+        assert!(cell(&tables[2], row, "+30% uniform").is_null());
+    }
+    assert!(
+        !lab.path("c/rivals/embeddings/rival-gae-data-u30-run0.npy")
+            .exists()
+    );
+    assert_eq!(cell(&tables[6], "Two views", "clean")["mean"], 100.0);
     let failures = found["failures"].as_array().unwrap();
     assert!(
         failures
             .iter()
-            .any(|f| f["reason"].as_str().unwrap().contains("24 test nodes"))
+            .any(|f| f["reason"].as_str().unwrap().contains("120 nodes"))
     );
     // Anew: the data are written again, for the new seed.
-    let links = || lab.read("c/rivals/data/views-0-run0/links.csv");
+    let links = || lab.read("c/rivals/data/views-clean-run0/links.csv");
     let before = links();
     lab.run(&format!("{line} --seed 5"));
     assert_eq!(links(), before, "refused without --force");
@@ -276,6 +317,22 @@ fn wrong_requests_are_refused() {
         &["--runs 0", "1 or more"],
     );
     lab.refused("reproduce table9 --out t", &["table9", "table1"]);
+    lab.refused(
+        "reproduce contamination --damage u31 --out t",
+        &["--damage u31", "u30"],
+    );
+    lab.refused(
+        "reproduce contamination --graphs cora --out t",
+        &["--graphs cora", "blocks"],
+    );
+    lab.refused(
+        "reproduce table1 --methods plain --out t",
+        &["--methods plain", "table1"],
+    );
+    lab.refused(
+        "reproduce contamination --data data --data ./data --out t",
+        &["--data ./data", "rename"],
+    );
     lab.refused("reproduce table1 --out data", &["--out data", "not empty"]);
     lab.refused(
         "reproduce table2 --data data --rivals nowhere --out t",

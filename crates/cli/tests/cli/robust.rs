@@ -125,7 +125,7 @@ fn a_robust_folder_has_beliefs_and_serves_all_commands() {
     let truth = wrong.len() as f64 / graph.links.len() as f64;
     assert!((share - truth).abs() < 0.1, "{share} {truth}");
     assert!(robust["auc_decoys"].as_f64().unwrap() > 0.75, "{robust}");
-    assert_eq!(robust["weights_spoke"], false);
+    assert_eq!(robust["weights"]["says"], "equal");
     assert!(robust["chosen"]["ridge"].as_f64().unwrap() > 0.0);
     for check in robust["implanted"].as_array().unwrap() {
         assert!(check["kind"].is_string() && check["claimed"].is_number());
@@ -288,13 +288,13 @@ fn the_unit_of_the_weights_does_not_matter() {
     add_false(&mut graph, 60, 100.0);
     let lab = write(&graph);
     let found = lab.json(&format!("{FIT} --out m"));
-    assert_eq!(
-        found["robust"]["weights_spoke"], true,
-        "{}",
-        found["robust"]
-    );
+    let says = &found["robust"]["weights"]["says"];
+    assert_eq!(says, "against-heavy", "{}", found["robust"]);
     let words = lab.ok(&format!("{FIT} --force --out m"));
-    assert!(words.contains("weights speak for or against"), "{words}");
+    assert!(
+        words.contains("Weights speak against heavy links"),
+        "{words}"
+    );
     for link in &mut graph.links {
         link.2 *= 1000.0;
     }

@@ -52,6 +52,21 @@ fn false_links_come_first_and_clean_keeps_by_a_stated_rate() {
     assert_eq!(suspects, rates.iter().filter(|rate| **rate <= 0.2).count());
     assert!(suspects > 50, "{suspects}");
     assert_eq!(rows(&lab.read("kept.csv")).len(), table.len() - suspects);
+    // All weigh the same.
+    let shares =
+        ["suspect_share", "suspect_weight_share"].map(|name| found[name].as_f64().unwrap());
+    let share = suspects as f64 / table.len() as f64;
+    assert!(
+        shares.iter().all(|it| (it - share).abs() < 1e-9),
+        "{shares:?} {share}"
+    );
+    let says: Vec<&str> = found["verdict"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["says"].as_str().unwrap())
+        .collect();
+    assert!(says[0].contains("of the links are false"), "{says:?}");
     // By trust, as ever.
     let line = format!("{line} --clean k.csv");
     let found = lab.json(&format!("{line} --min-trust 0"));
@@ -65,6 +80,8 @@ fn false_links_come_first_and_clean_keeps_by_a_stated_rate() {
         "least believed first",
         "claimed",
         "realised",
+        "% of the links and ",
+        "% of the weight)",
     ] {
         assert!(words.contains(part), "{words}");
     }
@@ -82,7 +99,7 @@ fn a_plain_model_and_one_without_its_data_vectors_are_judged_too() {
         (&found["abstained"], &found["judged_by_links_alone"]),
         (&false.into(), &false.into())
     );
-    assert_eq!(found["weights_spoke"], true, "{found}");
+    assert_eq!(found["weights"]["says"], "against-heavy", "{found}");
     let first = rows(&lab.read("a.csv"));
     assert!(
         first[..60].iter().all(|row| row[2] == "100"),
@@ -120,6 +137,18 @@ fn where_links_cannot_be_told_nothing_is_dropped() {
     lab.ok("fit --links links.csv --features x.csv --dim 10 --quiet --out m");
     let line = "audit --model m --links links.csv --features x.csv --out a.csv --clean kept.csv \
                 --false-discovery-rate 0.9";
+    // What could not be judged is not called clean, unless that is asked for.
+    let refused = lab.run(line);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        said.starts_with("error: --clean kept.csv: not written"),
+        "{said}"
+    );
+    assert!(!lab.path("kept.csv").exists() && lab.path("a.csv").exists());
+    let by_trust = lab.json(&format!("{line} --min-trust 0"));
+    assert_eq!(by_trust["suspects"], 0);
+    let line = &format!("{line} --force");
     let found = lab.json(line);
     assert_eq!(
         (&found["abstained"], &found["suspects"]),

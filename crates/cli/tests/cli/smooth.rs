@@ -3,7 +3,7 @@
 use crate::lab::{Lab, Planted, features_csv, links_csv, planted};
 
 pub const NODES: usize = 90;
-pub const SMOOTH: &str = "smooth --model m --links links.csv --features x.csv";
+pub const SMOOTH: &str = "smooth --model m --links links.csv --features x.csv --averaging always";
 
 pub fn name(node: usize) -> String {
     format!("node {node}")
@@ -98,6 +98,46 @@ fn clusters_are_no_worse_and_rows_are_the_models() {
 }
 
 #[test]
+fn the_gate_is_obeyed_and_told() {
+    // Every column four times, so that those left tell of those held back.
+    let mut graph = graph();
+    for row in &mut graph.features {
+        *row = row.repeat(4);
+    }
+    let lab = fitted(&graph);
+    let line = "smooth --model m --links links.csv";
+    // Without data vectors there is nothing to try averages with.
+    let found = lab.json(&format!("{line} --as-fitted --out y.npy"));
+    assert_eq!(
+        (&found["averaged"], &found["averaging"]),
+        (&false.into(), &"gate".into())
+    );
+    assert!(found["gate"].is_null() && found["gate_opens_at"] == 0.985);
+    assert_eq!(lab.bytes("y.npy"), lab.bytes("m/embeddings.npy"));
+    let words = lab.ok(&format!("{line} --as-fitted --out y.npy"));
+    assert!(words.starts_with("90 nodes not averaged"), "{words}");
+    for part in ["gate      shut", "no data vectors", "--averaging always"] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    // With them it says what it found, and does so.
+    let line = format!("{line} --features x.csv");
+    let found = lab.json(&format!("{line} --out y.npy"));
+    let gate = found["gate"].as_f64().unwrap();
+    assert_eq!(found["averaged"], gate >= 0.985, "{found}");
+    lab.ok(&format!("{SMOOTH} --out always.npy"));
+    let like = match gate >= 0.985 {
+        true => "always.npy",
+        false => "m/embeddings.npy",
+    };
+    assert_eq!(lab.bytes("y.npy"), lab.bytes(like));
+    let words = lab.ok(&format!("{line} --out y.npy"));
+    assert!(words.contains("times as well"), "{words}");
+    let found = lab.json(&format!("{line} --averaging never --out y.npy"));
+    assert!(found["averaged"] == false && found["gate"].is_null());
+    assert_eq!(lab.bytes("y.npy"), lab.bytes("m/embeddings.npy"));
+}
+
+#[test]
 fn corrupted_links_carry_nothing() {
     let mut graph = graph();
     // The first four nodes have no others.
@@ -109,7 +149,7 @@ fn corrupted_links_carry_nothing() {
     let lab = fitted(&graph);
     for options in ["--features x.csv", "--as-fitted"] {
         lab.ok(&format!(
-            "smooth --model m --links links.csv {options} --out y.npy"
+            "smooth --model m --links links.csv --averaging always {options} --out y.npy"
         ));
         let moves = moves(&lab, "m/embeddings.npy", "y.npy");
         assert!(
@@ -168,6 +208,10 @@ fn averages_that_cannot_be_are_refused() {
     lab.refused(
         &format!("{plain} --out y.npy"),
         &["--features", "--as-fitted"],
+    );
+    lab.refused(
+        &format!("{plain} --features x.csv --averaging sometimes --out y.npy"),
+        &["--averaging", "gate, always, never"],
     );
     for (options, what) in [
         ("--times 101", ["--times", "101"]),

@@ -53,7 +53,8 @@ fn unseen_nodes_without_and_with_links() {
     );
     assert!(words.contains("and over 5 links of their own"), "{words}");
     // By the model alone there is nothing to learn from: v stays as embedded.
-    let line = "smooth --model m --links links.csv --as-fitted --new-features new.csv";
+    let line = "smooth --model m --links links.csv --as-fitted --averaging always \
+                --new-features new.csv";
     let found = lab.json(&format!("{line} --new-links ties.csv --out fitted.npy"));
     assert!(found["ridge"].is_null() && found["cross_fit"] == false);
     let (plain, fitted) = (lab.read_npy("plain.npy").2, lab.read_npy("fitted.npy").2);
@@ -119,7 +120,7 @@ fn views_each_with_their_own_vectors() {
     let files = "--links links.csv --features odd=odd.csv --features even=even.csv";
     let fit = format!("fit {files} --nodes nodes.csv --dim 3 --ridge 1");
     lab.ok(&format!("{fit} --out m"));
-    let smooth = format!("smooth --model m {files}");
+    let smooth = format!("smooth --model m {files} --averaging always");
     lab.ok(&format!("{smooth} --out y.npy"));
     assert!(
         lab.read("y.nodes.csv")

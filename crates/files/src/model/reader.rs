@@ -1,5 +1,6 @@
 //! A stored model taken apart, of which nothing is believed before it is checked.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -12,13 +13,13 @@ use super::files::{
 use linkproof_method::data::features::{Matrix, Values};
 use linkproof_method::data::graph::{Graph, Link, LinkRules};
 use linkproof_method::data::ids::Ids;
-use linkproof_method::engine::encoder::{Network, Statistics};
+use linkproof_method::engine::Real;
+use linkproof_method::engine::encoder::{Network, NetworkSpec, Statistics};
 use linkproof_method::engine::pairs::ViewMatrix;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::model::{
     Averaged, Believed, Classes, FitReport, Fitted, FittedView, ModelParts, Neighborhood,
 };
-use linkproof_method::params::EncoderKind;
 
 /// What a folder and a piece of memory hold in different ways.
 pub(super) struct Rest {
@@ -97,7 +98,8 @@ impl<'a> Reader<'a> {
             None => None,
         };
         let spec = rest.views.first().map(|view| view.network.spec());
-        let spec = spec.filter(|spec| params.propagate > 0 && spec.kind != EncoderKind::Table);
+        let reads = |spec: &&NetworkSpec| spec.encoder.kind.reads_vectors();
+        let spec = spec.filter(|spec| params.propagate > 0 && reads(spec));
         let neighborhood = spec.map(|spec| self.neighborhood(&rest.ids, spec.inputs));
         let believed = match described.believed {
             Some(about) => {
@@ -254,10 +256,7 @@ impl<'a> Reader<'a> {
         // The shape is believed only where the file can hold its weights.
         let (spec, size) = (&described.spec, self.size);
         let mut widths = vec![spec.inputs];
-        if spec.kind == EncoderKind::Mlp {
-            widths.extend(&spec.hidden);
-        }
-        widths.push(spec.outputs);
+        widths.extend(spec.layers().iter().map(|layer| layer.outputs));
         let weights: u128 = widths
             .windows(2)
             .map(|pair| pair[0] as u128 * pair[1] as u128)
@@ -357,23 +356,12 @@ impl<'a> Reader<'a> {
 
 /// One list, in the precision of the first part.
 fn joined(parts: Vec<Values>) -> Values {
-    let length = parts.iter().map(Values::len).sum();
-    if let Some(Values::F64(_)) = parts.first() {
-        let mut all: Vec<f64> = Vec::with_capacity(length);
-        for part in &parts {
-            match part {
-                Values::F32(more) => all.extend(more.iter().map(|&x| f64::from(x))),
-                Values::F64(more) => all.extend_from_slice(more),
-            }
-        }
-        return all.into();
+    fn all<T: Real>(parts: &[Values]) -> Vec<T> {
+        let parts = parts.iter().map(Values::cast::<T>);
+        parts.flat_map(Cow::into_owned).collect()
     }
-    let mut all: Vec<f32> = Vec::with_capacity(length);
-    for part in &parts {
-        match part {
-            Values::F32(more) => all.extend_from_slice(more),
-            Values::F64(more) => all.extend(more.iter().map(|&x| x as f32)),
-        }
+    match parts.first() {
+        Some(Values::F64(_)) => all::<f64>(&parts).into(),
+        _ => all::<f32>(&parts).into(),
     }
-    all.into()
 }

@@ -153,6 +153,7 @@ pub fn fit_json(model: &Fitted, record: &Map<String, Value>) -> Result<Value> {
     fit.insert("params".into(), to_value(model.params())?);
     fit.insert("seed".into(), model.params().seed.into());
     fit.insert("gamma".into(), gamma_json(model));
+    fit.insert("effective_rank".into(), model.effective_rank().into());
     if let Some(sizes) = model.sizes() {
         fit.insert("sizes".into(), to_value(sizes)?);
     }

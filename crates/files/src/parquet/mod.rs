@@ -11,7 +11,7 @@ pub(super) use self::write::{write_embeddings, write_links};
 use super::caught::caught;
 use super::features::repeated_id;
 use super::intern::Interner;
-use super::link_text::{Layout, Role, no_links, role};
+use super::link_text::{LinkColumns, Role, no_links, role};
 use linkproof_method::data::features::{Features, Matrix};
 use linkproof_method::data::graph::{Link, SelfLinks};
 use linkproof_method::data::ids::{Ids, Names};
@@ -78,15 +78,15 @@ fn links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec<Link>)> {
     Ok((ids.into_ids(), links))
 }
 
-fn layout(path: &Path, names: &[String]) -> Result<Layout> {
+fn layout(path: &Path, names: &[String]) -> Result<LinkColumns> {
     let place = |wanted| names.iter().position(|name| role(name) == Some(wanted));
     match (place(Role::Src), place(Role::Dst), names.len()) {
-        (Some(src), Some(dst), _) => Ok(Layout {
+        (Some(src), Some(dst), _) => Ok(LinkColumns {
             src,
             dst,
             weight: place(Role::Weight),
         }),
-        (None, None, n @ (2 | 3)) => Ok(Layout::in_order(n)),
+        (None, None, n @ (2 | 3)) => Ok(LinkColumns::in_order(n)),
         _ => Err(Error::input(
             path,
             None,

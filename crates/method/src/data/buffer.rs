@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A shared, read-only list of numbers.
+/// A shared, read-only list of numbers ([example](crate::Matrix)).
 pub struct Buffer<T: 'static>(Memory<T>);
 
 enum Memory<T: 'static> {

@@ -7,11 +7,11 @@
 use std::ops::Range;
 
 use crate::data::features::{Features, Matrix};
-use crate::data::graph::Graph;
+use crate::data::graph::{Graph, Link};
 use crate::data::ids::Ids;
 use crate::error::{Error, Result, Subject, quote};
 
-/// A group of nodes that share a kind of data vector.
+/// A group of nodes that share a kind of data vector ([example](crate::data)).
 #[derive(Debug, Clone)]
 pub struct DataView {
     /// The view's name; empty when there is only one, unnamed view.
@@ -43,7 +43,7 @@ pub struct Dataset {
     graph: Graph,
 }
 
-/// Which nodes belong to which view.
+/// Which nodes belong to which view ([example](crate::data)).
 #[derive(Debug, Clone)]
 pub struct NodeViews {
     /// The ids, in the user's row order.
@@ -264,6 +264,34 @@ impl Dataset {
             }
         }
         Ok(data)
+    }
+
+    /// The place of the view of an internal row.
+    pub fn view_of(&self, row: u32) -> usize {
+        let views = &self.views;
+        views.partition_point(|view| view.rows.end <= row as usize)
+    }
+
+    /// The pairs of views that have a link between them, the smaller place first.
+    pub fn linked_views(&self) -> Vec<(usize, usize)> {
+        let mut linked = Vec::new();
+        for link in self.graph.links() {
+            let views = (self.view_of(link.src), self.view_of(link.dst));
+            if !linked.contains(&views) {
+                linked.push(views);
+            }
+        }
+        linked
+    }
+
+    /// A link between internal rows as one between the user's, the smaller first.
+    pub fn user_link(&self, link: Link) -> Link {
+        let [a, b] = [link.src, link.dst].map(|row| self.user_row(row as usize) as u32);
+        Link {
+            src: a.min(b),
+            dst: a.max(b),
+            ..link
+        }
     }
 
     /// The user's row of an internal row.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use hashbrown::DefaultHashBuilder;
 
-/// The ids of `n` nodes in row order.
+/// The ids of `n` nodes in row order ([example](crate::data)).
 #[derive(Debug, Clone)]
 pub enum Ids {
     /// The ids are the row numbers `0..n`, written in decimal.
@@ -74,7 +74,7 @@ pub fn row_number(id: &str) -> Option<u32> {
     u32::try_from(row).ok()
 }
 
-/// Distinct names in order of insertion, stored in one text.
+/// Distinct names in order of insertion, stored in one text ([example](crate::data)).
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     text: String,

@@ -6,9 +6,7 @@ use super::Look;
 use crate::engine::encoder::Network;
 use crate::engine::objective::Problem;
 use crate::error::{Error, Remedy, Result};
-use crate::params::{
-    CheckedParams, EncoderKind, OptimizerKind, Param, Sampler as SamplerKind, SolverKind,
-};
+use crate::params::{CheckedParams, OptimizerKind, Param, Sampler as SamplerKind, SolverKind};
 
 /// Up to this number of nodes all pairs are visited at every step.
 pub const EXACT_SOLVER_NODES: usize = 20_000;
@@ -97,7 +95,7 @@ impl Plan {
         let smooth =
             solver == SolverKind::Exact && problem.dropout.is_none() && params.radius.is_none();
         let mut encoders = problem.encoders().iter();
-        let all_linear = encoders.all(|view| view.network.spec().kind == EncoderKind::Linear);
+        let all_linear = encoders.all(|view| view.network.is_linear());
         let optimizer = params.optimizer.unwrap_or(if smooth && all_linear {
             OptimizerKind::Lbfgs
         } else {

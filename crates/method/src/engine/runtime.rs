@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::{Backend, Cpu};
 
-/// A line of the history of a fit.
+/// A line of the history of a fit ([example](self)).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The step.
@@ -36,7 +36,7 @@ pub struct Record {
     pub seconds: f64,
 }
 
-/// What a monitor is told.
+/// What a monitor is told ([example](self)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<'e> {
@@ -81,7 +81,7 @@ impl Monitor for Nobody {
     }
 }
 
-/// Who looks on while work runs, and where it is computed.
+/// Who looks on while work runs, and where it is computed ([example](self)).
 #[derive(Clone, Copy)]
 pub struct Runtime<'r> {
     monitor: &'r dyn Monitor,

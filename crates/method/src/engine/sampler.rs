@@ -9,9 +9,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::plan::Plan;
-use crate::data::graph::{Graph, Link};
+use crate::data::graph::{Adjacency, Graph, Link};
 use crate::engine::objective::{Problem, ViewEncoder};
-use crate::engine::pairs::{ListedPairs, PairTerm, ViewMatrix};
+use crate::engine::pairs::{PairTerm, ViewMatrix};
 use crate::params::Sampler as SamplerKind;
 
 const NOWHERE: u32 = u32::MAX;
@@ -27,7 +27,7 @@ pub struct Sample {
     /// The factor of the pairs inside the block.
     pub scale: ViewMatrix,
     /// Pairs named one by one, between positions in the joined rows.
-    pub listed: Vec<(ListedPairs, PairTerm, ViewMatrix)>,
+    pub listed: Vec<(Adjacency, PairTerm, ViewMatrix)>,
 }
 
 /// Nodes drawn at random and what each of their pairs stands for.
@@ -169,7 +169,7 @@ impl<'p> StepSampler<'p> {
     /// Adds some of the placed pairs to the sample.
     fn list(&mut self, pairs: Range<usize>, term: PairTerm, scale: ViewMatrix) {
         let n_rows = self.sample.rows.iter().map(Vec::len).sum();
-        let listed = ListedPairs::new(n_rows, self.drawn[pairs].iter().copied());
+        let listed = Adjacency::new(n_rows, self.drawn[pairs].iter().copied());
         self.sample.listed.push((listed, term, scale));
     }
 

@@ -225,7 +225,9 @@ fn pairs_are_drawn_uniformly_over_the_pairs_of_views() {
             let sample = sampler.draw(step);
             let (first, all) = (sample.rows[0].len(), sample.rows.concat().len());
             let pairs = &sample.listed[1].0;
-            (first..all).map(|row| pairs.n_of(row)).sum::<usize>()
+            (first..all)
+                .map(|row| pairs.row(row).0.len())
+                .sum::<usize>()
         })
         .sum();
     // 9 x 6 pairs across, 36 inside the first view
@@ -386,7 +388,7 @@ fn settings_that_no_encoder_reads_are_named() {
     };
     let expected = |param| Note::Unused {
         param,
-        why: Unused::NoMlp,
+        why: Unused::Encoders,
     };
     let of_mlp = [Param::OutputActivation, Param::BatchNorm, Param::Dropout];
     assert_eq!(notes(None), of_mlp.map(expected));

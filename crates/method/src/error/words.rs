@@ -2,9 +2,9 @@
 //! sentences; a command line, a file of settings and Python each spell names their own
 //! way.
 
-use crate::schema::{Param, any_of};
+use crate::schema::{EncoderKind, Param, any_of};
 
-/// What an error is about.
+/// What an error is about ([example](super::Error)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Subject {
@@ -58,7 +58,7 @@ impl Subject {
     }
 }
 
-/// What a user can do about an error.
+/// What a user can do about an error ([example](super::Error)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
@@ -141,7 +141,9 @@ impl Remedy {
             }
             Remedy::ExactSolver => format!("or set {}", with("solver", &["exact"])),
             Remedy::FitWithVectors => {
-                format!("fit with {}", with("encoder", &["linear", "mlp"]))
+                let kinds = EncoderKind::ALL.iter().filter(|kind| kind.reads_vectors());
+                let names: Vec<&str> = kinds.map(|kind| kind.name()).collect();
+                format!("fit with {}", with("encoder", &names))
             }
             Remedy::FitWithPropagation => format!("fit with {}", name("propagate")),
             Remedy::Overwrite => {
@@ -157,7 +159,7 @@ impl Remedy {
     }
 }
 
-/// How a front end names what its users give.
+/// How a front end names what its users give ([example](super::Error)).
 pub trait Dialect {
     /// An argument, by its name in kebab case.
     fn name(&self, name: &str) -> String;
@@ -179,7 +181,7 @@ pub trait Dialect {
     }
 }
 
-/// The library's own words: the names of fields.
+/// The library's own words: the names of fields ([example](super::Error)).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Fields;
 

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::{Report, Tail, Way};
 use crate::error::{Dialect, in_words};
+use crate::model::too_heavy_for_probability;
 use crate::params::{OptimizerKind, Param, Params, ScoreKind, SolverKind, WeightTransform};
 
 /// The exponent of the probability score. With the default ridge a larger one
@@ -84,6 +85,14 @@ pub enum WeightsLook {
     },
     /// This share is too large for counts, and the others lead up to them.
     HeavyTail(f64),
+    /// A share is too large for counts, and the probability score cannot follow the
+    /// others either.
+    ImpossibleAndHeavy {
+        /// The share.
+        share: f64,
+        /// The median weight.
+        median: f64,
+    },
     /// A share is too large for counts.
     Impossible {
         /// The share.
@@ -99,6 +108,8 @@ pub enum WeightsLook {
 pub enum Caution {
     /// Weights may be too large although they do not look so.
     SomeMayBeTooLarge,
+    /// The probability score cannot follow such a median weight on a sparse graph.
+    NotProbability(f64),
     /// The heaviest links may be errors.
     HeaviestMayBeErrors,
     /// Heavy weights may be real.
@@ -182,6 +193,14 @@ impl WeightsLook {
                 in_percent(*share),
                 dialect.with(Param::Weights.name(), &["log1p"])
             ),
+            WeightsLook::ImpossibleAndHeavy { share, median } => format!(
+                "{} of the weights are larger than a Poisson count may be and may be errors. The \
+                 probability score would not follow them, but neither can it follow honest weights \
+                 above 1 on a sparse graph (half of the weights are {median} or more): it would \
+                 give all links up. {} tames them all.",
+                in_percent(*share),
+                dialect.with(Param::Weights.name(), &["log1p"])
+            ),
             WeightsLook::Impossible { share, isolated } => format!(
                 "{} of the weights are larger than a Poisson count may be{}. They may be errors, \
                  and the probability score does not follow them; the moment score and the \
@@ -207,6 +226,13 @@ impl Caution {
                 "if some weights are far too large all the same, take {}: the moment score is \
                  linear in the weights.",
                 probability()
+            ),
+            Caution::NotProbability(median) => format!(
+                "not {}: it cannot follow weights above 1 on a sparse graph (half of the weights \
+                 are {median} or more) and takes such links for errors. If some weights are far too \
+                 large, {} tames them.",
+                probability(),
+                set(Param::Weights, "log1p")
             ),
             Caution::HeaviestMayBeErrors => format!(
                 "if the heaviest links are errors, take {} and {} instead: it gives up on weights \
@@ -303,12 +329,22 @@ fn advise_on_weights(report: &Report, advice: &mut Advice) {
         Tail::None => {
             let (median, max) = (weights.median, weights.max);
             let sound = WeightsLook::Sound { median, max };
-            (sound, Some(Caution::SomeMayBeTooLarge))
+            let caution = match heavy_for_probability(report) {
+                true => Caution::NotProbability(median),
+                false => Caution::SomeMayBeTooLarge,
+            };
+            (sound, Some(caution))
         }
         Tail::Smooth if share >= MANY => {
             advice.weights = WeightTransform::Log1p;
             let heavy = WeightsLook::HeavyTail(share);
-            (heavy, Some(Caution::HeaviestMayBeErrors))
+            let blind = heavy_for_probability(report);
+            (heavy, (!blind).then_some(Caution::HeaviestMayBeErrors))
+        }
+        Tail::Smooth | Tail::Isolated if heavy_for_probability(report) => {
+            advice.weights = WeightTransform::Log1p;
+            let median = weights.median;
+            (WeightsLook::ImpossibleAndHeavy { share, median }, None)
         }
         Tail::Smooth | Tail::Isolated => {
             advice.score = ScoreKind::Probability;
@@ -332,6 +368,11 @@ fn advise_on_weights(report: &Report, advice: &mut Advice) {
     if tail == Tail::Isolated && share > SECOND_KIND {
         advice.cautions.push(Caution::TwoKinds(share));
     }
+}
+
+/// Whether the probability score would take honest weights for errors.
+fn heavy_for_probability(report: &Report) -> bool {
+    too_heavy_for_probability(report.weights.median, PROBABILITY_BETA, report.linked_share)
 }
 
 fn advise_on_solver(report: &Report, advice: &mut Advice) {

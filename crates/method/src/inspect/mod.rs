@@ -2,6 +2,7 @@
 //! would cost, and which settings to begin with.
 
 mod advice;
+mod agreement;
 mod components;
 mod cost;
 mod shape;
@@ -9,6 +10,7 @@ mod speed;
 mod weights;
 
 pub use advice::{Advice, advise, in_percent};
+pub use agreement::{Agreement, ClustersTell, Relation};
 pub use components::{Components, components};
 pub use cost::{SolverCost, Way, solver_costs};
 pub use shape::{Degrees, Hub, Isolated, Vectors, ViewLinks, ViewShape};
@@ -46,6 +48,8 @@ pub struct Report {
     pub components: Components,
     /// Link weights.
     pub weights: Weights,
+    /// Whether links agree with data vectors, where there are some to compare.
+    pub agreement: Option<Agreement>,
     /// What each solver would cost.
     pub solvers: Vec<SolverCost>,
     /// The threads that the times are for.
@@ -93,6 +97,7 @@ pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
         isolated,
         components,
         weights,
+        agreement: agreement::agreement(data, params.seed)?,
         solvers,
         threads: rayon::current_num_threads(),
         advice: Advice::default(),

@@ -141,11 +141,10 @@ fn vectors(matrix: &Matrix) -> Vectors {
 
 pub(super) fn view_pairs(data: &Dataset) -> Vec<ViewLinks> {
     let views = data.views();
-    let view_of = |row: u32| views.partition_point(|view| view.rows.end <= row as usize);
     let mut counts = vec![0; views.len() * views.len()];
     for link in data.graph().links() {
         // Rows are grouped by view, and `src < dst`.
-        counts[view_of(link.src) * views.len() + view_of(link.dst)] += 1;
+        counts[data.view_of(link.src) * views.len() + data.view_of(link.dst)] += 1;
     }
     let places = (0..counts.len()).filter(|&place| counts[place] > 0);
     places

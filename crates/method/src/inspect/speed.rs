@@ -3,9 +3,10 @@
 
 use std::time::Instant;
 
+use crate::data::graph::Adjacency;
 use crate::engine::objective::Problem;
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, ListedPairs, PairTerm, Part, TileShare, Tiled, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, PairTerm, Part, TileShare, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::engine::{CpuEngine, Engine, Look, Plan};
 use crate::error::Result;
@@ -136,7 +137,7 @@ impl<'p, T: Real> Trial<'p, T> {
         // Some from everywhere, as far from each other in memory as all are.
         let every = training.n_links().div_ceil(TRIAL_LINKS);
         let some = training.links().step_by(every);
-        let listed = ListedPairs::new(training.n_nodes(), some);
+        let listed = Adjacency::new(training.n_nodes(), some);
         let unit = ViewMatrix::filled(rows.len(), 1.0);
         let mut slopes = vec![T::ZERO; y.len()];
         let (all, term) = ((&listed, TileShare::WHOLE), PairTerm::Correction);

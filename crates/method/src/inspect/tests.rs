@@ -187,3 +187,26 @@ fn shares_in_words() {
         ]
     );
 }
+
+#[test]
+fn the_probability_score_is_not_advised_where_honest_weights_are_heavy() {
+    let heavy = |k: u32| {
+        if k % 40 == 0 {
+            5000.0
+        } else {
+            20.0 + f64::from(k % 3)
+        }
+    };
+    let advice = ring(heavy).advice;
+    assert_eq!(advice.score, ScoreKind::Moment);
+    assert_eq!(advice.weights, WeightTransform::Log1p);
+    assert!(says(
+        &advice.reasons,
+        "neither can it follow honest weights"
+    ));
+    // Sound weights of that size get a warning, light ones the usual advice.
+    let sound = ring(|k| 20.0 + f64::from(k % 3)).advice;
+    assert!(says(&sound.cautions, "not score = probability"));
+    let light = ring(|k| 1.0 + f64::from(k % 3)).advice;
+    assert!(says(&light.cautions, "take score = probability"));
+}

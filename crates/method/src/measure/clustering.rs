@@ -7,7 +7,7 @@ use linkproof_numeric::math;
 use super::matching::best_total;
 
 /// How many points each class shares with each cluster. Only cells that hold
-/// points are stored; labels may be any numbers.
+/// points are stored; labels may be any numbers ([example](nmi)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contingency {
     n_points: usize,

@@ -84,7 +84,7 @@ impl KMeans {
     }
 }
 
-/// Points in clusters.
+/// Points in clusters ([example](KMeans)).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clustering {
     /// The cluster of each point, below the number of clusters. A cluster can

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::Fitted;
-use crate::data::features::{Features, Matrix, Values};
+use crate::data::features::{Features, Matrix};
 use crate::data::graph::Graph;
 use crate::data::ids::Ids;
 use crate::data::transform::{normalize, propagate, propagate_new};
@@ -14,7 +14,7 @@ use crate::size::SizeLaw;
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
 
-/// A node and its expected weight with another.
+/// A node and its expected weight with another ([example](super::Fitted)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Neighbor {
     /// Its row.
@@ -167,15 +167,9 @@ impl Fitted {
 
     fn encode<T: Real>(&self, place: usize, matrix: &Matrix) -> Vec<f32> {
         let view = &self.views()[place];
-        let weights: Vec<T> = match &view.weights {
-            Values::F32(weights) => weights.iter().map(|&x| T::of(f64::from(x))).collect(),
-            Values::F64(weights) => weights.iter().map(|&x| T::of(x)).collect(),
-        };
-        view.network
-            .embed(&weights, &Input::new(matrix), &view.statistics)
-            .iter()
-            .map(|x| x.to_f64() as f32)
-            .collect()
+        let (weights, input) = (view.weights.cast::<T>(), Input::new(matrix));
+        let embedded = view.network.embed(&weights, &input, &view.statistics);
+        embedded.iter().map(|x| x.to_f64() as f32).collect()
     }
 
     /// Averages new data vectors over their links to training nodes.

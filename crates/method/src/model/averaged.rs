@@ -6,6 +6,7 @@
 
 use rayon::prelude::*;
 
+use super::nearest::Nearest;
 use super::{Believed, Fitted};
 use crate::data::dataset::Dataset;
 use crate::data::features::Features;
@@ -80,7 +81,8 @@ impl Fitted {
     }
 
     /// The recommended embeddings of unseen nodes of a view, from their data
-    /// vectors alone.
+    /// vectors alone: what these tell of averages, averaged with the known nodes that
+    /// are nearest to it.
     pub fn embed_recommended(&self, view: usize, features: &Features) -> Result<Vec<f32>> {
         let map = self.averaged().and_then(|it| it.maps[view].as_ref());
         let Some(map) = map else {
@@ -104,7 +106,10 @@ impl Fitted {
                 sums.into_iter().map(|sum| sum as f32).collect()
             })
             .collect();
-        Ok(rows.concat())
+        let of_view = |&row: &usize| self.node_views()[row] as usize == view;
+        let known = (0..self.n_nodes()).filter(of_view).collect();
+        let nearest = Nearest::new(self.recommended(), dim, known, self.params().seed);
+        Ok(nearest.average(&rows.concat(), None))
     }
 }
 

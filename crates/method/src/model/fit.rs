@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
+use super::doubts::foreseen;
 use super::{DataCounts, FitReport, Fitted, FittedView, ModelParts, Neighborhood};
-use crate::data::dataset::{DataView, Dataset};
+use crate::data::dataset::Dataset;
 use crate::data::features::Values;
 use crate::data::graph::{Graph, Link};
 use crate::data::transform::{normalize, transform_weight};
@@ -14,7 +15,7 @@ use crate::engine::runtime::Runtime;
 use crate::engine::solve::{Solution, solve};
 use crate::engine::{Embedding, Engine, Plan};
 use crate::error::{Error, Result};
-use crate::params::{self, CheckedParams, InUse, Note, OptimizerKind, Precision};
+use crate::params::{CheckedParams, InUse, Note, OptimizerKind, Precision};
 use linkproof_numeric::real::Real;
 
 /// Fits a model: the short form of [`Fit`].
@@ -168,7 +169,7 @@ pub fn held_out_pairs(params: &CheckedParams, n_links: usize) -> Option<Split> {
 /// # Errors
 /// [`Error::TooHeavy`] names the heaviest link.
 pub fn check_weights(params: &CheckedParams, data: &Dataset) -> Result<()> {
-    if matches!(params.score(), params::Score::Probability { .. }) {
+    if !params.score().is_linear() {
         return Ok(());
     }
     let (limit, precision) = match params.precision {
@@ -240,7 +241,7 @@ fn finish<T: Real>(
         }),
         _ => None,
     };
-    Fitted::new(ModelParts {
+    let mut fitted = Fitted::new(ModelParts {
         params: params.given().clone(),
         views,
         view_pairs: prepared.view_pairs.clone(),
@@ -275,9 +276,15 @@ fn finish<T: Real>(
             plan: plan.clone(),
             notes: notes(params, problem, plan, &solution),
             history: solution.history,
-            seconds: clock.elapsed().as_secs_f64(),
+            seconds: 0.0,
         },
-    })
+    })?;
+    let doubts = fitted.doubts();
+    let report = &mut fitted.parts.report;
+    report.notes.extend(foreseen(params.given(), data));
+    report.notes.extend(doubts);
+    report.seconds = clock.elapsed().as_secs_f64();
+    Ok(fitted)
 }
 
 /// What a user should know.
@@ -287,10 +294,11 @@ fn notes<T>(
     plan: &Plan,
     solution: &Solution<T>,
 ) -> Vec<Note> {
-    let views = problem.data.views.iter();
-    let encoder = |view: &DataView| params.encoder(&view.name, view.matrix.is_some()).ok();
+    let encoders = problem.encoders().iter();
     let mut notes = params.unused(&InUse {
-        encoders: views.filter_map(encoder).collect(),
+        encoders: encoders
+            .map(|view| view.network.spec().encoder.kind)
+            .collect(),
         solver: plan.solver,
         optimizer: plan.optimizer,
         schedule_alpha: plan.schedule_alpha,

@@ -1,23 +1,20 @@
 //! Folds of the pairs, links and zeros alike, by a hash of the pair: fits that
-//! do not see one fold, compared by one fixed score on that fold.
-
-use std::fmt;
-use std::str::FromStr;
-
-use serde::Serialize;
+//! do not see one fold, and what they are compared by on that fold.
 
 use crate::data::dataset::{DataView, Dataset};
+use crate::data::graph::Graph;
 use crate::engine::objective::{Prepared, Problem};
-use crate::engine::pairs::{Split, TileShare};
+use crate::engine::pairs::{Part, Split, TileShare};
 use crate::engine::runtime::Runtime;
 use crate::engine::solve::solve;
-use crate::engine::{Engine, Plan};
+use crate::engine::{Engine, Look, Plan};
 use crate::error::{Error, Remedy, Result};
 use crate::model::held_out_pairs;
-use crate::params::{CheckedParams, Encoder, OptimizerKind, Precision, ScoreKind};
+use crate::params::{CheckedParams, OptimizerKind, Precision, ScoreKind};
 use crate::schema::choice;
 use crate::score::Score;
-use linkproof_numeric::real::Real;
+use linkproof_numeric::math;
+use linkproof_numeric::real::{Real, dot_f64};
 
 choice!(
     /// What is held out together.
@@ -89,7 +86,7 @@ impl Folds {
     pub fn check(self, data: &Dataset, params: &CheckedParams) -> Result<()> {
         let is_table = |view: &&DataView| {
             let encoder = params.encoder(&view.name, view.matrix.is_some());
-            matches!(encoder, Ok(Encoder::Table))
+            encoder.is_ok_and(|encoder| !encoder.kind.reads_vectors())
         };
         let table = data.views().iter().find(is_table);
         if let (HoldOut::Nodes, Some(view)) = (self.hold_out, table) {
@@ -114,89 +111,30 @@ impl Folds {
     }
 }
 
-/// The score by which fits of any kind are compared on pairs that they did not
-/// see.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Criterion {
-    /// The score.
-    pub score: ScoreKind,
-    /// Its exponent.
-    pub beta: f64,
-}
-
-impl Default for Criterion {
-    /// The probability score with `beta_0 = 0.5`: a corrupted weight among the
-    /// held-out pairs costs every candidate the same.
-    fn default() -> Self {
-        Criterion {
-            score: ScoreKind::Probability,
-            beta: 0.5,
-        }
-    }
-}
-
-impl Criterion {
-    /// The formula.
-    pub fn formula(self) -> Score {
-        Score::new(self.score, self.beta)
-    }
-}
-
-impl fmt::Display for Criterion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.score {
-            ScoreKind::Likelihood => write!(f, "likelihood"),
-            score => write!(f, "{score}:{}", self.beta),
-        }
-    }
-}
-
-impl FromStr for Criterion {
-    type Err = String;
-
-    /// `SCORE` or `SCORE:BETA`; `beta` is 0.5 unless it is given.
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let (score, beta) = match text.split_once(':') {
-            Some((score, beta)) => (score, Some(beta)),
-            None => (text, None),
-        };
-        let score: ScoreKind = score.parse()?;
-        let beta = match (score, beta) {
-            (ScoreKind::Likelihood, None) => 0.0,
-            (ScoreKind::Likelihood, Some(_)) => {
-                return Err("the likelihood has no exponent; expected 'likelihood'".to_owned());
-            }
-            (_, None) => 0.5,
-            (_, Some(beta)) => beta
-                .parse()
-                .ok()
-                .filter(|beta| (0.0..=10.0).contains(beta))
-                .ok_or_else(|| {
-                    format!("'{beta}' is no exponent; expected a number from 0 to 10")
-                })?,
-        };
-        Ok(Criterion { score, beta })
-    }
-}
-
 /// A fit that did not see one fold.
 #[derive(Debug, Clone)]
 pub struct FoldFit {
     /// Its parameters.
     pub theta: Vec<f64>,
-    /// The mean of the criterion over the pairs of the fold.
-    pub criterion: f64,
+    /// The embeddings, by internal rows.
+    pub y: Vec<f32>,
+    /// The mean of a score over the pairs of the fold, where one was asked for.
+    pub criterion: Option<f64>,
     /// The steps taken.
     pub steps: usize,
     /// Whether it moved from a warm start at all.
     pub moved: bool,
-    /// Whether its embeddings are as good as zero, so that all pairs are alike.
+    /// Whether its embeddings are as good as zero, so that all pairs are alike, or
+    /// the weights that it expects are.
     pub collapsed: bool,
 }
 
 /// A start whose embeddings are shorter than this, squared and on average, has
 /// collapsed: at zero every gradient is zero, whatever the links say.
 const COLLAPSED: f64 = 1e-2;
+/// A fit has collapsed too that expects less than this share of the weights of the
+/// fold, where those above the median count as the median.
+const EXPECTED: f64 = 0.1;
 /// A gain of this share of the objective ends a coarse fit.
 const TOLERANCE: f64 = 1e-6;
 /// Steps between looks at held-out pairs, and the share of their score that
@@ -223,7 +161,7 @@ pub fn fit_fold(
     params: &CheckedParams,
     prepared: &Prepared,
     care: Care<'_>,
-    criterion: &Score,
+    criterion: Option<&Score>,
     runtime: Runtime<'_>,
 ) -> Result<FoldFit> {
     let problem = Problem::new(prepared, params)?;
@@ -245,7 +183,7 @@ fn fit_on<T: Real>(
     engine: &mut dyn Engine<T>,
     params: &CheckedParams,
     (mut plan, care): (Plan, Care<'_>),
-    criterion: &Score,
+    criterion: Option<&Score>,
     runtime: Runtime<'_>,
 ) -> Result<FoldFit> {
     let mut start = engine.start(params.init_scale)?;
@@ -270,16 +208,25 @@ fn fit_on<T: Real>(
     }
     let solution = solve(engine, &plan, start, runtime.of_one_of_many())?;
     let look = plan.look().at_every_pair();
-    let by_criterion = engine.judged_by(criterion, look)?;
-    let Some(by_criterion) = by_criterion.filter(|value| value.is_finite()) else {
+    let by_criterion = match criterion {
+        Some(score) => engine.judged_by(score, look)?,
+        None => None,
+    };
+    let y = engine.embed()?.y;
+    if criterion.is_some_and(|_| !by_criterion.is_some_and(f64::is_finite))
+        || y.iter().any(|y| !y.is_finite())
+    {
         return Err(Error::Diverged {
             step: solution.steps,
             detail: format!("the criterion on the pairs of the fold is {by_criterion:?}"),
         });
-    };
+    }
+    let squares: f64 = y.iter().map(|x| x.to_f64().powi(2)).sum();
+    let is_short = squares / engine.problem().n_nodes() as f64 <= COLLAPSED;
     Ok(FoldFit {
         moved: !is_warm || solution.best_step > 0,
-        collapsed: length(engine)? <= COLLAPSED,
+        collapsed: is_short || expected_share(engine, &y, &solution.theta, look)? < EXPECTED,
+        y: y.iter().map(|x| x.to_f64() as f32).collect(),
         theta: solution.theta.iter().map(|x| x.to_f64()).collect(),
         criterion: by_criterion,
         steps: solution.steps,
@@ -293,31 +240,43 @@ fn length<T: Real>(engine: &mut dyn Engine<T>) -> Result<f64> {
     Ok(squares / engine.problem().n_nodes() as f64)
 }
 
+/// The sum of the expected weights of the fold's pairs, against that of the observed
+/// ones. Weights above the median count as the median: a fit that expects nothing of
+/// corrupted weights has not collapsed. 1 where the fold has no links.
+fn expected_share<T: Real>(
+    engine: &mut dyn Engine<T>,
+    y: &[T],
+    theta: &[T],
+    look: Look,
+) -> Result<f64> {
+    // All pairs pay `mu` under the likelihood, and links `-w log mu` too.
+    let likelihood = Score::new(ScoreKind::Likelihood, 0.0);
+    let (part, share) = (Part::Judged, TileShare::WHOLE);
+    let problem = engine.problem();
+    let (dim, gamma) = (problem.dim, problem.parameters.gamma(theta));
+    let (mut paid, mut weights) = (0.0, Vec::new());
+    for link in problem.data.judged.iter().flat_map(Graph::links) {
+        let [a, b] = [link.src, link.dst].map(|row| row as usize);
+        let product = dot_f64(&y[a * dim..][..dim], &y[b * dim..][..dim]);
+        let [d, e] = [a, b].map(|row| problem.data.view_of(row));
+        paid += link.weight * (product - gamma.get(d, e) + math::ln(look.k));
+        weights.push(link.weight);
+    }
+    if weights.is_empty() {
+        return Ok(1.0);
+    }
+    let middle = weights.len() / 2;
+    let median = *weights.select_nth_unstable_by(middle, f64::total_cmp).1;
+    let observed: f64 = weights.iter().map(|weight| weight.min(median)).sum();
+    let expected = engine.sums(part, Some(&likelihood), look, share)?.value + paid;
+    Ok(expected / observed)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::data::graph::Graph;
-    use crate::engine::pairs::Part;
     use crate::params::{EncoderKind, Params};
-
-    #[test]
-    fn criteria_are_read_as_they_are_written() {
-        for text in ["probability:0.5", "moment:1", "likelihood"] {
-            assert_eq!(text.parse::<Criterion>().unwrap().to_string(), text);
-        }
-        assert_eq!("moment".parse::<Criterion>().unwrap().beta, 0.5);
-        assert_eq!(Criterion::default().to_string(), "probability:0.5");
-        for text in [
-            "",
-            "auc",
-            "moment:",
-            "moment:-1",
-            "moment:NaN",
-            "likelihood:1",
-        ] {
-            assert!(text.parse::<Criterion>().is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn fewer_links_than_folds_are_refused() {
@@ -406,8 +365,8 @@ mod tests {
         };
         let on_fold = |data: &Dataset| {
             let prepared = Prepared::new(data, &params, Some(both), None).unwrap();
-            let formula = Criterion::default().formula();
-            let fit = |care| fit_fold(&params, &prepared, care, &formula, Runtime::default());
+            let score = Score::new(ScoreKind::Probability, 0.5);
+            let fit = |care| fit_fold(&params, &prepared, care, Some(&score), Runtime::default());
             (fit(Care::AsAFit).unwrap(), fit(Care::Coarse(None)).unwrap())
         };
         let (model, folded) = (fitted(&data), on_fold(&data));

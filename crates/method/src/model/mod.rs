@@ -4,12 +4,15 @@
 mod apply;
 mod averaged;
 mod believed;
+mod doubts;
 mod fit;
 pub mod folds;
+pub(crate) mod nearest;
 
 pub use apply::{BadLink, End, Expected, Neighbor, NewLink, NewLinks};
 pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
+pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
 pub use fit::{Fit, check_weights, fit, held_out_pairs};
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +29,7 @@ use crate::error::{Error, Result};
 use crate::params::{Note, Params};
 use crate::size::SizeLaw;
 
-/// A view's encoder with its weights.
+/// A view's encoder with its weights ([example](Fitted)).
 #[derive(Debug, Clone)]
 pub struct FittedView {
     /// The view's name; empty when there is only one, unnamed view.
@@ -39,7 +42,7 @@ pub struct FittedView {
     pub statistics: Statistics,
 }
 
-/// How a fit went.
+/// How a fit went ([example](Fitted)).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FitReport {
     /// Why it ended.
@@ -74,7 +77,7 @@ pub struct FitReport {
     pub seconds: f64,
 }
 
-/// The size of the data.
+/// The size of the data ([example](Fitted)).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct DataCounts {
     /// Nodes.
@@ -147,6 +150,10 @@ pub struct ModelParts {
 /// assert_eq!(fitted.row(0).len(), 2);
 /// // Linked nodes are expected to be linked.
 /// assert!(fitted.mu(0, 1) > fitted.mu(0, 4));
+/// let nearest = fitted.neighbors(fitted.row(0), 0, 2, Some(0), None)?;
+/// assert!(nearest.iter().all(|neighbor| neighbor.row < 3));
+/// let report = fitted.report();
+/// assert!(report.steps > 0 && report.notes.is_empty() && report.counts.read.listed == 6);
 /// # Ok::<(), linkproof::Error>(())
 /// ```
 #[derive(Debug, Clone)]

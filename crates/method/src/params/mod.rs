@@ -2,108 +2,50 @@
 //! files, the command line and other languages share; [`CheckedParams`] proves that
 //! each value lies in its accepted range and that they go together. In it a score and
 //! an encoder carry their own settings, so that none is read that does not apply.
+//!
+//! ```
+//! use linkproof::params::{EncoderKind, Kind, Param, Params, ScoreKind, Shift};
+//!
+//! // The table of settings, from which files and front ends read.
+//! let beta = Param::named("beta").unwrap().setting();
+//! assert_eq!((beta.kind, beta.accepted().as_str()), (Kind::Real, "between 0 and 10"));
+//! assert_eq!(ScoreKind::Moment.settings(), ["beta"]);
+//!
+//! // Values by name, checked together.
+//! let mut params = Params::default();
+//! params.set(Param::Encoder, "mlp").unwrap();
+//! params.set(Param::Hidden, "300,100").unwrap();
+//! let encoder = params.check()?.encoder("", true)?;
+//! let layers = encoder.layers(64);
+//! assert_eq!((encoder.kind, layers.len()), (EncoderKind::Mlp, 3));
+//! assert_eq!((layers[0].outputs, layers[0].shift), (300, Shift::Bias));
+//! # Ok::<(), linkproof::Error>(())
+//! ```
 
 mod note;
 
 pub use crate::schema::{
-    Activation, Common, EncoderKind, Group, Kind, Normalize, OptimizerKind, OutputActivation,
-    Param, Params, Precision, Range, Sampler, ScoreKind, Setting, SolverKind, WeightTransform,
+    Activation, Common, Encoder, EncoderKind, EncoderSettings, Group, Kind, LayerSpec, Normalize,
+    OptimizerKind, OutputActivation, Param, Params, Precision, Range, Sampler, Setting, Shift,
+    SolverKind, WeightTransform,
 };
-pub use note::{InUse, Note, Unused};
+pub use crate::score::ScoreKind;
+pub use note::{InUse, Note, Unused, collapsed_in_words};
 
 use std::ops::Deref;
 
 use serde::{Serialize, Serializer};
 
 use crate::error::{Error, Remedy, Result, quote};
-
-/// How a fit judges the difference between links and expected weights.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum Score {
-    /// The moment beta-score (EMBS).
-    Moment {
-        /// The exponent, above 0.
-        beta: f64,
-    },
-    /// The probability beta-score.
-    Probability {
-        /// The exponent, above 0.
-        beta: f64,
-    },
-    /// The Poisson likelihood, the limit of both at beta 0.
-    Likelihood,
-}
-
-impl Score {
-    /// A score with an exponent; at 0 it is the likelihood.
-    pub fn new(kind: ScoreKind, beta: f64) -> Score {
-        match kind {
-            ScoreKind::Likelihood => Score::Likelihood,
-            _ if beta == 0.0 => Score::Likelihood,
-            ScoreKind::Moment => Score::Moment { beta },
-            ScoreKind::Probability => Score::Probability { beta },
-        }
-    }
-
-    /// The exponent; 0 for the likelihood.
-    pub fn beta(self) -> f64 {
-        match self {
-            Score::Moment { beta } | Score::Probability { beta } => beta,
-            Score::Likelihood => 0.0,
-        }
-    }
-}
-
-/// A map from data vectors to embeddings.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Encoder {
-    /// A matrix.
-    Linear,
-    /// One free vector a node.
-    Table,
-    /// A multilayer perceptron.
-    Mlp {
-        /// The widths of the hidden layers.
-        hidden: Vec<usize>,
-        /// The function after each hidden layer.
-        activation: Activation,
-        /// The function after the last layer.
-        output_activation: OutputActivation,
-        /// Batch normalisation before each hidden activation.
-        batch_norm: bool,
-        /// The probability with which a hidden unit is dropped in training.
-        dropout: f64,
-    },
-}
-
-impl Encoder {
-    /// The kind of map.
-    pub fn kind(&self) -> EncoderKind {
-        match self {
-            Encoder::Linear => EncoderKind::Linear,
-            Encoder::Table => EncoderKind::Table,
-            Encoder::Mlp { .. } => EncoderKind::Mlp,
-        }
-    }
-
-    /// The probability with which a hidden unit is dropped in training.
-    pub fn dropout(&self) -> f64 {
-        match self {
-            Encoder::Mlp { dropout, .. } => *dropout,
-            Encoder::Linear | Encoder::Table => 0.0,
-        }
-    }
-}
+use crate::score::Score;
 
 /// Settings that passed [`Params::check`]: those of [`Common`], a score and encoders.
 ///
 /// ```
-/// use linkproof::params::{Params, Score};
+/// use linkproof::Params;
 ///
 /// let checked = Params { beta: 0.5, ..Default::default() }.check()?;
-/// assert_eq!(checked.score(), Score::Moment { beta: 0.5 });
+/// assert_eq!(checked.score().pair(0.0, 0.0).value, 1.0 / 1.5);
 /// let error = Params { beta: -1.0, ..Default::default() }.check().unwrap_err();
 /// assert_eq!(error.to_string(), "beta must be between 0 and 10, but is -1");
 /// # Ok::<(), linkproof::Error>(())
@@ -135,7 +77,7 @@ impl CheckedParams {
 
     /// The score.
     pub fn score(&self) -> Score {
-        Score::new(self.given.score, self.given.beta)
+        Score::of(&self.given)
     }
 
     /// The encoder of a view: the one named for it, else that of all views, else
@@ -151,21 +93,11 @@ impl CheckedParams {
             true => EncoderKind::Linear,
             false => EncoderKind::Table,
         });
-        if kind != EncoderKind::Table && !has_vectors {
+        if kind.reads_vectors() && !has_vectors {
             let accepted = "table for nodes without data vectors";
             return Err(Error::param(Param::Encoder, accepted, kind).or(Remedy::TableForView));
         }
-        Ok(match kind {
-            EncoderKind::Linear => Encoder::Linear,
-            EncoderKind::Table => Encoder::Table,
-            EncoderKind::Mlp => Encoder::Mlp {
-                hidden: given.hidden.clone(),
-                activation: given.activation,
-                output_activation: given.output_activation,
-                batch_norm: given.batch_norm,
-                dropout: given.dropout,
-            },
-        })
+        Ok(Encoder::new(kind, given))
     }
 
     /// The pairs of views that were asked for, as places among these views.
@@ -214,7 +146,36 @@ impl CheckedParams {
     }
 }
 
+impl Score {
+    /// The score that settings ask for, as it is everywhere.
+    pub fn of(params: &Params) -> Score {
+        Score::with(params.score, |name| {
+            let number = Param::named(name).and_then(|param| params.numbers(param).pop());
+            number.unwrap_or(f64::NAN)
+        })
+    }
+
+    /// A score with an exponent, and all else as by default.
+    pub fn new(score: ScoreKind, beta: f64) -> Score {
+        Score::of(&Params {
+            score,
+            beta,
+            ..Params::default()
+        })
+    }
+}
+
 impl Params {
+    /// The settings that the score reads, with their values.
+    pub fn of_score(&self) -> impl Iterator<Item = (Param, String)> {
+        let params = self
+            .score
+            .settings()
+            .iter()
+            .filter_map(|name| Param::named(name));
+        params.map(|param| (param, self.get(param)))
+    }
+
     /// Checks every value against its accepted range, and that they go together.
     pub fn check(self) -> Result<CheckedParams> {
         for &param in Param::ALL {
@@ -259,11 +220,12 @@ impl Params {
         if self.lambda.is_none() {
             return Ok(());
         }
-        if matches!(Score::new(self.score, self.beta), Score::Probability { .. }) {
-            return refuse(
-                Param::Lambda,
-                "left open with the probability score, which fixes the scale of the weights",
+        if !Score::of(self).is_linear() {
+            let accepted = format!(
+                "left open with the {} score, which fixes the scale of the weights",
+                self.score
             );
+            return refuse(Param::Lambda, &accepted);
         }
         if self.sampler == Sampler::Block || self.solver == Some(SolverKind::Exact) {
             return refuse(
@@ -361,17 +323,29 @@ mod tests {
     fn scores_and_encoders_carry_their_settings() {
         let checked = |params: Params| params.check().unwrap();
         let plain = checked(Params::default());
-        assert_eq!(plain.score(), Score::Moment { beta: 0.1 });
-        assert_eq!(plain.encoder("", true).unwrap(), Encoder::Linear);
-        assert_eq!(plain.encoder("", false).unwrap(), Encoder::Table);
-        for score in [ScoreKind::Moment, ScoreKind::Probability] {
-            let beta = 0.0;
-            let zero = checked(Params {
+        let kind = |params: &CheckedParams, view, has_vectors| {
+            params
+                .encoder(view, has_vectors)
+                .map(|encoder| encoder.kind)
+        };
+        assert_eq!(kind(&plain, "", true).unwrap(), EncoderKind::Linear);
+        assert_eq!(kind(&plain, "", false).unwrap(), EncoderKind::Table);
+        let pays = |score, beta| {
+            let params = Params {
                 score,
                 beta,
                 ..Params::default()
-            });
-            assert_eq!(zero.score(), Score::Likelihood);
+            };
+            checked(params).score().pair(0.7, 2.0)
+        };
+        let likelihood = pays(ScoreKind::Likelihood, 0.3);
+        for &score in ScoreKind::ALL {
+            assert_eq!(pays(score, 0.0), likelihood);
+            assert_eq!(pays(score, 0.3) == likelihood, !score.reads_beta());
+            // Each setting of a score is one number of the table.
+            let of_score = |name: &&str| Param::named(name).unwrap().setting();
+            let mut settings = score.settings().iter().map(of_score);
+            assert!(settings.all(|setting| setting.kind == Kind::Real && !setting.optional));
         }
         let named = checked(Params {
             encoder: Some(EncoderKind::Table),
@@ -379,11 +353,10 @@ mod tests {
             hidden: vec![7],
             ..Params::default()
         });
-        assert_eq!(named.encoder("b", true).unwrap(), Encoder::Table);
-        let Ok(Encoder::Mlp { hidden, .. }) = named.encoder("a", true) else {
-            panic!("no mlp")
-        };
-        assert_eq!(hidden, [7]);
+        assert_eq!(kind(&named, "b", true).unwrap(), EncoderKind::Table);
+        let hidden = |view| named.encoder(view, true).unwrap().settings.hidden;
+        assert_eq!(hidden("a"), [7]);
+        assert_eq!(hidden("b"), Params::default().hidden);
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Deserializer};
 
-use super::{CheckedParams, Encoder, OptimizerKind, Param, Params, Sampler, Score, SolverKind};
-use crate::error::{Dialect, in_words};
+use super::{
+    CheckedParams, EncoderKind, OptimizerKind, Param, Params, Sampler, ScoreKind, SolverKind,
+};
+use crate::error::{Dialect, any_of, in_words};
 
-/// What a user should know.
+/// What a user should know ([example](crate::Fitted)).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Note {
@@ -18,6 +20,22 @@ pub enum Note {
     },
     /// No step was better than the start.
     RandomStart,
+    /// The probability score meets a sparse graph of honest weights above 1.
+    TooHeavyForProbability {
+        /// The median weight, as the fit sees it.
+        weight: f64,
+        /// The share of the pairs that are linked.
+        linked: f64,
+    },
+    /// The fit expects only this share of the weight that there is.
+    ExpectsTooLittle(f64),
+    /// The embeddings use hardly any of their dimensions.
+    Collapsed {
+        /// The effective rank.
+        used: f64,
+        /// The dimensions.
+        dim: usize,
+    },
     /// A note of a stored model, as it was written.
     Stored(String),
 }
@@ -26,10 +44,10 @@ pub enum Note {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unused {
-    /// The likelihood has no exponent.
-    Likelihood,
-    /// No encoder is an MLP.
-    NoMlp,
+    /// The score does not read it.
+    Score(ScoreKind),
+    /// No encoder reads it.
+    Encoders,
     /// No encoder reads data vectors.
     NoVectors,
     /// Link weights are not averaged over walks.
@@ -54,7 +72,7 @@ pub enum Unused {
 #[derive(Debug, Clone, PartialEq)]
 pub struct InUse {
     /// The encoders of all views.
-    pub encoders: Vec<Encoder>,
+    pub encoders: Vec<EncoderKind>,
     /// The solver.
     pub solver: SolverKind,
     /// The optimizer.
@@ -70,68 +88,69 @@ impl CheckedParams {
     /// not read.
     pub fn unused(&self, fit: &InUse) -> Vec<Note> {
         let (given, default) = (self.given(), Params::default());
-        let is_mlp = |encoder: &Encoder| matches!(encoder, Encoder::Mlp { .. });
-        let reads_vectors = |encoder: &Encoder| *encoder != Encoder::Table;
-        let mut found: Vec<(Unused, &[Param])> = Vec::new();
-        if self.score() == Score::Likelihood && given.beta != 0.0 {
-            found.push((Unused::Likelihood, &[Param::Beta]));
+        let mut notes = Vec::new();
+        let mut add = |why: Unused, params: &[Param]| {
+            let is_given = |param: &&Param| given.get(**param) != default.get(**param);
+            let given = params.iter().filter(is_given);
+            notes.extend(given.map(|&param| Note::Unused { param, why }));
+        };
+        for &param in Param::ALL {
+            let of_score = |score: &ScoreKind| score.settings().contains(&param.name());
+            // With 0 other scores are the likelihood by another name.
+            if ScoreKind::ALL.iter().any(of_score)
+                && !of_score(&given.score)
+                && given.numbers(param) != [0.0]
+            {
+                add(Unused::Score(given.score), &[param]);
+            }
         }
-        if !fit.encoders.iter().any(is_mlp) {
-            let of_mlp: &[Param] = &[
-                Param::Hidden,
-                Param::Activation,
-                Param::OutputActivation,
-                Param::BatchNorm,
-                Param::Dropout,
-            ];
-            found.push((Unused::NoMlp, of_mlp));
+        for &param in Param::ALL {
+            let of_encoder = |kind: &EncoderKind| kind.settings().contains(&param);
+            if EncoderKind::ALL.iter().any(of_encoder) && !fit.encoders.iter().any(of_encoder) {
+                add(Unused::Encoders, &[param]);
+            }
         }
-        if !fit.encoders.iter().any(reads_vectors) {
-            let of_vectors: &[Param] = &[Param::InputDropout, Param::Normalize, Param::Propagate];
-            found.push((Unused::NoVectors, of_vectors));
+        if !fit.encoders.iter().any(|kind| kind.reads_vectors()) {
+            let of_vectors = [Param::InputDropout, Param::Normalize, Param::Propagate];
+            add(Unused::NoVectors, &of_vectors);
         }
         if self.walks == 0 {
-            found.push((Unused::NoWalks, &[Param::WalksWeighted]));
+            add(Unused::NoWalks, &[Param::WalksWeighted]);
         }
         if !fit.holds_out {
-            found.push((Unused::NoHeldOut, &[Param::Patience]));
+            add(Unused::NoHeldOut, &[Param::Patience]);
         }
         match (fit.solver, self.sampler) {
             (SolverKind::Exact, _) => {
-                let of_samples: &[Param] = &[
+                let of_samples = [
                     Param::Sampler,
                     Param::LinkBatch,
                     Param::PairBatch,
                     Param::Block,
                 ];
-                found.push((Unused::Exact, of_samples));
+                add(Unused::Exact, &of_samples);
             }
-            (SolverKind::Sgd, Sampler::Block) => found.push((Unused::Blocks, &[Param::PairBatch])),
-            (SolverKind::Sgd, Sampler::Pairs) => found.push((Unused::Pairs, &[Param::Block])),
+            (SolverKind::Sgd, Sampler::Block) => add(Unused::Blocks, &[Param::PairBatch]),
+            (SolverKind::Sgd, Sampler::Pairs) => add(Unused::Pairs, &[Param::Block]),
         }
         if fit.optimizer == OptimizerKind::Lbfgs {
-            let of_steps: &[Param] = &[
+            let of_steps = [
                 Param::LearningRate,
                 Param::ScheduleAlpha,
                 Param::ScheduleT0,
                 Param::Clip,
                 Param::Momentum,
             ];
-            found.push((Unused::Lbfgs, of_steps));
+            add(Unused::Lbfgs, &of_steps);
         } else {
             if fit.schedule_alpha == 0.0 {
-                found.push((Unused::Constant, &[Param::ScheduleT0]));
+                add(Unused::Constant, &[Param::ScheduleT0]);
             }
             if fit.optimizer != OptimizerKind::Sgd {
-                found.push((Unused::NotSgd, &[Param::Momentum]));
+                add(Unused::NotSgd, &[Param::Momentum]);
             }
         }
-        let is_given = |param: &Param| given.get(*param) != default.get(*param);
-        let notes = found.into_iter().flat_map(|(why, params)| {
-            let given = params.iter().copied().filter(is_given);
-            given.map(move |param| Note::Unused { param, why })
-        });
-        notes.collect()
+        notes
     }
 }
 
@@ -142,8 +161,13 @@ impl Note {
         match self {
             Note::Unused { param, why } => {
                 let why = match why {
-                    Unused::Likelihood => "the likelihood has no exponent".to_owned(),
-                    Unused::NoMlp => "no encoder is an mlp".to_owned(),
+                    Unused::Score(score) => format!("the {score} score does not read it"),
+                    Unused::Encoders => {
+                        let kinds = EncoderKind::ALL.iter().copied();
+                        let readers = kinds.filter(|kind| kind.settings().contains(param));
+                        let names: Vec<&str> = readers.map(EncoderKind::name).collect();
+                        format!("only the {} encoder reads it", any_of(&names))
+                    }
                     Unused::NoVectors => "no encoder reads data vectors".to_owned(),
                     Unused::NoWalks => format!("{} is 0", name(Param::Walks)),
                     Unused::NoHeldOut => "no pairs are held out".to_owned(),
@@ -163,8 +187,41 @@ impl Note {
                 name(Param::Ridge),
                 dialect.selection()
             ),
+            Note::TooHeavyForProbability { weight, linked } => format!(
+                "the probability score cannot follow weights above 1 on a sparse graph (half of \
+                 the weights are {weight} or more, and {:.2}% of the pairs are linked): to it such \
+                 links look like errors, and the fit may give them all up. Set {}, or take {}",
+                100.0 * linked,
+                dialect.with(Param::Weights.name(), &["binary"]),
+                dialect.with(Param::Score.name(), &["moment"])
+            ),
+            Note::ExpectsTooLittle(share) => format!(
+                "the fit expects only {:.0}% of the total weight: the probability score took most \
+                 links for errors. Set {} or a smaller {}, or take {}",
+                100.0 * share,
+                dialect.with(Param::Weights.name(), &["binary"]),
+                name(Param::Beta),
+                dialect.with(Param::Score.name(), &["moment"])
+            ),
+            Note::Collapsed { used, dim } => format!(
+                "the embeddings {}. Try a smaller {}, or let {} choose",
+                collapsed_in_words(*used, *dim),
+                name(Param::Ridge),
+                dialect.selection()
+            ),
             Note::Stored(text) => text.clone(),
         }
+    }
+}
+
+/// What embeddings do that really use so many of their dimensions.
+pub fn collapsed_in_words(used: f64, dim: usize) -> String {
+    match used < 0.5 {
+        true => format!("are all the same in all of {dim} dimensions: they tell nothing"),
+        false => format!(
+            "lie nearly on a line: of {dim} dimensions they use {used:.1} (effective rank), so that \
+             hardly more than two groups can be told apart"
+        ),
     }
 }
 
@@ -190,7 +247,7 @@ mod tests {
 
     fn fit() -> InUse {
         InUse {
-            encoders: vec![Encoder::Linear],
+            encoders: vec![EncoderKind::Linear],
             solver: SolverKind::Exact,
             optimizer: OptimizerKind::Lbfgs,
             schedule_alpha: 0.0,
@@ -214,13 +271,15 @@ mod tests {
         };
         let notes = unused(params.clone(), &fit());
         assert_eq!(notes.len(), 4, "{notes:?}");
-        assert_eq!(notes[0], "hidden has no effect: no encoder is an mlp");
+        assert_eq!(
+            notes[0],
+            "hidden has no effect: only the mlp encoder reads it"
+        );
         let params = Params {
             encoder: Some(EncoderKind::Mlp),
             ..params
         };
-        let checked = params.clone().check().unwrap();
-        let encoders = vec![Encoder::Table, checked.encoder("", true).unwrap()];
+        let encoders = vec![EncoderKind::Table, EncoderKind::Mlp];
         let fit = InUse { encoders, ..fit() };
         assert!(unused(params, &fit).is_empty());
     }
@@ -232,7 +291,7 @@ mod tests {
             beta,
             ..Params::default()
         };
-        let expected = "beta has no effect: the likelihood has no exponent";
+        let expected = "beta has no effect: the likelihood score does not read it";
         assert_eq!(unused(likely(0.5), &fit()), [expected]);
         // The likelihood by another name.
         assert!(unused(likely(0.0), &fit()).is_empty());
@@ -284,7 +343,7 @@ mod tests {
             ..Params::default()
         };
         let tables = InUse {
-            encoders: vec![Encoder::Table],
+            encoders: vec![EncoderKind::Table],
             ..fit()
         };
         let notes = unused(params, &tables);

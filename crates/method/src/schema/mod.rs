@@ -3,22 +3,23 @@
 //! setting is a row.
 
 mod choices;
-mod value;
+mod encoders;
+pub(crate) mod value;
 
 pub use choices::{
-    Activation, EncoderKind, Normalize, OptimizerKind, OutputActivation, Precision, Sampler,
-    ScoreKind, SolverKind, WeightTransform,
+    Activation, Normalize, OptimizerKind, OutputActivation, Precision, Sampler, SolverKind,
+    WeightTransform,
 };
-pub use value::{Kind, Range, any_of};
+pub use encoders::{Encoder, EncoderKind, LayerSpec, Shift};
+pub use value::{Kind, Range, Value, any_of, choice};
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use choices::choice;
-pub use value::Value;
+use crate::score::ScoreKind;
 
-/// Where a front end lists a setting.
+/// Where a front end lists a setting ([example](crate::params)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Group {
@@ -30,7 +31,7 @@ pub enum Group {
     Apart,
 }
 
-/// What is to be known of a setting.
+/// What is to be known of a setting ([example](crate::params)).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Setting {
@@ -128,19 +129,28 @@ macro_rules! settings {
                 match param { $(Param::$variant => self.$field.show(),)+ }
             }
 
+            /// The settings of a list as they are here, all others at their default.
+            fn only(&self, params: &[Param]) -> Params {
+                let mut only = Params::default();
+                for param in params {
+                    match param { $(Param::$variant => only.$field.clone_from(&self.$field),)+ }
+                }
+                only
+            }
+
             /// The numbers in the value of a setting.
             pub(crate) fn numbers(&self, param: Param) -> Vec<f64> {
                 match param { $(Param::$variant => self.$field.numbers(),)+ }
             }
         }
 
-        typed!(@ {} {} $([$($help)+] $field $type; $applies)+);
+        typed!(@ {} {} {} {} $([$($help)+] $field $type; $applies)+);
     };
 }
 
-/// The settings that apply whatever the others are.
+/// The settings that apply whatever the others are, and those that encoders read.
 macro_rules! typed {
-    (@ {$($fields:tt)*} {$($names:ident)*}) => {
+    (@ {$($fields:tt)*} {$($names:ident)*} {$($of_encoders:tt)*} {$($read:ident)*}) => {
         /// The settings that mean something whatever the score and the encoders are;
         /// those that do not are inside these.
         #[derive(Debug, Clone, PartialEq)]
@@ -152,12 +162,27 @@ macro_rules! typed {
                 Common { $($names: params.$names.clone(),)* }
             }
         }
+
+        /// The settings that encoders read.
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(default)]
+        #[non_exhaustive]
+        pub struct EncoderSettings { $($of_encoders)* }
+
+        impl EncoderSettings {
+            fn of(params: &Params) -> EncoderSettings {
+                EncoderSettings { $($read: params.$read.clone(),)* }
+            }
+        }
     };
-    (@ {$($fields:tt)*} {$($names:ident)*} [$($help:literal)+] $field:ident $type:ty; always $($rest:tt)*) => {
-        typed!(@ {$($fields)* $(#[doc = $help])+ pub $field: $type,} {$($names)* $field} $($rest)*);
+    (@ {$($fields:tt)*} {$($names:ident)*} $encoders:tt $read:tt [$($help:literal)+] $field:ident $type:ty; always $($rest:tt)*) => {
+        typed!(@ {$($fields)* $(#[doc = $help])+ pub $field: $type,} {$($names)* $field} $encoders $read $($rest)*);
     };
-    (@ {$($fields:tt)*} {$($names:ident)*} [$($help:literal)+] $field:ident $type:ty; inside $($rest:tt)*) => {
-        typed!(@ {$($fields)*} {$($names)*} $($rest)*);
+    (@ $fields:tt $names:tt {$($fields_of:tt)*} {$($read:ident)*} [$($help:literal)+] $field:ident $type:ty; encoder $($rest:tt)*) => {
+        typed!(@ $fields $names {$($fields_of)* $(#[doc = $help])+ pub $field: $type,} {$($read)* $field} $($rest)*);
+    };
+    (@ $fields:tt $names:tt $encoders:tt $read:tt [$($help:literal)+] $field:ident $type:ty; inside $($rest:tt)*) => {
+        typed!(@ $fields $names $encoders $read $($rest)*);
     };
 }
 
@@ -167,7 +192,7 @@ const ONE_OR_MORE: Range = Range::AtLeast(1.0);
 
 // Each row: the name as an enum, as a field and in files; type and default; accepted
 // numbers; where it is listed, a word for its value, and what is done where it is left
-// open; and whether it applies always, or inside a score or an encoder.
+// open; and whether it applies always, is read by encoders, or is inside a score.
 settings! {
     /// Dimension of the embedding
     Dim dim "dim": usize = 64; Range::Between(1.0, 65_536.0); Model "K" "" always
@@ -187,16 +212,16 @@ settings! {
     ViewPairs view_pairs "view-pairs": Option<Vec<(String, String)>> = None;
     Range::Any; Model "PAIRS" "those with a link" always
     /// Widths of the hidden layers of an mlp
-    Hidden hidden "hidden": Vec<usize> = vec![3000]; WIDTHS; Model "N[,N..]" "" inside
+    Hidden hidden "hidden": Vec<usize> = vec![3000]; WIDTHS; Model "N[,N..]" "" encoder
     /// Function after a hidden layer of an mlp
-    Activation activation "activation": Activation = Activation::Tanh; Range::Any; Model "FUNCTION" "" inside
+    Activation activation "activation": Activation = Activation::Tanh; Range::Any; Model "FUNCTION" "" encoder
     /// Function after the last layer of an mlp
     OutputActivation output_activation "output-activation": OutputActivation = OutputActivation::None;
-    Range::Any; Model "FUNCTION" "" inside
+    Range::Any; Model "FUNCTION" "" encoder
     /// Batch normalisation before each hidden activation of an mlp
-    BatchNorm batch_norm "batch-norm": bool = false; Range::Any; Model "BOOL" "" inside
+    BatchNorm batch_norm "batch-norm": bool = false; Range::Any; Model "BOOL" "" encoder
     /// Probability that a hidden unit of an mlp is dropped in training
-    Dropout dropout "dropout": f64 = 0.0; Range::Share; Model "P" "" inside
+    Dropout dropout "dropout": f64 = 0.0; Range::Share; Model "P" "" encoder
     /// Probability that an entry of a data vector is dropped in training
     InputDropout input_dropout "input-dropout": f64 = 0.0; Range::Share; Model "P" "" always
     /// Normalisation of each data vector

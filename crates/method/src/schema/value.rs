@@ -1,8 +1,57 @@
-//! The values of settings: how they are written, and which are accepted.
+//! The values of settings: how they are written, and which are accepted; and choices,
+//! which are sets of names.
 
 use std::collections::BTreeMap;
 
-/// What the value of a setting is.
+/// A closed set of names.
+#[macro_export]
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $text)] $variant),+ }
+
+        impl $name {
+            /// Every choice.
+            pub const ALL: &'static [$name] = &[$($name::$variant),+];
+
+            /// The name used in files and on the command line.
+            pub fn name(self) -> &'static str {
+                match self { $($name::$variant => $text),+ }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+            fn from_str(text: &str) -> std::result::Result<Self, String> {
+                match text {
+                    $($text => Ok($name::$variant),)+
+                    _ => Err(format!("expected {}", $crate::schema::any_of(&[$($text),+]))),
+                }
+            }
+        }
+
+        impl $crate::schema::Value for $name {
+            const KIND: $crate::schema::Kind = $crate::schema::Kind::Choice(&[$($text),+]);
+            fn read(text: &str) -> std::result::Result<Self, String> {
+                text.parse()
+            }
+            fn show(&self) -> String {
+                self.name().to_owned()
+            }
+        }
+    };
+}
+
+pub use choice;
+
+/// What the value of a setting is ([example](crate::params)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -22,7 +71,7 @@ pub enum Kind {
     ByView(&'static [&'static str]),
 }
 
-/// The numbers that a setting accepts.
+/// The numbers that a setting accepts ([example](crate::params)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
     /// Any.

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::pieces::{CHUNK, Pieces};
-use super::{Formula, Score, Table, Term};
+use super::probability::{CHUNK, Pieces};
+use super::{Formula, Score, Term};
 use linkproof_numeric::processor::vectorised;
 use linkproof_numeric::real::{Real, range, sum, sum_of_products};
 
@@ -19,22 +19,26 @@ pub struct Kernel<T> {
 enum Form<T> {
     /// `e^{a s}/a`.
     Power(T),
-    /// The table, and in single precision the pieces as far as they reach.
-    Probability(Arc<Table>, Pieces<T>),
+    /// The formula, and in single precision its pieces as far as they reach.
+    Formula(Arc<dyn Formula>, Option<Pieces<T>>),
 }
 
 impl<T: Real> Kernel<T> {
     /// The kernel of a score.
     pub fn new(score: &Score) -> Kernel<T> {
-        let form = match &score.formula {
-            Formula::Moment => Form::Power(T::of(1.0 + score.beta)),
-            Formula::Probability(table) => {
-                Form::Probability(Arc::clone(table), table.pieces().cast())
+        let formula = &score.formula;
+        let form = match formula.is_power() {
+            true => Form::Power(T::of(formula.growth())),
+            // Pieces are as exact as single precision, not as double.
+            false => {
+                let pieces = formula.pieces().filter(|_| T::IS_SINGLE);
+                Form::Formula(Arc::clone(formula), pieces.map(Pieces::cast))
             }
         };
+        let cap = score.caps.as_ref().map_or(f64::INFINITY, |caps| caps.0);
         Kernel {
             form,
-            cap: T::of(score.caps.map_or(f64::INFINITY, |caps| caps.unlinked)),
+            cap: T::of(cap),
         }
     }
 
@@ -55,7 +59,10 @@ impl<T: Real> Kernel<T> {
     pub fn apply_masked(&self, s: &mut [T], gamma: T, masks: Masks<'_, T>) -> (Term, f64) {
         match &self.form {
             Form::Power(a) => power(s, gamma, masks, *a, self.cap),
-            Form::Probability(table, pieces) => look_up(s, gamma, masks, (table, pieces), self.cap),
+            Form::Formula(formula, pieces) => {
+                let forms = (&**formula, pieces.as_ref());
+                look_up(s, gamma, masks, forms, self.cap)
+            }
         }
     }
 }
@@ -69,8 +76,11 @@ pub struct Masks<'a, T> {
     pub watched: Option<&'a [T]>,
 }
 
+/// A formula and its pieces.
+type Forms<'a, T> = (&'a dyn Formula, Option<&'a Pieces<T>>);
+
 vectorised!(fn power<T>(s: &mut [T], gamma: T, masks: Masks<'_, T>, a: T, cap: T) -> (Term, f64) = power_row);
-vectorised!(fn look_up<T>(s: &mut [T], gamma: T, masks: Masks<'_, T>, forms: (&Table, &Pieces<T>), cap: T) -> (Term, f64) = look_up_row);
+vectorised!(fn look_up<T>(s: &mut [T], gamma: T, masks: Masks<'_, T>, forms: Forms<'_, T>, cap: T) -> (Term, f64) = look_up_row);
 
 /// How many pairs are handled together: their values wait for their sum.
 const SEGMENT: usize = 384;
@@ -98,10 +108,7 @@ fn power_row<T: Real, const FMA: bool>(
             multiply_by(s, mask);
         }
         let slope = sum(s).to_f64();
-        let term = Term {
-            value: slope * inverse.to_f64(),
-            slope,
-        };
+        let term = Term::new(slope * inverse.to_f64(), slope);
         return (term, watched.to_f64() * inverse.to_f64());
     }
     let form = Power {
@@ -118,20 +125,17 @@ fn look_up_row<T: Real, const FMA: bool>(
     s: &mut [T],
     gamma: T,
     masks: Masks<'_, T>,
-    (table, pieces): (&Table, &Pieces<T>),
+    (formula, pieces): Forms<'_, T>,
     cap: T,
 ) -> (Term, f64) {
-    // Pieces are as exact as single precision, not as double.
-    let limit = if !T::IS_SINGLE {
-        f64::NEG_INFINITY
-    } else if cap.to_f64() < pieces.top() {
-        f64::INFINITY
-    } else {
-        pieces.top()
+    let limit = match pieces {
+        None => f64::NEG_INFINITY,
+        Some(pieces) if cap.to_f64() < pieces.top() => f64::INFINITY,
+        Some(pieces) => pieces.top(),
     };
-    let form = Probability {
+    let form = Piecewise {
         gamma,
-        table,
+        formula,
         pieces,
         limit: T::of(limit),
         cap,
@@ -168,16 +172,16 @@ impl<T: Real> Pay<T> for Power<T> {
     }
 }
 
-/// The pieces up to a limit, the table above.
-struct Probability<'a, T> {
+/// The pieces up to a limit, the formula above.
+struct Piecewise<'a, T> {
     gamma: T,
-    table: &'a Table,
-    pieces: &'a Pieces<T>,
+    formula: &'a dyn Formula,
+    pieces: Option<&'a Pieces<T>>,
     limit: T,
     cap: T,
 }
 
-impl<T: Real> Pay<T> for Probability<'_, T> {
+impl<T: Real> Pay<T> for Piecewise<'_, T> {
     #[inline(always)]
     fn pay<const FMA: bool>(&self, s: &mut [T], values: &mut [T]) {
         // Nearly always one piece serves all, and none is above the cap.
@@ -189,16 +193,17 @@ impl<T: Real> Pay<T> for Probability<'_, T> {
                 continue;
             }
             let range = self.range(s);
-            if range.1 <= self.limit {
-                self.by_pieces::<FMA>(range, s, values);
-            } else {
-                self.by_table(s, values);
+            match self.pieces {
+                Some(pieces) if range.1 <= self.limit => {
+                    self.by_pieces::<FMA>(pieces, range, s, values);
+                }
+                _ => self.by_formula(s, values),
             }
         }
     }
 }
 
-impl<T: Real> Probability<'_, T> {
+impl<T: Real> Piecewise<'_, T> {
     /// The least and the largest similarity.
     #[inline(always)]
     fn range(&self, s: &[T]) -> (T, T) {
@@ -209,12 +214,22 @@ impl<T: Real> Probability<'_, T> {
     #[inline(always)]
     fn by_one_piece<const FMA: bool>(&self, s: &mut [T], values: &mut [T]) -> bool {
         let range = self.range(s);
-        range.1 <= self.limit.min(self.cap)
-            && self.pieces.serve::<FMA>(range, self.gamma, s, values)
+        match self.pieces {
+            Some(pieces) if range.1 <= self.limit.min(self.cap) => {
+                pieces.serve::<FMA>(range, self.gamma, s, values)
+            }
+            _ => false,
+        }
     }
 
     #[inline(always)]
-    fn by_pieces<const FMA: bool>(&self, range: (T, T), s: &mut [T], values: &mut [T]) {
+    fn by_pieces<const FMA: bool>(
+        &self,
+        pieces: &Pieces<T>,
+        range: (T, T),
+        s: &mut [T],
+        values: &mut [T],
+    ) {
         let mut beyond = [T::ZERO; CHUNK];
         for (s, beyond) in s.iter_mut().zip(&mut beyond) {
             let similarity = *s - self.gamma;
@@ -222,18 +237,21 @@ impl<T: Real> Probability<'_, T> {
             *beyond = (similarity - self.cap).max(T::ZERO);
         }
         let range = (range.0.min(self.cap), range.1.min(self.cap));
-        self.pieces.share::<FMA>(range, s, values);
+        pieces.share::<FMA>(range, s, values);
         for ((slope, value), beyond) in s.iter().zip(values).zip(&beyond) {
             *value = beyond.fma::<FMA>(*slope, *value);
         }
     }
 
-    fn by_table(&self, s: &mut [T], values: &mut [T]) {
-        let cap = self.cap.to_f64();
-        for (s, value) in s.iter_mut().zip(values) {
-            let term = self.table.continued((*s - self.gamma).to_f64(), cap);
-            *value = T::of(term.value);
-            *s = T::of(term.slope);
+    fn by_formula(&self, s: &mut [T], values: &mut [T]) {
+        let (mut slopes, mut wide) = ([0.0; CHUNK], [0.0; CHUNK]);
+        let (slopes, wide) = (&mut slopes[..s.len()], &mut wide[..s.len()]);
+        for (slope, s) in slopes.iter_mut().zip(&*s) {
+            *slope = (*s - self.gamma).to_f64();
+        }
+        self.formula.pay(slopes, wide, self.cap.to_f64());
+        for ((s, value), (slope, wide)) in s.iter_mut().zip(values).zip(slopes.iter().zip(&*wide)) {
+            (*s, *value) = (T::of(*slope), T::of(*wide));
         }
     }
 }
@@ -246,10 +264,7 @@ fn row<T: Real, const FMA: bool>(
     form: &impl Pay<T>,
 ) -> (Term, f64) {
     let mut values = [T::ZERO; SEGMENT];
-    let mut total = Term {
-        value: 0.0,
-        slope: 0.0,
-    };
+    let mut total = Term::ZERO;
     let mut watched = 0.0;
     let mut done = 0;
     for s in s.chunks_mut(SEGMENT) {

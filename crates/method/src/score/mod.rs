@@ -1,4 +1,4 @@
-//! The three scores: every formula of the objective lives here, once.
+//! The scores: every formula of the objective lives here, once.
 //!
 //! A score is a sum over pairs of `l(s; w)` with `s = <y_i, y_j> - gamma`. It
 //! splits into what every pair pays, `l(s; 0)`, and a correction that only
@@ -8,33 +8,143 @@
 //! |---|---|---|
 //! | likelihood | `e^s` | `-w s` |
 //! | moment | `e^{(1+beta)s}/(1+beta)` | `-w (e^{beta s} - 1)/beta` |
-//! | probability | see [`probability`] | `-(p(w)^beta - p(0)^beta)/beta` |
+//! | probability | a sum over all weights | `-(p(w)^beta - p(0)^beta)/beta` |
+//!
+//! A score is a file with a [`Formula`] and a row in the list below.
 //!
 //! Reference: Okuno and Shimodaira, *Robust Graph Embedding with Noisy Link
 //! Weights*, AISTATS 2019, equations 4 to 7.
 
-mod caps;
-mod chebyshev;
 mod kernel;
-mod pieces;
-pub mod probability;
-mod table;
+mod moment;
+mod probability;
 mod tail;
 
 pub use kernel::{Kernel, Masks};
-pub use pieces::Pieces;
-pub use table::Table;
 pub use tail::{log_gamma_above, log_normal_above, log_tail};
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
-use caps::{Caps, LinkCap, caps, continued};
-
-use crate::params::{self, ScoreKind};
+use crate::schema::value::choice;
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
+use probability::{LinkCaps, Pieces};
 
-/// Value and derivative in `s`.
+/// The list of scores: the name, the settings that the score reads, and the function
+/// that makes its formula from their values.
+macro_rules! scores {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal $settings:tt $new:path;)+) => {
+        choice!(
+            /// How a fit judges the difference between links and expected weights.
+            #[non_exhaustive]
+            ScoreKind { $($(#[$doc])* $kind = $name),+ }
+        );
+
+        impl ScoreKind {
+            /// The names of the settings that it reads.
+            pub fn settings(self) -> &'static [&'static str] {
+                match self { $(ScoreKind::$kind => &$settings),+ }
+            }
+
+            /// Whether it has an exponent.
+            pub fn reads_beta(self) -> bool {
+                self.settings().contains(&"beta")
+            }
+
+            fn formula(self, value: impl Fn(&'static str) -> f64) -> Arc<dyn Formula> {
+                match self { $(ScoreKind::$kind => $new($settings.map(value)),)+ }
+            }
+        }
+    };
+}
+
+scores! {
+    /// The moment beta-score (EMBS).
+    Moment = "moment" ["beta"] moment::new;
+    /// The probability beta-score.
+    Probability = "probability" ["beta"] probability::new;
+    /// The Poisson likelihood, the limit of both at beta 0.
+    Likelihood = "likelihood" [] moment::likelihood;
+}
+
+/// What a score is made of. All but the first four has a default that serves any score.
+trait Formula: Debug + Send + Sync {
+    /// What every pair pays: `l(s; 0)` less the constant.
+    fn unlinked(&self, s: f64) -> Term;
+
+    /// What a link pays on top: `l(s; w) - l(s; 0)`.
+    fn correction(&self, s: f64, w: f64) -> Term;
+
+    /// The weight of a link in the estimating equation, by the logarithm of its trust
+    /// `p(w|mu)/p(w|w)` and by its expected weight.
+    fn influence(&self, log_trust: f64, mu: f64) -> f64;
+
+    /// The `a` with which what an unlinked pair pays grows as `e^{as}`, at most.
+    fn growth(&self) -> f64;
+
+    /// A constant in what every pair pays.
+    fn constant(&self) -> f64 {
+        0.0
+    }
+
+    /// Whether what a link pays is proportional to its weight: then a factor of all
+    /// weights is one of the expected weights, and a weight can be too large.
+    fn is_linear(&self) -> bool {
+        true
+    }
+
+    /// Above these similarities solvers continue what an unlinked pair and what a link
+    /// pays; the argument is the largest that the precision of a fit allows.
+    fn caps(&self, largest: f64) -> (f64, LinkCap) {
+        (largest, LinkCap::At(largest))
+    }
+
+    /// Whether what an unlinked pair pays is `e^{as}/a` itself, `a` the growth.
+    fn is_power(&self) -> bool {
+        false
+    }
+
+    /// Polynomials that take the place of [`Formula::unlinked`] in single precision.
+    fn pieces(&self) -> Option<&Pieces<f32>> {
+        None
+    }
+
+    /// Turns similarities into slopes of what unlinked pairs pay, continued above a
+    /// cap, and writes the values beside.
+    fn pay(&self, s: &mut [f64], values: &mut [f64], cap: f64) {
+        for (s, value) in s.iter_mut().zip(values) {
+            let term = continued(*s, cap, |s| self.unlinked(s));
+            (*s, *value) = (term.slope, term.value);
+        }
+    }
+}
+
+/// Above this similarity solvers continue what a link pays in all.
+#[derive(Debug, Clone)]
+enum LinkCap {
+    /// The same for every weight.
+    At(f64),
+    /// By the weight, and never above a number, so that slopes stay finite in the
+    /// precision of the fit whatever the weight.
+    ByWeight(LinkCaps, f64),
+}
+
+impl LinkCap {
+    /// The largest similarity up to which a link of weight `w` is followed.
+    fn of(&self, w: f64) -> f64 {
+        match self {
+            LinkCap::At(cap) => *cap,
+            LinkCap::ByWeight(caps, largest) => caps.of(w).min(*largest),
+        }
+    }
+}
+
+/// Up to this value of the growth times `s` solvers follow a score in single and in
+/// double precision; beyond it they continue it linearly.
+const LARGEST: [f64; 2] = [40.0, 200.0];
+
+/// Value and derivative in `s`, as in the example of [`Score`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Term {
     /// The value.
@@ -43,45 +153,50 @@ pub struct Term {
     pub slope: f64,
 }
 
-/// A score with its exponent.
-#[derive(Debug, Clone)]
-pub struct Score {
-    formula: Formula,
-    beta: f64,
-    caps: Option<Caps>,
-    link_cap: LinkCap,
+impl Term {
+    /// Nothing.
+    pub const ZERO: Term = Term::new(0.0, 0.0);
+
+    /// A value and its derivative.
+    #[inline(always)]
+    pub const fn new(value: f64, slope: f64) -> Term {
+        Term { value, slope }
+    }
+
+    fn plus(self, other: Term) -> Term {
+        Term::new(self.value + other.value, self.slope + other.slope)
+    }
 }
 
+/// A score with its settings.
+///
+/// ```
+/// use linkproof::params::ScoreKind;
+/// use linkproof::score::Score;
+///
+/// // A link of weight 1,000 where 1 is expected pulls hard under the likelihood,
+/// // not at all under the probability score.
+/// let pull = |kind| Score::new(kind, 0.5).pair(0.0, 1000.0).slope.abs();
+/// assert!(pull(ScoreKind::Likelihood) > 900.0 && pull(ScoreKind::Probability) < 1.0);
+/// ```
 #[derive(Debug, Clone)]
-enum Formula {
-    /// Likelihood and moment score; the likelihood is the case beta = 0.
-    Moment,
-    Probability(Arc<Table>),
+pub struct Score {
+    formula: Arc<dyn Formula>,
+    /// Where solvers continue what unlinked pairs and what links pay.
+    caps: Option<(f64, LinkCap)>,
 }
 
 impl Score {
-    /// The score as it is, everywhere.
-    pub fn new(kind: ScoreKind, beta: f64) -> Score {
-        Score::of(params::Score::new(kind, beta))
-    }
-
-    /// The same of a score with its exponent.
-    pub fn of(score: params::Score) -> Score {
-        let beta = score.beta();
-        let formula = match score {
-            params::Score::Probability { .. } => Formula::Probability(Table::shared(beta)),
-            params::Score::Moment { .. } | params::Score::Likelihood => Formula::Moment,
-        };
+    /// The score as it is, everywhere, with its settings by their names.
+    pub fn with(kind: ScoreKind, setting: impl Fn(&'static str) -> f64) -> Score {
         Score {
-            formula,
-            beta,
+            formula: kind.formula(setting),
             caps: None,
-            link_cap: LinkCap::At(f64::INFINITY),
         }
     }
 
     /// The score that solvers follow: linear, with continuous value and slope,
-    /// above a cap on `(1 + beta) s` that keeps it finite in the precision `T`.
+    /// above a cap on `s` that keeps it finite in the precision `T`.
     ///
     /// The probability score stays finite, but it forgets pairs that are
     /// expected to weigh far more than they do: its slope falls again and in the
@@ -95,155 +210,78 @@ impl Score {
     /// precision) the score is constant beyond it. So no pair pays less and less
     /// as its similarity grows, and what it pays is bounded below.
     pub fn capped<T: Real>(mut self) -> Score {
-        let (caps, link_cap) = caps::<T>(&self);
-        (self.caps, self.link_cap) = (Some(caps), link_cap);
+        let largest = LARGEST[usize::from(!T::IS_SINGLE)] / self.formula.growth();
+        self.caps = Some(self.formula.caps(largest));
         self
     }
 
-    /// The exponent beta.
-    pub fn beta(&self) -> f64 {
-        self.beta
-    }
-
-    /// Whether this is the probability score.
-    pub fn is_probability(&self) -> bool {
-        matches!(self.formula, Formula::Probability(_))
+    /// Whether what a link pays is proportional to its weight: then a factor of all
+    /// weights is one of the expected weights, and a weight can be too large.
+    pub fn is_linear(&self) -> bool {
+        self.formula.is_linear()
     }
 
     /// A constant in what every pair pays, left out of [`Score::unlinked`]:
     /// `1/(1+beta)` for the probability score, else 0.
     pub fn constant(&self) -> f64 {
-        match self.formula {
-            Formula::Moment => 0.0,
-            Formula::Probability(_) => 1.0 / (1.0 + self.beta),
-        }
+        self.formula.constant()
+    }
+
+    /// The weight of a link in the estimating equation: `trust^beta` under the
+    /// probability score, `min(1, mu^beta)` under the moment score, 1 under the
+    /// likelihood.
+    pub fn influence(&self, log_trust: f64, mu: f64) -> f64 {
+        self.formula.influence(log_trust, mu)
     }
 
     /// What every pair pays: `l(s; 0)` less [`Score::constant`].
     pub fn unlinked(&self, s: f64) -> Term {
-        match self.caps {
-            Some(caps) => continued(s, caps.unlinked, |s| self.unlinked_formula(s)),
-            None => self.unlinked_formula(s),
+        match &self.caps {
+            Some((cap, _)) => continued(s, *cap, |s| self.formula.unlinked(s)),
+            None => self.formula.unlinked(s),
         }
     }
 
     /// What a link pays on top: `l(s; w) - l(s; 0)`.
     pub fn correction(&self, s: f64, w: f64) -> Term {
-        let Some(caps) = self.caps else {
-            return self.correction_formula(s, w);
+        let Some((_, link_cap)) = self.caps.as_ref().filter(|caps| s > caps.0) else {
+            return self.formula.correction(s, w);
         };
-        if s <= caps.unlinked {
-            return self.correction_formula(s, w);
-        }
-        let whole = continued(s, self.link_cap.of(w), |s| self.whole_formula(s, w));
+        let whole = continued(s, link_cap.of(w), |s| whole(&*self.formula, s, w));
         let all = self.unlinked(s);
-        Term {
-            value: whole.value - all.value,
-            slope: whole.slope - all.slope,
-        }
+        Term::new(whole.value - all.value, whole.slope - all.slope)
     }
 
     /// What a pair with weight `w` pays in all: `l(s; w)`.
     pub fn pair(&self, s: f64, w: f64) -> Term {
-        let all = self.unlinked(s);
-        let link = if w > 0.0 {
-            self.correction(s, w)
-        } else {
-            Term {
-                value: 0.0,
-                slope: 0.0,
-            }
+        let link = match w > 0.0 {
+            true => self.correction(s, w),
+            false => Term::ZERO,
         };
-        Term {
-            value: all.value + link.value + self.constant(),
-            slope: all.slope + link.slope,
-        }
+        let sum = self.unlinked(s).plus(link);
+        Term::new(sum.value + self.constant(), sum.slope)
     }
+}
 
-    /// `l(s; w)` less [`Score::constant`], for a link.
-    fn whole_formula(&self, s: f64, w: f64) -> Term {
-        let (all, link) = (self.unlinked_formula(s), self.correction_formula(s, w));
-        Term {
-            value: all.value + link.value,
-            slope: all.slope + link.slope,
-        }
-    }
+/// `l(s; w)` less the constant, for a link.
+fn whole(formula: &(impl Formula + ?Sized), s: f64, w: f64) -> Term {
+    formula.unlinked(s).plus(formula.correction(s, w))
+}
 
-    fn unlinked_formula(&self, s: f64) -> Term {
-        match &self.formula {
-            Formula::Moment => {
-                let a = 1.0 + self.beta;
-                let slope = math::exp(a * s);
-                Term {
-                    value: slope / a,
-                    slope,
-                }
-            }
-            Formula::Probability(table) => table.evaluate(s),
-        }
+/// `term` up to the cap; beyond, its tangent, or a constant where that would fall: what
+/// a pair pays does not fall without end, and one that was thrown far out comes back.
+fn continued(s: f64, cap: f64, term: impl Fn(f64) -> Term) -> Term {
+    if s <= cap {
+        return term(s);
     }
-
-    fn correction_formula(&self, s: f64, w: f64) -> Term {
-        let beta = self.beta;
-        match self.formula {
-            Formula::Moment if beta == 0.0 => Term {
-                value: -w * s,
-                slope: -w,
-            },
-            Formula::Moment => Term {
-                value: -w * math::exp_m1(beta * s) / beta,
-                slope: -w * math::exp(beta * s),
-            },
-            Formula::Probability(_) => {
-                // log p(w) - log p(0) and log p(0) = -mu
-                let mu = math::exp(s);
-                let (gain, log_p) = match w < LARGE {
-                    true => {
-                        let gain = w * s - log_factorial(w);
-                        (gain, gain - mu)
-                    }
-                    false => {
-                        let log_p = log_poisson_of_large(s, w);
-                        (log_p + mu, log_p)
-                    }
-                };
-                let p_zero = math::exp(-beta * mu);
-                let p_link = math::exp(beta * log_p);
-                let value = if beta * gain < 1.0 {
-                    -p_zero * math::exp_m1(beta * gain) / beta
-                } else {
-                    -(p_link - p_zero) / beta
-                };
-                Term {
-                    value,
-                    slope: -product(p_link, w - mu) - product(p_zero, mu),
-                }
-            }
-        }
-    }
+    let at_cap = term(cap);
+    let slope = at_cap.slope.max(0.0);
+    Term::new(at_cap.value + slope * (s - cap), slope)
 }
 
 /// `log w!`, for real `w`.
-pub fn log_factorial(w: f64) -> f64 {
+fn log_factorial(w: f64) -> f64 {
     math::ln_gamma(w + 1.0)
-}
-
-/// From this weight on `w s - e^s - log w!` would lose the digits that its terms
-/// have in common.
-const LARGE: f64 = 1e6;
-
-/// `log p(w | e^s)` for a large `w`, by Stirling's series:
-/// `-w (e^r - 1 - r) - log(2 pi w)/2 - 1/(12 w)` with `r = s - log w`.
-fn log_poisson_of_large(s: f64, w: f64) -> f64 {
-    let log_w = math::ln(w);
-    let r = s - log_w;
-    let deviance = (math::exp_m1(r) - r).max(0.0);
-    -w * deviance - 0.5 * (math::ln(std::f64::consts::TAU) + log_w) - 1.0 / (12.0 * w)
-}
-
-/// `p x`, which is 0 where `p` underflows, whatever `x`.
-fn product(p: f64, x: f64) -> f64 {
-    if p == 0.0 { 0.0 } else { p * x }
 }
 
 #[cfg(test)]

@@ -1,3 +1,4 @@
+use super::probability::{Pieces, Table, log_poisson_of_large};
 use super::*;
 use crate::support::on_every_path;
 use crate::support::{cases, is_derivative};
@@ -361,7 +362,7 @@ proptest! {
             false => plain.clone().capped::<f64>(),
         };
         let w = log_w.exp();
-        let cap = capped.link_cap.of(w);
+        let cap = capped.caps.as_ref().unwrap().1.of(w);
         // Beyond the cap the slope is one and the same, and not negative.
         let (near, there) = (capped.pair(cap + 1e-6, w), capped.pair(cap + far + 1e-6, w));
         prop_assert!(near.slope >= 0.0 && there.slope >= 0.0, "{near:?} {there:?}");

@@ -3,9 +3,10 @@
 use serde::Serialize;
 
 use super::grid::Candidate;
-use super::{Entry, Search};
+use super::{Criterion, Entry, Search};
 use crate::error::{Dialect, in_words};
 use crate::params::Param;
+use crate::trust::judge::held_out::{SAME_RANKS, gain};
 
 /// A candidate beside the best one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,60 +26,113 @@ pub struct Comparison {
 
 /// Compares candidates fold by fold with the best of those that were fitted as
 /// the final fit is. Folds differ far more than candidates do, so only
-/// differences on the same folds mean something.
-pub fn compare(entries: Vec<Entry>, links_per_pair: f64) -> Vec<Comparison> {
-    let best = entries
-        .iter()
-        .filter(|entry| entry.is_sound() && entry.settled)
-        .min_by(|a, b| order(a).total_cmp(&order(b)));
-    let best = best.map(|entry| entry.folds.clone()).unwrap_or_default();
+/// differences on the same folds mean something; of ranks, those of the same links.
+pub fn compare(entries: Vec<Entry>, links_per_mean: f64) -> Vec<Comparison> {
+    let can_be_chosen: Vec<usize> = can_be_chosen(entries.iter());
+    let best = can_be_chosen
+        .into_iter()
+        .map(|place| &entries[place])
+        .min_by(|a, b| order(a).total_cmp(&order(b)))
+        .cloned();
     entries
         .into_iter()
         .map(|entry| {
-            let differences: Vec<f64> = entry
-                .folds
-                .iter()
-                .filter_map(|(fold, value)| {
-                    let other = best.iter().find(|(other, _)| other == fold)?;
-                    Some((value - other.1) / links_per_pair)
-                })
-                .collect();
-            let n = differences.len() as f64;
-            let mean = differences.iter().sum::<f64>() / n;
-            let squares: f64 = differences.iter().map(|x| (x - mean).powi(2)).sum();
-            let known = entry.is_sound() && n > 0.0;
+            let (behind, standard_error) = match &best {
+                Some(best) if entry.is_sound() => difference(&entry, best, links_per_mean),
+                _ => (None, None),
+            };
             Comparison {
                 mean: entry.mean(),
-                behind: known.then_some(mean),
-                standard_error: (known && n > 1.0).then(|| (squares / (n - 1.0) / n).sqrt()),
+                behind,
+                standard_error,
                 entry,
             }
         })
         .collect()
 }
 
+/// How far an entry is behind another on the folds of both, and the standard error
+/// of that.
+fn difference(entry: &Entry, best: &Entry, links_per_mean: f64) -> (Option<f64>, Option<f64>) {
+    let place = |fold: usize| best.folds.iter().position(|(other, _)| *other == fold);
+    let both = entry.folds.iter().enumerate();
+    let both = both.filter_map(|(own, (fold, _))| Some((own, place(*fold)?)));
+    let both: Vec<(usize, usize)> = both.collect();
+    if both.is_empty() {
+        return (None, None);
+    }
+    let ranks = |entry: &Entry, side: fn(&(usize, usize)) -> usize| -> Vec<f64> {
+        let folds = both.iter().map(|places| &entry.ranks[side(places)]);
+        folds.flatten().copied().collect()
+    };
+    let (own, of_best) = (ranks(entry, |both| both.0), ranks(best, |both| both.1));
+    if !own.is_empty() {
+        let (behind, error) = gain(&own, &of_best);
+        return (Some(behind), Some(error));
+    }
+    let differences = both.iter().map(|&(own, other)| {
+        let difference = entry.folds[own].1 - best.folds[other].1;
+        difference / links_per_mean
+    });
+    let differences: Vec<f64> = differences.collect();
+    let n = differences.len() as f64;
+    let mean = differences.iter().sum::<f64>() / n;
+    let squares: f64 = differences.iter().map(|x| (x - mean).powi(2)).sum();
+    let error = (n > 1.0).then(|| (squares / (n - 1.0) / n).sqrt());
+    (Some(mean), error)
+}
+
+/// The places of the entries that were fitted as the final fit is. A collapsed one is
+/// not chosen unless all have collapsed.
+fn can_be_chosen<'e>(entries: impl Iterator<Item = &'e Entry>) -> Vec<usize> {
+    let settled = entries.enumerate();
+    let settled = settled.filter(|(_, entry)| entry.is_sound() && entry.settled);
+    let (collapsed, others): (Vec<_>, Vec<_>) =
+        settled.partition(|(_, entry)| entry.has_collapsed());
+    let found = if others.is_empty() { collapsed } else { others };
+    found.into_iter().map(|(place, _)| place).collect()
+}
+
 fn order(entry: &Entry) -> f64 {
     entry.mean().unwrap_or(f64::INFINITY)
 }
 
+/// How far behind the best a candidate may be that is as good.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Band {
+    /// So far in any case.
+    pub least: f64,
+    /// Or a standard error, if that is more.
+    pub one_standard_error: bool,
+}
+
+impl Band {
+    /// That of a search.
+    pub fn of(search: &Search) -> Band {
+        let by_ranks = search.criterion == Criterion::Rank;
+        Band {
+            least: if by_ranks { SAME_RANKS } else { 0.0 },
+            one_standard_error: by_ranks || search.one_standard_error,
+        }
+    }
+
+    fn holds(self, one: &Comparison) -> bool {
+        let error = one.standard_error.filter(|_| self.one_standard_error);
+        let band = error.unwrap_or(0.0).max(self.least);
+        one.behind.is_some_and(|behind| behind <= band)
+    }
+}
+
 /// Of the candidates fitted as the final fit is the one with the lowest mean over
-/// all folds; among equals, and within
-/// one standard error where that is asked for, the simplest.
-pub fn choose(compared: &[Comparison], one_standard_error: bool) -> Option<Candidate> {
-    let sound = |one: &&Comparison| one.entry.is_sound() && one.entry.settled;
-    compared
+/// all folds, or of those that are as good the simplest; and how many are.
+pub fn choose(compared: &[Comparison], band: Band) -> Option<(Candidate, usize)> {
+    let places = can_be_chosen(compared.iter().map(|one| &one.entry));
+    let good = places.iter().map(|&place| &compared[place]);
+    let good: Vec<&Comparison> = good.filter(|one| band.holds(one)).collect();
+    let simplest = good
         .iter()
-        .filter(sound)
-        .filter_map(|one| {
-            let band = match one.standard_error {
-                Some(error) if one_standard_error => error,
-                _ => 0.0,
-            };
-            Some((one, one.behind?, band))
-        })
-        .filter(|(_, behind, band)| behind <= band)
-        .min_by(|(a, ..), (b, ..)| simpler(&a.entry.candidate, &b.entry.candidate))
-        .map(|(one, ..)| one.entry.candidate)
+        .min_by(|a, b| simpler(&a.entry.candidate, &b.entry.candidate))?;
+    Some((simplest.entry.candidate, good.len()))
 }
 
 /// The larger ridge first, then the smaller exponent, then fewer dimensions
@@ -136,8 +190,8 @@ impl Warning {
                 )
             }
             Warning::Collapsed => format!(
-                "the chosen fit tells no pair from another (its embeddings are as good as zero): \
-                 no candidate beats that on held-out pairs. Try {}, another {}, or data vectors",
+                "the chosen fit tells no pair from another (its embeddings, or the weights that it \
+                 expects, are as good as zero), and so do all candidates. Try {}, another {}, or data vectors",
                 dialect.with("weights", &["log1p", "binary"]),
                 dialect.name("criterion")
             ),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::error::{Error, Result};
-use crate::params::{CheckedParams, Params, ScoreKind};
+use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
 
 /// What a search tries: every combination of these.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +52,8 @@ pub struct Candidate {
     /// The largest number of steps, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<usize>,
+    /// How weights count; the same for all candidates.
+    pub weights: WeightTransform,
 }
 
 impl Candidate {
@@ -64,6 +66,7 @@ impl Candidate {
             dim: self.dim,
             walks: self.walks,
             steps: self.steps.or(base.steps),
+            weights: self.weights,
             ..base.clone()
         }
     }
@@ -116,6 +119,7 @@ pub fn candidates(grid: &Grid, base: &Params) -> Result<Vec<(Candidate, CheckedP
                             dim,
                             walks,
                             steps,
+                            weights: base.weights,
                         };
                         if found.iter().all(|(other, _)| *other != candidate) {
                             let params = candidate.params(base).check()?;
@@ -135,7 +139,7 @@ fn columns(grid: &Grid) -> Result<Vec<(ScoreKind, f64)>> {
     betas.sort_by(f64::total_cmp);
     let mut columns: Vec<(ScoreKind, f64)> = Vec::new();
     for &score in &grid.scores {
-        if score == ScoreKind::Likelihood {
+        if !score.reads_beta() {
             columns.push((score, 0.0));
         } else if betas.is_empty() {
             let accepted = format!("a list of at least one value for the {score} score");
@@ -147,11 +151,7 @@ fn columns(grid: &Grid) -> Result<Vec<(ScoreKind, f64)>> {
             }));
         }
     }
-    let place = |score: ScoreKind| match score {
-        ScoreKind::Likelihood => 0,
-        ScoreKind::Moment => 1,
-        ScoreKind::Probability => 2,
-    };
+    let place = |score: ScoreKind| (score.reads_beta(), score);
     columns.sort_by(|a, b| place(a.0).cmp(&place(b.0)).then(a.1.total_cmp(&b.1)));
     columns.dedup();
     Ok(columns)

@@ -1,17 +1,27 @@
 //! Choosing score, exponent, ridge and more without labels: cross-validation
 //! over folds of the pairs, by one fixed criterion.
 //!
+//! By default that is how well embeddings tell held-out links from pairs without a
+//! link (the mean rank of links, [`crate::trust::judge::held_out`]). It is free of the
+//! unit of weights, and false links cost every candidate the same. Fits are to the
+//! pattern of links then, and so should the final one be ([`Candidate::weights`]): a
+//! ridge or a score that suits weights in one unit does not in another.
+//!
 //! The fits that decide follow the rules of a fit to all data: the same start,
 //! the same tolerance, and where that would hold pairs out to decide when to
 //! stop, so do they, from the pairs outside the fold. They do not look at the
 //! fold that judges them.
 
 mod choose;
+mod criterion;
 mod grid;
 mod race;
 
 pub use choose::{Comparison, Warning, compare};
+pub use criterion::Criterion;
 pub use grid::{Candidate, Grid, candidates};
+
+use choose::Band;
 
 use std::time::Instant;
 
@@ -21,8 +31,9 @@ use crate::data::dataset::Dataset;
 use crate::engine::runtime::Runtime;
 use crate::error::{Error, Result};
 use crate::model::check_weights;
-use crate::model::folds::{Criterion, Folds, HoldOut};
-use crate::params::Params;
+use crate::model::folds::{Folds, HoldOut};
+use crate::params::{Params, WeightTransform};
+use crate::trust::judge::held_out::HeldOut;
 
 /// How a search is run.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,8 +50,12 @@ pub struct Search {
     /// candidate is fitted on every fold.
     pub halving: bool,
     /// Of the candidates within one standard error of the best the simplest is
-    /// chosen: the largest ridge, then the smallest exponent.
+    /// chosen: the largest ridge, then the smallest exponent. (By ranks it always
+    /// is.)
     pub one_standard_error: bool,
+    /// How weights count in all candidates; none: as the parameters say, except that
+    /// ranks compare fits to the pattern of links unless those ask for a transform.
+    pub weights: Option<WeightTransform>,
 }
 
 impl Search {
@@ -53,6 +68,25 @@ impl Search {
             criterion: Criterion::default(),
             halving: true,
             one_standard_error: false,
+            weights: None,
+        }
+    }
+
+    /// The parameters that all candidates share.
+    fn base(&self, params: &Params, data: &Dataset) -> Params {
+        let says_nothing = || data.graph().weights().iter().all(|&weight| weight == 1.0);
+        let weights = match (self.weights, self.criterion) {
+            (Some(weights), _) => weights,
+            (None, Criterion::Rank)
+                if params.weights == WeightTransform::AsIs && !says_nothing() =>
+            {
+                WeightTransform::Binary
+            }
+            _ => params.weights,
+        };
+        Params {
+            weights,
+            ..params.clone()
         }
     }
 }
@@ -62,6 +96,7 @@ impl Search {
 pub(crate) enum Outcome {
     Fitted {
         criterion: f64,
+        ranks: Vec<f64>,
         steps: usize,
         moved: bool,
         collapsed: bool,
@@ -76,8 +111,12 @@ pub struct Entry {
     #[serde(flatten)]
     pub candidate: Candidate,
     /// The mean of the criterion over the pairs of each fold that it was
-    /// fitted for, with the fold; smaller is better.
+    /// fitted for, with the fold; smaller is better. (Of ranks: over its links, the
+    /// share of pairs without a link that are closer.)
     pub folds: Vec<(usize, f64)>,
+    /// The ranks of each of those folds' links, where ranks are compared.
+    #[serde(skip)]
+    ranks: Vec<Vec<f64>>,
     /// The steps of its fits.
     pub steps: usize,
     /// The round after which it was dropped; unset: it went through all.
@@ -89,7 +128,8 @@ pub struct Entry {
     /// The folds on which it came no further than the next larger ridge.
     #[serde(skip)]
     idle: usize,
-    /// The folds on which its embeddings came out as good as zero.
+    /// The folds on which its embeddings, or the weights that it expects, came out as
+    /// good as zero.
     pub collapsed: usize,
     /// Whether its fits are made as the final fit is, so that it can be chosen.
     pub settled: bool,
@@ -100,6 +140,7 @@ impl Entry {
         Entry {
             candidate,
             folds: Vec::new(),
+            ranks: Vec::new(),
             steps: 0,
             out_after: None,
             failure: None,
@@ -113,12 +154,14 @@ impl Entry {
         match outcome {
             Outcome::Fitted {
                 criterion,
+                ranks,
                 steps,
                 moved,
                 collapsed,
             } => {
                 self.collapsed += usize::from(collapsed);
                 self.folds.push((fold, criterion));
+                self.ranks.push(ranks);
                 self.steps += steps;
                 self.idle += usize::from(!moved);
             }
@@ -136,9 +179,9 @@ impl Entry {
         self.idle < self.folds.len()
     }
 
-    /// Whether it tells no pair from another on any fold.
+    /// Whether it tells no pair from another on half of the folds or more.
     pub fn has_collapsed(&self) -> bool {
-        !self.folds.is_empty() && self.collapsed == self.folds.len()
+        !self.folds.is_empty() && 2 * self.collapsed >= self.folds.len()
     }
 
     /// The mean of the criterion over the folds so far.
@@ -157,6 +200,11 @@ pub struct Selection {
     pub candidates: Vec<Comparison>,
     /// The criterion.
     pub criterion: String,
+    /// What was compared, in plain words.
+    pub compared: String,
+    /// The candidates, the chosen one among them, between which the criterion cannot
+    /// decide: the simplest of them was chosen.
+    pub tied: usize,
     /// The number of folds.
     pub folds: usize,
     /// What they are folds of.
@@ -226,24 +274,34 @@ fn search_all(
     runtime: Runtime<'_>,
 ) -> Result<Selection> {
     let clock = Instant::now();
+    let base = &search.base(base, data);
     let candidates = candidates(&search.grid, base)?;
     let folds = Folds::new(base.seed, search.folds)?.of(search.hold_out);
     if let Some((_, params)) = candidates.first() {
         folds.check(data, params)?;
     }
+    let held_out = match (search.criterion, candidates.first()) {
+        (Criterion::Rank, Some((_, params))) => Some(HeldOut::new(data, folds, params)?),
+        _ => None,
+    };
     let race = race::Race {
         data,
         candidates: &candidates,
         folds,
+        held_out,
         search,
         runtime,
     };
     let (entries, coarse_fits) = race.run()?;
     let settled = entries.iter().filter(|entry| entry.settled);
     let fits = coarse_fits + settled.map(|entry| entry.folds.len()).sum::<usize>();
-    let links_per_pair = data.graph().n_links() as f64 / n_pairs(data);
-    let compared = compare(entries, links_per_pair);
-    let Some(chosen) = choose::choose(&compared, search.one_standard_error) else {
+    // Scores are means over all pairs, ranks over links.
+    let links_per_mean = match search.criterion {
+        Criterion::Rank => 1.0,
+        Criterion::Score { .. } => data.graph().n_links() as f64 / n_pairs(data),
+    };
+    let compared = compare(entries, links_per_mean);
+    let Some((chosen, tied)) = choose::choose(&compared, Band::of(search)) else {
         return Err(all_failed(&compared));
     };
     let warnings = choose::warnings(&compared, &chosen, search);
@@ -251,6 +309,8 @@ fn search_all(
         chosen,
         candidates: compared,
         criterion: search.criterion.to_string(),
+        compared: search.criterion.in_words(),
+        tied,
         folds: search.folds,
         hold_out: search.hold_out,
         fits,
@@ -276,5 +336,7 @@ fn all_failed(compared: &[Comparison]) -> Error {
     }
 }
 
+#[cfg(test)]
+mod rank_tests;
 #[cfg(test)]
 mod tests;

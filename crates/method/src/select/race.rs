@@ -20,7 +20,7 @@ use crate::engine::runtime::Runtime;
 use crate::error::{Error, Result};
 use crate::model::folds::{Care, FoldFit, Folds, fit_fold};
 use crate::params::CheckedParams;
-use crate::score::Score;
+use crate::trust::judge::held_out::HeldOut;
 
 /// One in so many candidates goes on to the next round.
 const KEPT: usize = 3;
@@ -34,6 +34,8 @@ pub(super) struct Race<'r> {
     pub data: &'r Dataset,
     pub candidates: &'r [(Candidate, CheckedParams)],
     pub folds: Folds,
+    /// What ranks are taken among, where these are compared.
+    pub held_out: Option<HeldOut>,
     pub search: &'r Search,
     pub runtime: Runtime<'r>,
 }
@@ -105,8 +107,9 @@ impl Race<'_> {
     fn beside_the_best(&self, standing: &Standing) -> Vec<usize> {
         let settled = |place: &usize| standing.entries[*place].settled;
         let mean = |place: &usize| standing.entries[*place].mean().unwrap_or(f64::INFINITY);
+        let stands = |place: &usize| !standing.entries[*place].has_collapsed();
         let best = (0..self.candidates.len())
-            .filter(settled)
+            .filter(|place| settled(place) && stands(place))
             .min_by(|a, b| mean(a).total_cmp(&mean(b)));
         let Some(best) = best else {
             return Vec::new();
@@ -188,7 +191,7 @@ impl Race<'_> {
         coarse: bool,
         after: &dyn Fn(),
     ) -> Result<Vec<Outcome>> {
-        let criterion: Score = self.search.criterion.formula();
+        let criterion = self.search.criterion.formula();
         let first = &self.candidates[chain[0]].1;
         let split = self.folds.split_of_fit(fold, first, self.data);
         let prepared = Prepared::new(self.data, first, Some(split), None)?;
@@ -204,7 +207,7 @@ impl Race<'_> {
                 true => Care::Coarse(warm.as_deref()),
                 false => Care::AsAFit,
             };
-            let fitted = fit_fold(params, &prepared, care, &criterion, self.runtime);
+            let fitted = fit_fold(params, &prepared, care, criterion.as_ref(), self.runtime);
             after();
             previous = None;
             outcomes.push(match fitted {
@@ -212,7 +215,9 @@ impl Race<'_> {
                     if is_head {
                         head = Some(fit.theta.clone());
                     }
-                    let outcome = Outcome::of(&fit);
+                    let held_out = self.held_out.as_ref();
+                    let ranks = held_out.map(|it| it.ranks(fold, &fit.y, params.dim));
+                    let outcome = Outcome::of(&fit, ranks.unwrap_or_default());
                     previous = Some((*candidate, fit.theta));
                     outcome
                 }
@@ -227,9 +232,11 @@ impl Race<'_> {
 }
 
 impl Outcome {
-    fn of(fit: &FoldFit) -> Outcome {
+    fn of(fit: &FoldFit, ranks: Vec<f64>) -> Outcome {
+        let mean_rank = ranks.iter().sum::<f64>() / ranks.len().max(1) as f64;
         Outcome::Fitted {
-            criterion: fit.criterion,
+            criterion: fit.criterion.unwrap_or(mean_rank),
+            ranks,
             steps: fit.steps,
             moved: fit.moved,
             collapsed: fit.collapsed,
@@ -245,15 +252,17 @@ impl Standing {
 
     /// Keeps the candidates with the lowest mean so far. One whose coarse fit
     /// never moved from that of the next larger ridge says nothing of its own,
-    /// and comes after all that do.
+    /// and comes after all that do; after these come those that have collapsed.
     fn keep_best(&mut self, count: usize, round: usize) {
         let entries = &self.entries;
         let mut ranked = self.alive.clone();
         ranked.sort_by(|&a, &b| {
             let mean = |place: usize| entries[place].mean().unwrap_or(f64::INFINITY);
             let idle = |place: usize| !entries[place].moved();
+            let flat = |place: usize| entries[place].has_collapsed();
             let by_mean = mean(a).total_cmp(&mean(b));
-            idle(a).cmp(&idle(b)).then(by_mean).then(a.cmp(&b))
+            let by_kind = flat(a).cmp(&flat(b)).then(idle(a).cmp(&idle(b)));
+            by_kind.then(by_mean).then(a.cmp(&b))
         });
         // Of those that tell no pair from another, one is enough.
         let mut flat = 0;

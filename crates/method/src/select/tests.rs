@@ -31,6 +31,7 @@ fn corrupted_weights_choose_the_score_that_withstands_them() {
     ];
     let search = Search {
         grid: grid(&all, &[0.5], &[1.0, 10.0, 100.0]),
+        criterion: Criterion::PROBABILITY,
         ..Search::around(&base())
     };
     let found = select(&base(), &made.data, &search, Runtime::default()).unwrap();
@@ -65,6 +66,7 @@ fn a_race_finds_as_good_a_candidate_as_every_fit_on_every_fold() {
     let made = synthetic(2, Noise::false_links(0.02)).unwrap();
     let mut search = Search {
         grid: grid(&[ScoreKind::Moment], &[0.0, 0.5], &[0.1, 3.0, 30.0, 300.0]),
+        criterion: Criterion::PROBABILITY,
         ..Search::around(&base())
     };
     let raced = select(&base(), &made.data, &search, Runtime::default()).unwrap();
@@ -160,11 +162,12 @@ fn a_candidate_is_judged_by_the_fit_that_the_user_would_get() {
     };
     let search = Search {
         grid: grid(&[ScoreKind::Likelihood], &[], &[0.1, 0.3, 1.0, 10.0]),
+        criterion: Criterion::PROBABILITY,
         ..Search::around(&base)
     };
     let found = select(&base, &made.data, &search, Runtime::default()).unwrap();
     let folds = Folds::new(base.seed, search.folds).unwrap();
-    let formula = search.criterion.formula();
+    let formula = search.criterion.formula().unwrap();
     let settled = found.candidates.iter().filter(|one| one.entry.settled);
     let mut compared = 0;
     for Comparison { entry, .. } in settled {

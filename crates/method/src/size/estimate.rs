@@ -22,9 +22,6 @@ pub(super) const BETA: f64 = 0.3;
 const SECOND_BETA: f64 = 0.1;
 /// A size of which fewer than this many were to be expected does not count there.
 const FEWEST_EXPECTED: f64 = 0.1;
-/// A law of positive or signed numbers that expects less than this share of them is
-/// none.
-const MOST_EXPECTED: f64 = 0.75;
 
 /// Links of one size, or one link.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -162,21 +159,13 @@ impl Problem<'_> {
     /// The numbers of both rounds, and the problem of the second.
     pub(super) fn solve(mut self) -> (Theta, Self) {
         let first = self.minimise(self.start);
-        let weigh = |cells: &[&Cell]| cells.iter().map(|cell| cell.weight).sum::<f64>();
-        let all = weigh(&self.cells);
+        let all: f64 = self.cells.iter().map(|cell| cell.weight).sum();
         let (family, groups) = (self.family, self.groups);
-        let expected = |cell: &&Cell| {
+        self.cells.retain(|cell| {
             let eta = first[0] + first[2] * groups[cell.group];
             let (below, upto) = rank_of(family, cell.x, eta, first[1]);
             2.0 * all * upto.min(1.0 - below) > FEWEST_EXPECTED
-        };
-        let kept: Vec<&Cell> = self.cells.iter().copied().filter(expected).collect();
-        if !family.is_counts() && weigh(&kept) < MOST_EXPECTED * all {
-            // Many links of one size hide all others: the shape is that of the middle.
-            self.shapes = (self.start[1], self.start[1]);
-            return (self.minimise([first[0], self.start[1], first[2]]), self);
-        }
-        self.cells = kept;
+        });
         self.beta = SECOND_BETA;
         (self.minimise(first), self)
     }

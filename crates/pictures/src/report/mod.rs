@@ -6,22 +6,19 @@
 
 mod arrays;
 mod expected;
+mod links;
 mod words;
 
 use serde_json::{Map, Value, json};
 
 use crate::layout::Layout;
-use arrays::{array, escaped, inside_a_page, reals};
+use arrays::{array, escaped, inside_a_page};
 use expected::{degrees, weights};
 use linkproof_method::data::graph::Graph;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::measure::KMeans;
 pub use linkproof_method::model::Classes;
 use linkproof_method::model::Fitted;
-use linkproof_method::trust::audit::{
-    Discovery, Thresholds, Verdict, as_fitted, discover, judged_data, pairs_to_compare, sizes,
-    taking_part,
-};
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -40,11 +37,9 @@ const SCRIPTS: &str = scripts!(
     "report-data" "elements" "colours" "link-filter" "viewport" "node-grid" "shaders"
     "picture-layer" "webgl-renderer" "canvas-renderer" "overlay" "scatter" "gestures"
     "node-card" "search" "map-controls" "chart-axes" "fit-charts" "histograms" "link-table"
-    "provenance" "theme" "printing" "main"
+    "verdict" "provenance" "theme" "printing" "main"
 );
 
-/// So many links are drawn at most: the least trusted, and some of the others.
-const MOST_LINKS: usize = 500_000;
 /// A longer history is thinned out.
 const MOST_STEPS: usize = 2_000;
 /// More nodes are clustered from fewer starts.
@@ -93,11 +88,14 @@ impl Page<'_> {
 
     /// Everything that the page draws.
     fn data(&self) -> Result<Value> {
-        let (links, verdicts, discovery) = self.judge()?;
+        let judged = self.judge()?;
         self.check_on()?;
         let nodes = self.nodes()?;
         self.check_on()?;
-        let (degrees, weights) = (degrees(self.model, &links), weights(self.model, &links));
+        let (degrees, weights) = (
+            degrees(self.model, &judged.graph),
+            weights(self.model, &judged.graph),
+        );
         self.check_on()?;
         Ok(json!({
             "version": 1,
@@ -105,12 +103,13 @@ impl Page<'_> {
             "made": format!("linkproof {}", env!("CARGO_PKG_VERSION")),
             "nodes": nodes,
             "layout": self.layout_in_words(),
-            "links": self.drawn(&verdicts, &discovery)?,
+            "links": judged.drawn(),
             "history": self.history(),
             "selection": self.selection(),
             "degrees": degrees,
             "weights": weights,
-            "facts": self.facts(&discovery),
+            "facts": self.facts(judged.random_share),
+            "verdict": self.verdict(),
             "notes": self.notes(),
             "command": self.record.get("command").filter(|command| command.is_array()),
             "command_line": self.command_line,
@@ -124,18 +123,6 @@ impl Page<'_> {
             true => Ok(()),
             false => Err(Error::Interrupted { step: 0 }),
         }
-    }
-
-    /// The links of which the fit tells something, and how the model judges them,
-    /// least trusted first.
-    fn judge(&self) -> Result<(Graph, Vec<Verdict>, Discovery)> {
-        let data = judged_data(self.model, self.links.clone(), Vec::new())?;
-        let (data, _) = taking_part(self.model, data)?;
-        let random = pairs_to_compare(self.model, &data);
-        let judged = as_fitted(self.model, &data, &random)?;
-        let law = sizes(self.model, &judged.verdicts, |_| 1.0);
-        let discovery = discover(&judged.verdicts, law.as_ref(), &judged.random);
-        Ok((data.user_graph()?, judged.verdicts, discovery))
     }
 
     fn nodes(&self) -> Result<Value> {
@@ -189,35 +176,6 @@ impl Page<'_> {
         Ok((k, found.labels))
     }
 
-    /// The links that are drawn.
-    fn drawn(&self, verdicts: &[Verdict], discovery: &Discovery) -> Result<Value> {
-        let n = verdicts.len();
-        let thresholds = Thresholds::new(None, None)?;
-        let call = |place: usize| thresholds.call(&verdicts[place], discovery.rates[place]);
-        let suspects: Vec<bool> = (0..n).map(call).collect();
-        let places = shown(&suspects, MOST_LINKS);
-        let each = || places.iter().map(|&place| &verdicts[place]);
-        let rate = |place: &usize| discovery.rates[*place];
-        let suspect = |place: &usize| u8::from(suspects[*place]);
-        let numbers = |number: fn(&Verdict) -> f64| {
-            let finite = |verdict| number(verdict).clamp(0.0, f64::MAX);
-            reals(&each().map(finite).collect::<Vec<f64>>())
-        };
-        let single = |value: f64| value.clamp(0.0, f64::from(f32::MAX)) as f32;
-        Ok(json!({
-            "n": n,
-            "shown": places.len(),
-            "suspects": suspects.iter().filter(|suspect| **suspect).count(),
-            "src": array(each().map(|verdict| verdict.src)),
-            "dst": array(each().map(|verdict| verdict.dst)),
-            "weight": numbers(|verdict| verdict.weight),
-            "mu": numbers(|verdict| verdict.mu),
-            "trust": array(each().map(|verdict| single(verdict.trust))),
-            "chance": array(places.iter().map(|place| single(rate(place)))),
-            "suspect": array(places.iter().map(suspect)),
-        }))
-    }
-
     fn history(&self) -> Value {
         let report = self.model.report();
         let step = report.history.len().div_ceil(MOST_STEPS).max(1);
@@ -240,23 +198,6 @@ impl Page<'_> {
             "stop_reason": report.stop_reason,
         })
     }
-}
-
-/// Places of links to show, at most so many: a tenth of them the least trusted,
-/// then the suspects, then others at equal distances.
-fn shown(suspects: &[bool], most: usize) -> Vec<usize> {
-    let n = suspects.len();
-    if n <= most {
-        return (0..n).collect();
-    }
-    let first = most / 10;
-    let called = (first..n).filter(|&place| suspects[place]);
-    let mut places: Vec<usize> = (0..first).chain(called).take(most - most / 10).collect();
-    let others: Vec<usize> = (first..n).filter(|&place| !suspects[place]).collect();
-    let room = (most - places.len()).min(others.len());
-    places.extend((0..room).map(|place| others[place * others.len() / room]));
-    places.sort_unstable();
-    places
 }
 
 fn percent(share: f64) -> String {
@@ -285,20 +226,6 @@ fn fill(text: &str, parts: &[(&str, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn few_links_are_all_shown_and_of_many_every_suspect() {
-        assert_eq!(shown(&[false, true, false], 3), [0, 1, 2]);
-        let suspects: Vec<bool> = (0..1000).map(|place| place % 10 == 7).collect();
-        let places = shown(&suspects, 200);
-        assert_eq!(places.len(), 200);
-        assert!(places.is_sorted_by(|a, b| a < b));
-        assert!((0..20).all(|place| places.contains(&place)));
-        assert_eq!(places.iter().filter(|&&place| suspects[place]).count(), 100);
-        // Too many suspects leave room for others.
-        let places = shown(&vec![true; 1000], 200);
-        assert!(places.len() <= 200);
-    }
 
     #[test]
     fn marks_in_what_is_put_in_stay() {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Page, expected, percent};
 use linkproof_method::params::{ScoreKind, WeightTransform};
-use linkproof_method::trust::audit::Discovery;
+use linkproof_method::trust::robust::dimensions_sentence;
 
 impl Page<'_> {
     /// What a reader should know.
@@ -35,6 +35,21 @@ impl Page<'_> {
         notes
     }
 
+    /// What was found about links and embeddings, in sentences, and what became of
+    /// links that are known to be false.
+    pub(super) fn verdict(&self) -> Value {
+        let robust = self.record.get("robust");
+        let of_robust = |name: &str| robust.and_then(|found| found.get(name)).cloned();
+        let model = self.model;
+        let said = of_robust("verdict").unwrap_or_else(|| {
+            let used = dimensions_sentence(model.effective_rank(), model.dim());
+            let links = "The fit took all links as they are: nobody judged which of them are false. \
+                         A robust fit does.";
+            json!([{ "about": "judged", "says": links }, { "about": "dimensions", "says": used }])
+        });
+        json!({ "said": said, "implanted": of_robust("implanted").unwrap_or_default() })
+    }
+
     /// The candidates of a search, where one was run before the fit.
     pub(super) fn selection(&self) -> Option<Value> {
         let found = self.record.get("selection")?;
@@ -60,7 +75,9 @@ impl Page<'_> {
         }
         let row = |one: &Value| {
             let of = |name: &str| one.get(name).cloned().unwrap_or_default();
-            json!({ "score": of("score"), "beta": of("beta"), "ridge": of("ridge"),
+            let score: Option<ScoreKind> = serde_json::from_value(of("score")).ok();
+            let beta = score.is_none_or(ScoreKind::reads_beta).then(|| of("beta"));
+            json!({ "score": of("score"), "beta": beta, "ridge": of("ridge"),
                     "behind": of("behind"), "standard_error": of("standard_error"),
                     "chosen": same(one, chosen, &axes) })
         };
@@ -84,7 +101,7 @@ impl Page<'_> {
         params
     }
 
-    pub(super) fn facts(&self, discovery: &Discovery) -> Vec<(String, String)> {
+    pub(super) fn facts(&self, random_share: f64) -> Vec<(String, String)> {
         let (model, report) = (self.model, self.model.report());
         let counts = report.counts;
         let mut facts = vec![
@@ -97,14 +114,10 @@ impl Page<'_> {
             ("value", format!("{:.6}", report.value)),
             ("steps", separated(report.steps)),
             ("seconds", format!("{:.1}", report.seconds)),
-            (
-                "links that look like random pairs",
-                percent(discovery.random_share),
-            ),
+            ("links that look like random pairs", percent(random_share)),
         ];
-        if model.params().score != ScoreKind::Likelihood {
-            facts.insert(4, ("beta", model.params().beta.to_string()));
-        }
+        let of_score = model.params().of_score();
+        facts.splice(4..4, of_score.map(|(param, value)| (param.name(), value)));
         if let Some((start, best)) = report.held_out {
             facts.push((
                 "held-out score, a pair",

@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
+use linkproof::inspect::in_percent;
 use linkproof::io::{self, Field};
 use linkproof::trust::audit::Missing;
-use linkproof::trust::robust::{Audit, Beliefs, Limits};
+use linkproof::trust::robust::{Audit, Beliefs, Limits, Trust};
 use linkproof::{Error, Fitted};
 use serde_json::{Value, json};
 
 use super::{AuditArgs, missing_path};
-use crate::robust::trust_in_words;
+use crate::robust::verdict_in_words;
 use crate::session::counted;
 
 pub(super) fn write_links(path: &Path, model: &Fitted, found: &Audit) -> Result<(), Error> {
@@ -53,11 +54,13 @@ pub(super) fn as_json(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &
                 "cosine_is_better": contest.baseline_is_better() })
     });
     let beliefs = found.beliefs.as_ref();
+    let (links, weight) = found.suspect_shares();
     let mut json = json!({
         "out": args.out.display().to_string(),
         "clean": args.clean.as_ref().map(|path| path.display().to_string()),
         "links": found.links.len(),
         "suspects": found.n_suspects(),
+        "suspect_share": links, "suspect_weight_share": weight,
         "false_discovery_rate": limits.beliefs,
         "fdr": limits.own.as_ref().and_then(|own| own.fdr), "min_trust": args.min_trust,
         "cross_fit": args.cross_fit,
@@ -70,6 +73,7 @@ pub(super) fn as_json(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &
         "not_judged": beliefs.and_then(|beliefs| beliefs.why_not.as_ref()),
         "abstained": beliefs.map(|beliefs| beliefs.abstained),
         "share_false": null, "auc_decoys": null, "implanted": null,
+        "verdict": beliefs.and_then(|it| it.trust.as_ref()).map(Trust::verdict),
     });
     let trust = json!(beliefs.and_then(|beliefs| beliefs.trust.as_ref()));
     if let (Value::Object(all), Value::Object(trust)) = (&mut json, trust) {
@@ -144,11 +148,14 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
     }
     let _ = write!(text, "\nWritten to {}", args.out.display());
     if let Some(clean) = &args.clean {
+        let (links, weight) = found.suspect_shares();
         let _ = write!(
             text,
-            ", {} kept in {}",
+            ", {} kept in {} (without {} of the links and {} of the weight)",
             counted(n - called, "link"),
-            clean.display()
+            clean.display(),
+            in_percent(links),
+            in_percent(weight)
         );
     }
     if args.missing > 0 {
@@ -174,7 +181,7 @@ fn limits_in_words(limits: &Limits) -> String {
 
 fn beliefs_in_words(beliefs: &Beliefs) -> String {
     let trust = beliefs.trust.as_ref();
-    let mut text = trust.map_or_else(String::new, trust_in_words);
+    let mut text = trust.map_or_else(String::new, |trust| verdict_in_words(&trust.verdict()));
     if let Some(why_not) = &beliefs.why_not {
         text.push_str(&format!("\n  judged    no: {why_not}"));
     } else if beliefs.by_links_alone {

@@ -32,13 +32,16 @@ pub struct Cells {
     folder: PathBuf,
 }
 
+/// A job that failed, and why.
+pub type Failure = (String, String);
+
 /// What became of jobs.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// All readings, also those of earlier runs.
     pub readings: Vec<Reading>,
-    /// The jobs that failed, and why.
-    pub failures: Vec<(String, String)>,
+    /// The jobs that failed.
+    pub failures: Vec<Failure>,
     /// The seconds that all jobs took, also in earlier runs.
     pub seconds: f64,
 }
@@ -118,21 +121,42 @@ impl Cells {
         write_text(&self.path(key), &text)
     }
 
-    /// Adds what was kept of some jobs.
-    pub fn gather(&self, keys: impl Iterator<Item = String>, outcome: &mut Outcome) {
-        for cell in keys.filter_map(|key| self.read(&key)) {
-            outcome.readings.extend(cell.readings);
-            outcome.seconds += cell.seconds;
+    /// All that is kept of the first runs, and what failed.
+    pub fn gather(&self, runs: u64, mut failures: Vec<Failure>) -> Result<Outcome, Error> {
+        let names = std::fs::read_dir(&self.folder)
+            .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect())
+            .map_err(|source| Error::read(&self.folder, source))?;
+        let mut names: Vec<std::ffi::OsString> = names;
+        names.sort();
+        failures.sort();
+        let mut outcome = Outcome {
+            failures,
+            ..Outcome::default()
+        };
+        let keys = names
+            .iter()
+            .filter_map(|name| name.to_str()?.strip_suffix(".json"));
+        for cell in keys.filter_map(|key| self.read(key)) {
+            let of_runs = cell
+                .readings
+                .into_iter()
+                .filter(|reading| reading.run < runs);
+            let before = outcome.readings.len();
+            outcome.readings.extend(of_runs);
+            if outcome.readings.len() > before {
+                outcome.seconds += cell.seconds;
+            }
         }
+        Ok(outcome)
     }
 
     /// Does the jobs that are not done, as many at once as there are threads,
-    /// in their order.
-    pub fn work(&self, jobs: &[Job<'_>], session: &Session) -> anyhow::Result<Outcome> {
+    /// in their order, and says which failed.
+    pub fn work(&self, jobs: &[Job<'_>], session: &Session) -> anyhow::Result<Vec<Failure>> {
         let open: Vec<&Job<'_>> = jobs.iter().filter(|job| !self.has(&job.key)).collect();
         let tally = Tally::new(session, jobs.len(), open.iter().map(|job| job.cost));
         let next = AtomicUsize::new(0);
-        let failures: Mutex<Vec<(String, String)>> = Mutex::default();
+        let failures: Mutex<Vec<Failure>> = Mutex::default();
         let monitor = |_: Event<'_>| !Session::is_stopped();
         let runtime = Runtime::watched_by(&monitor);
         let take_turns = || {
@@ -151,9 +175,17 @@ impl Cells {
                 tally.after(job.cost);
             }
         };
-        rayon::scope(|scope| {
-            for _ in 0..rayon::current_num_threads().min(open.len()) {
-                scope.spawn(|_| take_turns());
+        // Each job has its own threads: it is not held up by parts of another.
+        let threads = rayon::current_num_threads();
+        let workers = threads.min(open.len()).max(1);
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads / workers);
+                let (pool, take_turns) = (pool.build(), &take_turns);
+                scope.spawn(move || match pool {
+                    Ok(pool) => pool.install(take_turns),
+                    Err(_) => take_turns(),
+                });
             }
         });
         tally.end();
@@ -166,11 +198,7 @@ impl Cells {
                 self.folder.display()
             );
         }
-        let mut outcome = Outcome::default();
-        self.gather(jobs.iter().map(|job| job.key.clone()), &mut outcome);
-        outcome.failures = failures.into_inner().unwrap_or_default();
-        outcome.failures.sort();
-        Ok(outcome)
+        Ok(failures.into_inner().unwrap_or_default())
     }
 }
 

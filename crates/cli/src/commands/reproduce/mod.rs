@@ -10,8 +10,9 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use linkproof::Error;
 use linkproof::io;
+use linkproof_lab::contamination::Column;
 use linkproof_lab::job::{Job, Table};
-use linkproof_lab::labelled::Labelled;
+use linkproof_lab::labelled::{Labelled, features_in};
 use linkproof_lab::table1;
 use linkproof_pictures::drawing::Drawing;
 use serde_json::{Value, json};
@@ -28,28 +29,31 @@ use crate::session::Session;
 ///   table1         clusters of the paper's synthetic graph, under false links
 ///   figure1        its embeddings by the likelihood and the moment score
 ///   table2         clusters of Cora's test nodes, known (A) and unseen (B)
-///   contamination  false links, corrupted weights and missing links, on Cora
-///                  and on two generated graphs (a block model, two views)
+///   contamination  false links, corrupted weights and missing links, on the
+///                  graphs of --data and on generated ones (a block model,
+///                  bloggers, two views)
 ///
 /// Writes a table as Markdown and JSON, and pictures as SVG and PNG. Finished
 /// cells are kept in --out: an interrupted run goes on where it was, and a
 /// larger --runs adds to what is there. With --rivals, other methods are run on
-/// the same data and judged in the same way.
+/// the same data and judged in the same way. --graphs, --damage and --methods
+/// work on a part; the tables show all that is there.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof reproduce table1 --out table1\n  \
     linkproof datasets fetch cora\n  \
     linkproof reproduce table2 --data cora --out table2\n  \
     bench/rivals/setup && \\\n    \
-    linkproof reproduce contamination --data cora --rivals bench/rivals --runs 2 --out contamination")]
+    linkproof reproduce contamination --data cora --rivals bench/rivals --runs 2 --out contamination\n  \
+    linkproof reproduce contamination --data cora --runs 2 --only-tables --out contamination")]
 pub struct ReproduceArgs {
     /// The experiment
     #[arg(value_enum, value_name = "EXPERIMENT")]
     experiment: Experiment,
     /// Folder of a data set with classes, as 'linkproof datasets fetch cora'
-    /// makes it: edges.csv, features.mtx, labels.csv
+    /// makes it: edges.csv, features.mtx, labels.csv; contamination takes several
     #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
+    data: Vec<PathBuf>,
     /// Data sets or splits
     #[arg(long, value_name = "N", default_value = "10", value_parser = whole)]
     runs: usize,
@@ -65,12 +69,70 @@ pub struct ReproduceArgs {
     /// Work on other methods alone; our cells as far as they are there
     #[arg(long, requires = "rivals")]
     only_rivals: bool,
+    /// Write the tables of what is there, and work on nothing
+    #[arg(long, conflicts_with = "only_rivals")]
+    only_tables: bool,
+    #[command(flatten)]
+    choice: Choice,
     /// Small sizes and few steps, to see that everything works
     #[arg(long)]
     quick: bool,
     /// Begin anew in a folder that holds something else
     #[arg(long)]
     force: bool,
+}
+
+/// What is worked on; a list that is empty stands for all.
+#[derive(Debug, Default, Args)]
+struct Choice {
+    /// Work on some graphs of contamination: names of --data, blocks, bloggers, views
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    graphs: Vec<String>,
+    /// Work on some kinds of damage: clean, u30, u90, d30, d90, a30, a90, w10x100,
+    /// w50x10, w30x3, r30 (uniform, by degree, alike, share x weight, removed)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    damage: Vec<String>,
+    /// Work on some methods: robust, plain, vectors, network, or names of rivals
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    methods: Vec<String>,
+}
+
+impl Choice {
+    fn wants(&self, graph: &str, damage: Option<&str>, method: &str) -> bool {
+        let has = |list: &[String], name: &str| list.is_empty() || list.iter().any(|n| n == name);
+        has(&self.graphs, graph)
+            && damage.is_none_or(|damage| has(&self.damage, damage))
+            && has(&self.methods, method)
+    }
+
+    /// Refuses names that nothing has.
+    fn check(
+        &self,
+        experiment: Experiment,
+        graphs: &[String],
+        rivals: &[String],
+    ) -> anyhow::Result<()> {
+        let damage: Vec<String> = Column::ALL.map(|column| column.key.to_owned()).into();
+        let ours = ["robust", "plain", "vectors", "network"].map(str::to_owned);
+        let methods = [&ours[..], rivals].concat();
+        let (none, contaminates) = (Vec::new(), experiment == Experiment::Contamination);
+        let tables = contaminates || experiment == Experiment::Table2;
+        for (option, list, names, takes) in [
+            ("--graphs", &self.graphs, graphs, contaminates),
+            ("--damage", &self.damage, &damage[..], contaminates),
+            ("--methods", &self.methods, &methods[..], tables),
+        ] {
+            let names = if takes { names } else { &none };
+            if let Some(unknown) = list.iter().find(|name| !names.contains(name)) {
+                let accepted = match takes {
+                    true => format!("expected one or more of {}", names.join(", ")),
+                    false => format!("reproduce {} has no such part", experiment.name()),
+                };
+                return Err(Usage::new(format!("{option} {unknown}: {accepted}")).into());
+            }
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -108,27 +170,26 @@ struct Run<'r> {
     rivals: Option<Rivals>,
     processes: usize,
     only_rivals: bool,
+    only_tables: bool,
+    choice: &'r Choice,
     session: &'r Session,
 }
 
 impl Run<'_> {
-    /// Does our jobs, or gathers what is there of them.
-    fn work(&self, jobs: &[Job<'_>]) -> anyhow::Result<Outcome> {
-        if !self.only_rivals {
-            return self.cells.work(jobs, self.session);
+    /// Does our jobs and the rivals' tasks, as far as it is asked for, and gathers
+    /// all that is there.
+    fn work(&self, jobs: &[Job<'_>], tasks: &[Task<'_>]) -> anyhow::Result<Outcome> {
+        let mut failures = Vec::new();
+        if !self.only_tables {
+            if !self.only_rivals {
+                failures.extend(self.cells.work(jobs, self.session)?);
+            }
+            if let Some(rivals) = &self.rivals {
+                let place = (self.out, self.processes);
+                failures.extend(rivals.work(tasks, &self.cells, place, self.session)?);
+            }
         }
-        let mut outcome = Outcome::default();
-        let keys = jobs.iter().map(|job| job.key.clone());
-        self.cells.gather(keys, &mut outcome);
-        Ok(outcome)
-    }
-
-    fn work_on_rivals(&self, tasks: &[Task<'_>], outcome: &mut Outcome) -> anyhow::Result<()> {
-        let Some(rivals) = &self.rivals else {
-            return Ok(());
-        };
-        let place = (self.out, self.processes);
-        rivals.work(tasks, &self.cells, place, self.session, outcome)
+        Ok(self.cells.gather(self.runs, failures)?)
     }
 }
 
@@ -139,18 +200,27 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
         return Err(Usage::new("--runs 0: expected 1 or more").into());
     }
     let needs_data = args.experiment == Experiment::Table2;
-    if needs_data && args.data.is_none() {
+    if needs_data && args.data.len() != 1 {
         return Err(Usage::new(
-            "reproduce table2: needs --data DIR, a folder that 'linkproof datasets fetch cora' makes",
+            "reproduce table2: needs one --data DIR, a folder that 'linkproof datasets fetch cora' makes",
         )
         .into());
     }
-    let graph = args.data.as_deref().map(Labelled::read).transpose()?;
-    if let (Some(graph), Some(folder)) = (&graph, &args.data) {
-        check(graph, folder)?;
+    let mut graphs: Vec<Labelled> = Vec::new();
+    for folder in &args.data {
+        let graph = Labelled::read(folder)?;
+        check(&graph, folder, &graphs)?;
+        graphs.push(graph);
     }
     let seed = session.seed().unwrap_or(0);
     let rivals = args.rivals.as_deref().map(Rivals::open).transpose()?;
+    let names = graphs.iter().map(|graph| graph.name.clone());
+    let names: Vec<String> = names.chain(tables::GENERATED.map(str::to_owned)).collect();
+    let methods = rivals
+        .iter()
+        .flat_map(|rivals| rivals.list.iter().chain(&rivals.missing));
+    let methods: Vec<String> = methods.map(|rival| rival.name.clone()).collect();
+    args.choice.check(args.experiment, &names, &methods)?;
     let header = header(args, seed)?;
     let run = Run {
         runs: args.runs as u64,
@@ -161,20 +231,34 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
         rivals,
         processes: args.processes.max(1),
         only_rivals: args.only_rivals,
+        only_tables: args.only_tables,
+        choice: &args.choice,
         session,
     };
     Session::stop_on_interrupt()?;
-    let found = match (args.experiment, &graph) {
+    let found = match (args.experiment, &graphs[..]) {
         (Experiment::Table1, _) => table1(&run)?,
         (Experiment::Figure1, _) => figure1(&run)?,
-        (Experiment::Table2, Some(graph)) => tables::table2(&run, graph)?,
-        (_, graph) => tables::contamination(&run, graph.as_ref())?,
+        (Experiment::Table2, [graph]) => tables::table2(&run, graph)?,
+        (_, graphs) => tables::contamination(&run, graphs)?,
     };
     write(args, &run, &found, clock)
 }
 
-/// Refuses data whose test nodes cannot be clustered.
-fn check(graph: &Labelled, folder: &Path) -> Result<(), Error> {
+/// Refuses data whose test nodes cannot be clustered, and a name that is taken.
+fn check(graph: &Labelled, folder: &Path, others: &[Labelled]) -> anyhow::Result<()> {
+    let taken = others.iter().map(|other| other.name.as_str());
+    if taken
+        .chain(tables::GENERATED)
+        .any(|name| name == graph.name)
+    {
+        return Err(Usage::new(format!(
+            "--data {}: another graph is called {}; rename the folder",
+            folder.display(),
+            graph.name
+        ))
+        .into());
+    }
     let (classes, test) = (graph.n_classes(), graph.split(0).test.len());
     if classes < 2 || test < classes {
         return Err(Error::input(
@@ -182,20 +266,23 @@ fn check(graph: &Labelled, folder: &Path) -> Result<(), Error> {
             None,
             format!("{classes} classes and {test} test nodes, a fifth of all"),
             "two classes or more, and at least as many test nodes as classes",
-        ));
+        )
+        .into());
     }
     Ok(())
 }
 
 /// To be raised whenever a cell of the same name comes to mean something else.
-const RECIPES: u32 = 1;
+const RECIPES: u32 = 2;
 
 /// What the cells of a folder belong to.
 fn header(args: &ReproduceArgs, seed: u64) -> Result<Value, Error> {
     let mut digests = Vec::new();
-    for folder in args.data.iter() {
-        for name in ["edges.csv", "features.mtx", "labels.csv"] {
-            digests.push(json!({ "file": name, "sha256": io::digest(folder.join(name))? }));
+    for folder in &args.data {
+        let file = |name: &str| folder.join(name);
+        for path in [file("edges.csv"), features_in(folder), file("labels.csv")] {
+            let name = path.file_name().map(|name| name.to_string_lossy());
+            digests.push(json!({ "file": name, "sha256": io::digest(&path)? }));
         }
     }
     Ok(json!({
@@ -206,7 +293,7 @@ fn header(args: &ReproduceArgs, seed: u64) -> Result<Value, Error> {
 
 fn table1(run: &Run<'_>) -> anyhow::Result<Found> {
     let jobs = table1::jobs(run.runs, run.seed);
-    let mut outcome = run.work(&jobs)?;
+    let mut outcome = run.work(&jobs, &[])?;
     outcome.readings = table1::with_best(outcome.readings)?;
     Ok(Found {
         tables: vec![table1::table(run.runs)],
@@ -230,7 +317,12 @@ fn write(args: &ReproduceArgs, run: &Run<'_>, found: &Found, clock: Instant) -> 
     let name = args.experiment.name();
     let readings = &found.outcome.readings;
     let mut files = Vec::new();
-    let charts = found.tables.iter().map(|table| {
+    // Rows of different measures make no picture.
+    let drawn = found
+        .tables
+        .iter()
+        .filter(|table| !table.measure.is_empty());
+    let charts = drawn.map(|table| {
         let drawing = table.chart(readings).draw();
         (table.name.clone(), drawing)
     });
@@ -321,9 +413,13 @@ fn missing(run: &Run<'_>) -> Option<String> {
 fn command_line(args: &ReproduceArgs, seed: u64) -> String {
     let mut words = vec![format!("linkproof reproduce {}", args.experiment.name())];
     let folder = |path: &Path| quoted(&path.display().to_string());
-    for (name, path) in [("data", &args.data), ("rivals", &args.rivals)] {
-        words.extend(path.iter().map(|path| format!("--{name} {}", folder(path))));
-    }
+    words.extend(
+        args.data
+            .iter()
+            .map(|path| format!("--data {}", folder(path))),
+    );
+    let rivals = args.rivals.iter();
+    words.extend(rivals.map(|path| format!("--rivals {}", folder(path))));
     words.push(format!("--runs {} --seed {seed}", args.runs));
     words.extend(args.quick.then(|| "--quick".to_owned()));
     words.push(format!("--out {}", folder(&args.out)));

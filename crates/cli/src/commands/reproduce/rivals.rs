@@ -1,11 +1,13 @@
 //! Other methods, run by the programs of a folder such as `bench/rivals`: data
 //! goes out as files, embeddings come back, and we judge them as we judge ours.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -15,10 +17,11 @@ use linkproof::io::{self, Field};
 use linkproof::{Dataset, Error, Matrix};
 use linkproof_lab::job::Reading;
 use linkproof_lab::planted::TwoViews;
+use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::cells::{Cells, Outcome, Tally, create_folder, write_text};
+use super::cells::{Cells, Failure, Tally, create_folder, write_text};
 use crate::exit::Usage;
 use crate::session::Session;
 
@@ -44,6 +47,9 @@ pub struct Rival {
     /// Whether it reads the link weights.
     #[serde(default)]
     pub reads_weights: bool,
+    /// The rival that it is but for the weights, which are 1.
+    #[serde(default)]
+    pub variant_of: Option<String>,
     /// The package that is not installed.
     #[serde(default)]
     pub missing: Option<String>,
@@ -67,9 +73,9 @@ struct Answer {
 }
 
 /// Judges the embeddings that a rival wrote: so many rows, one after the other.
-type Judge<'t> = Box<dyn Fn(&[f32], usize) -> Result<Vec<Reading>, Error> + 't>;
+type Judge<'t> = Box<dyn Fn(&[f32], usize) -> Result<Vec<Reading>, Error> + Send + Sync + 't>;
 /// Writes the data of a task into a folder.
-type Export<'t> = Box<dyn Fn(&Path) -> Result<(), Error> + 't>;
+type Export<'t> = Box<dyn Fn(&Path) -> Result<(), Error> + Send + Sync + 't>;
 
 /// One run of a rival.
 pub struct Task<'t> {
@@ -132,33 +138,21 @@ impl Rivals {
         })
     }
 
-    /// Does the tasks that are not done, in one process of the folder's.
+    /// Does the tasks that are not done, in one process of the folder's, and says
+    /// which failed.
     pub fn work(
         &self,
         tasks: &[Task<'_>],
         cells: &Cells,
         (out, processes): (&Path, usize),
         session: &Session,
-        outcome: &mut Outcome,
-    ) -> anyhow::Result<()> {
+    ) -> anyhow::Result<Vec<Failure>> {
         let open: Vec<&Task<'_>> = tasks.iter().filter(|task| !cells.has(&task.key)).collect();
-        if !open.is_empty() {
-            self.run(&open, cells, (out, processes), session, outcome)?;
+        if open.is_empty() {
+            return Ok(Vec::new());
         }
-        cells.gather(tasks.iter().map(|task| task.key.clone()), outcome);
-        Ok(())
-    }
-
-    fn run(
-        &self,
-        open: &[&Task<'_>],
-        cells: &Cells,
-        (out, processes): (&Path, usize),
-        session: &Session,
-        outcome: &mut Outcome,
-    ) -> anyhow::Result<()> {
         let work = out.join(FOLDER);
-        let file = prepare(&work, open)?;
+        let file = prepare(&work, &open)?;
         let log = work.join("log.txt");
         let log = File::create(&log).map_err(|source| Error::write(&log, source))?;
         let child = Command::new(&self.program)
@@ -172,51 +166,100 @@ impl Rivals {
             .with_context(|| format!("{}: cannot be started", self.program.display()))?;
         let mut running = Running(child);
         let answers = running.0.stdout.take().context("the rivals' answers")?;
-        // Lines come by a thread, so that an interrupt is seen between them.
-        let (lines, waiting) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in BufReader::new(answers).lines() {
-                if lines.send(line).is_err() {
-                    break;
-                }
-            }
-        });
+        let failures = Mutex::default();
         let tally = Tally::new(session, open.len(), open.iter().map(|_| 1.0));
-        loop {
-            anyhow::ensure!(
-                !Session::is_stopped(),
-                "stopped by the user; finished cells are kept: the same command goes on"
-            );
-            let line = match waiting.recv_timeout(Duration::from_millis(300)) {
-                Ok(line) => line.context("the rivals' answers")?,
-                Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
-            let Some((task, answer)) = answered(open, &line) else {
-                let reason = format!("an answer that is none: {}", quote(&line));
-                outcome.failures.push((FOLDER.to_owned(), reason));
-                continue;
-            };
-            if let Err(error) = judge(task, &answer, &work, cells) {
-                outcome.failures.push((task.key.clone(), error.to_string()));
+        // Answers are judged aside, as many at once as there are threads: what a
+        // network takes a second for, k-means may take one for as well.
+        let done = std::thread::scope(|scope| {
+            let (answered, waiting) = mpsc::channel();
+            let waiting = Arc::new(Mutex::new(waiting));
+            for _ in 0..rayon::current_num_threads() {
+                let (waiting, work) = (waiting.clone(), &work);
+                let (failures, tally) = (&failures, &tally);
+                let judge_all = move || {
+                    while let Some((task, answer)) = next(&waiting) {
+                        if let Err(error) = judge(task, &answer, work, cells) {
+                            fail(failures, &task.key, error.to_string());
+                        }
+                        tally.after(1.0);
+                    }
+                };
+                // Threads of its own: those of this command may all be waiting here.
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+                scope.spawn(move || match pool {
+                    Ok(pool) => pool.install(judge_all),
+                    Err(_) => judge_all(),
+                });
             }
-            tally.after(1.0);
-        }
+            read(answers, &open, &answered, &failures)
+        });
         tally.end();
+        done?;
         let status = running.0.wait().context("the rivals' program")?;
-        let failed = |key: &str, failures: &[(String, String)]| {
-            failures.iter().any(|(other, _)| other == key)
-        };
+        let mut failures = failures.into_inner().unwrap_or_default();
         for task in open {
-            if !cells.has(&task.key) && !failed(&task.key, &outcome.failures) {
+            let failed = failures.iter().any(|(other, _)| *other == task.key);
+            if !failed && !cells.has(&task.key) {
                 let reason = format!(
                     "no answer; the program ended with {status}, and {} has what it said",
                     work.join("log.txt").display()
                 );
-                outcome.failures.push((task.key.clone(), reason));
+                failures.push((task.key.clone(), reason));
             }
         }
-        Ok(())
+        Ok(failures)
+    }
+}
+
+/// An answer to be judged; none when all are, or on an interrupt.
+fn next<T>(waiting: &Mutex<Receiver<T>>) -> Option<T> {
+    let next = waiting.lock().ok()?.recv().ok();
+    next.filter(|_| !Session::is_stopped())
+}
+
+fn fail(failures: &Mutex<Vec<Failure>>, key: &str, reason: String) {
+    if let Ok(mut failures) = failures.lock() {
+        failures.push((key.to_owned(), reason));
+    }
+}
+
+/// Reads answers until there are no more, and passes them on.
+fn read<'o, 't>(
+    answers: ChildStdout,
+    open: &[&'o Task<'t>],
+    answered: &Sender<(&'o Task<'t>, Answer)>,
+    failures: &Mutex<Vec<Failure>>,
+) -> anyhow::Result<()> {
+    // Lines come by a thread, so that an interrupt is seen between them.
+    let (lines, waiting) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(answers).lines() {
+            if lines.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    loop {
+        anyhow::ensure!(
+            !Session::is_stopped(),
+            "stopped by the user; finished cells are kept: the same command goes on"
+        );
+        let line = match waiting.recv_timeout(Duration::from_millis(300)) {
+            Ok(line) => line.context("the rivals' answers")?,
+            Err(RecvTimeoutError::Timeout) => continue,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        };
+        match task_of(open, &line) {
+            Some(answer) => {
+                let sent = answered.send(answer);
+                sent.map_err(|_| anyhow::anyhow!("the judges of answers ended early"))?;
+            }
+            None => fail(
+                failures,
+                FOLDER,
+                format!("an answer that is none: {}", quote(&line)),
+            ),
+        }
     }
 }
 
@@ -239,19 +282,24 @@ fn result(work: &Path, task: &Task<'_>) -> PathBuf {
 fn prepare(work: &Path, open: &[&Task<'_>]) -> anyhow::Result<PathBuf> {
     create_folder(&work.join("data"))?;
     create_folder(&work.join("embeddings"))?;
+    let folder = |task: &Task<'_>| work.join("data").join(&task.data);
+    let mut names = HashSet::new();
+    let first = open.iter().filter(|task| names.insert(&task.data));
+    let missing: Vec<_> = first.filter(|task| !folder(task).is_dir()).collect();
+    missing.par_iter().try_for_each(|task| {
+        anyhow::ensure!(!Session::is_stopped(), "stopped by the user");
+        // To the side first, so that a folder that is there is whole.
+        let side = work.join("data").join(format!(".{}.part", task.data));
+        create_folder(&side)?;
+        (task.export)(&side)?;
+        let data = folder(task);
+        std::fs::rename(&side, &data).map_err(|source| Error::write(&data, source))?;
+        Ok(())
+    })?;
     let mut lines = String::new();
     for task in open {
-        anyhow::ensure!(!Session::is_stopped(), "stopped by the user");
-        let data = work.join("data").join(&task.data);
-        if !data.is_dir() {
-            // To the side first, so that a folder that is there is whole.
-            let side = work.join("data").join(format!(".{}.part", task.data));
-            create_folder(&side)?;
-            (task.export)(&side)?;
-            std::fs::rename(&side, &data).map_err(|source| Error::write(&data, source))?;
-        }
         let job = json!({
-            "id": task.key, "rival": task.rival, "data": absolute(&data)?,
+            "id": task.key, "rival": task.rival, "data": absolute(&folder(task))?,
             "setting": task.setting, "clusters": task.clusters, "seed": task.seed,
             "out": absolute(&result(work, task))?,
         });
@@ -263,7 +311,7 @@ fn prepare(work: &Path, open: &[&Task<'_>]) -> anyhow::Result<PathBuf> {
 }
 
 /// The task that a line answers.
-fn answered<'o, 't>(open: &[&'o Task<'t>], line: &str) -> Option<(&'o Task<'t>, Answer)> {
+fn task_of<'o, 't>(open: &[&'o Task<'t>], line: &str) -> Option<(&'o Task<'t>, Answer)> {
     let answer: Answer = serde_json::from_str(line).ok()?;
     let task = open.iter().find(|task| task.key == answer.id)?;
     Some((task, answer))
@@ -275,12 +323,12 @@ fn judge(task: &Task<'_>, answer: &Answer, work: &Path, cells: &Cells) -> Result
         let reason = answer.error.clone();
         return Err(Error::data(task.key.clone(), reason, "an embedding"));
     }
-    let found = io::read_embeddings(result(work, task))?;
-    cells.keep(
-        &task.key,
-        (task.judge)(&found.values, found.n)?,
-        answer.seconds,
-    )
+    let path = result(work, task);
+    let found = io::read_embeddings(&path)?;
+    let readings = (task.judge)(&found.values, found.n)?;
+    cells.keep(&task.key, readings, answer.seconds)?;
+    // It has been judged, and thousands of them would fill a disk.
+    std::fs::remove_file(&path).map_err(|source| Error::write(&path, source))
 }
 
 fn absolute(path: &Path) -> anyhow::Result<String> {

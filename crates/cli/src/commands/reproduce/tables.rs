@@ -1,10 +1,11 @@
 //! The tables in which rivals take part: Table 2 and contamination.
 
+use linkproof_lab::bloggers::Bloggers;
 use linkproof_lab::contamination::Damage;
 use linkproof_lab::job::{Place, Row};
 use linkproof_lab::labelled::Labelled;
 use linkproof_lab::planted::BlockModel;
-use linkproof_lab::suite::{self, Made, Subject};
+use linkproof_lab::suite::{self, Label, Made, Subject};
 use linkproof_lab::table2::{self, COLUMNS, Sizes};
 
 use super::rivals::{Rival, Task, export, export_views};
@@ -20,8 +21,27 @@ const PAPER: [(&str, &[f64]); 7] = [
     ("deepwalk", &[16.7]),
     ("graphsage", &[19.6, 12.4]),
 ];
-/// The rivals that are run on graphs of classes under contamination.
-const STRONGEST: [&str; 5] = ["graphsage", "gae", "dgi", "deepwalk", "spectral"];
+/// The rivals that are run on graphs of classes under contamination, the slow ones
+/// last.
+const STRONGEST: [&str; 15] = [
+    "dgi",
+    "dgi-binary",
+    "dgi-jaccard",
+    "dgi-guard",
+    "stable",
+    "ns4gc",
+    "magi",
+    "gae",
+    "gae-binary",
+    "dgi-svd",
+    "graphsage",
+    "spectral",
+    "spectral-binary",
+    "metagc",
+    "deepwalk",
+];
+/// The graphs that are made here.
+pub const GENERATED: [&str; 3] = ["blocks", "bloggers", "views"];
 /// The things that are seen twice.
 const THINGS: usize = 400;
 const QUICK_THINGS: usize = 60;
@@ -30,14 +50,28 @@ const QUICK_BLOCKS: BlockModel = BlockModel {
     size: 40,
     features: 10,
 };
+const QUICK_BLOGGERS: Bloggers = Bloggers {
+    classes: 3,
+    size: 40,
+    degree: 10,
+    own_words: 20,
+    other_words: 60,
+};
 
 pub fn table2(run: &Run<'_>, graph: &Labelled) -> anyhow::Result<Found> {
     let sizes = match run.quick {
         true => Sizes::QUICK,
         false => Sizes::PAPER,
     };
-    let mut outcome = run.work(&table2::jobs(graph, sizes, run.runs, run.seed))?;
-    let list = rivals(run, |rival| !rival.settings.is_empty());
+    let method = |key: &str| {
+        key.trim_end_matches(|c: char| c.is_ascii_digit())
+            .to_owned()
+    };
+    let wanted = |key: &str| run.choice.wants(&graph.name, None, &method(key));
+    let jobs = table2::jobs(graph, sizes, run.runs, run.seed, wanted);
+    let list = rivals(run, |rival| {
+        !rival.settings.is_empty() && rival.variant_of.is_none()
+    });
     let row = |rival: &&Rival| {
         let paper = PAPER.iter().find(|(name, _)| *name == rival.name);
         Row::paper(&rival.title, paper.map_or(&[], |(_, paper)| paper))
@@ -50,11 +84,12 @@ pub fn table2(run: &Run<'_>, graph: &Labelled) -> anyhow::Result<Found> {
         data: "clean".to_owned(),
         setting,
         damage: Damage::None,
+        named: None,
+        split: true,
     };
     let columns = COLUMNS.map(column);
-    let able = |rival: &Rival, setting: &str| rival.settings.iter().any(|other| other == setting);
-    let tasks = tasks(&subject, (table2::NAME, &columns), &list, able, run);
-    run.work_on_rivals(&tasks, &mut outcome)?;
+    let tasks = tasks(&subject, (table2::NAME, &columns), &list, run);
+    let outcome = run.work(&jobs, &tasks)?;
     Ok(Found {
         tables: vec![table2::table(graph, sizes, run.runs, rows)],
         outcome,
@@ -62,43 +97,45 @@ pub fn table2(run: &Run<'_>, graph: &Labelled) -> anyhow::Result<Found> {
     })
 }
 
-pub fn contamination(run: &Run<'_>, graph: Option<&Labelled>) -> anyhow::Result<Found> {
-    let (model, things) = match run.quick {
-        true => (QUICK_BLOCKS, QUICK_THINGS),
-        false => (BlockModel::default(), THINGS),
+pub fn contamination(run: &Run<'_>, graphs: &[Labelled]) -> anyhow::Result<Found> {
+    let (model, bloggers, things) = match run.quick {
+        true => (QUICK_BLOCKS, QUICK_BLOGGERS, QUICK_THINGS),
+        false => (BlockModel::default(), Bloggers::default(), THINGS),
     };
-    let mut subjects: Vec<Subject<'_>> = graph.map(Subject::Classes).into_iter().collect();
-    subjects.extend([Subject::Blocks(model), Subject::Views(things)]);
-    // The graphs that are quick first.
-    let jobs = subjects.iter().rev();
-    let jobs: Vec<_> = jobs
-        .flat_map(|subject| suite::jobs(subject, run.runs, run.seed))
-        .collect();
-    let mut outcome = run.work(&jobs)?;
-    let (mut tables, mut all) = (Vec::new(), Vec::new());
+    let mut subjects: Vec<Subject<'_>> = graphs.iter().map(Subject::Classes).collect();
+    subjects.extend([
+        Subject::Blocks(model),
+        Subject::Bloggers(bloggers),
+        Subject::Views(things),
+    ]);
+    let wanted = |label: Label<'_>| run.choice.wants(label.graph, label.damage, label.method);
+    let jobs = suite::jobs(&subjects, run.runs, run.seed, wanted);
+    let mut all = Vec::new();
     for subject in &subjects {
-        let list = rivals(run, |rival| match subject {
+        let mut list = rivals(run, |rival| match subject {
             Subject::Views(_) => rival.views,
             _ => STRONGEST.contains(&rival.name.as_str()),
         });
-        let rows = list.iter().map(|rival| Row::new(&rival.title)).collect();
-        tables.push(suite::table(subject, run.runs, rows));
-        let column = |(place, (heading, damage)): (usize, (&'static str, Damage))| Column {
-            heading,
-            key: format!("{}-{place}", subject.name()),
-            data: format!("{}-{place}", subject.name()),
+        list.sort_by_key(|rival| STRONGEST.iter().position(|name| *name == rival.name));
+        let column = |column: linkproof_lab::contamination::Column| Column {
+            heading: column.heading,
+            key: format!("{}-{}", subject.name(), column.key),
+            data: format!("{}-{}", subject.name(), column.key),
             setting: "all",
-            damage,
+            damage: column.damage,
+            named: Some(column.key),
+            split: false,
         };
-        let columns: Vec<Column> = Damage::ALL.into_iter().enumerate().map(column).collect();
-        let table = (subject.name(), &columns[..]);
-        all.extend(tasks(subject, table, &list, |_, _| true, run));
+        let columns: Vec<Column> = subject.columns().map(column).collect();
+        all.extend(tasks(subject, (subject.name(), &columns), &list, run));
     }
-    run.work_on_rivals(&all, &mut outcome)?;
+    let outcome = run.work(&jobs, &all)?;
+    let tables = subjects.iter();
+    let tables = tables.flat_map(|subject| suite::tables(subject, run.runs, &outcome.readings));
     Ok(Found {
-        tables,
+        tables: tables.collect(),
         outcome,
-        note: graph.is_none().then_some(
+        note: graphs.is_empty().then_some(
             "Without --data: the generated graphs alone; 'linkproof datasets fetch cora' makes \
              a folder for it.",
         ),
@@ -113,6 +150,7 @@ fn rivals<'r>(run: &'r Run<'_>, suits: impl Fn(&Rival) -> bool) -> Vec<&'r Rival
 }
 
 /// A column of a table, as rivals fill it.
+#[derive(Clone)]
 struct Column {
     heading: &'static str,
     /// Its part of the names of tasks.
@@ -122,28 +160,39 @@ struct Column {
     /// What a rival may see.
     setting: &'static str,
     damage: Damage,
+    /// The name of the damage.
+    named: Option<&'static str>,
+    /// Whether test nodes alone are embedded and judged; otherwise all are, by fifths.
+    split: bool,
 }
 
-/// A task for each run, column and rival that is able to do with a setting.
+/// A task for each column, rival that is able to do with its setting, and run.
 fn tasks<'t>(
     subject: &'t Subject<'t>,
     (table, columns): (&'t str, &[Column]),
     list: &[&Rival],
-    able: impl Fn(&Rival, &str) -> bool,
     run: &Run<'_>,
 ) -> Vec<Task<'t>> {
     let mut tasks = Vec::new();
-    for number in 0..run.runs {
-        let seed = run.seed.wrapping_add(number);
-        for column in columns {
-            let place = Place {
-                table,
-                column: column.heading,
-                run: number,
-            };
-            let damage = column.damage;
-            for rival in list.iter().filter(|rival| able(rival, column.setting)) {
-                let title = rival.title.clone();
+    for column in columns {
+        let able = |rival: &Rival| {
+            let has = |other: &String| other == column.setting;
+            (rival.settings.iter().any(has) || rival.views && !column.split)
+                && run.choice.wants(subject.name(), column.named, &rival.name)
+        };
+        // Where all weights are 1, a rival has its variant's figure.
+        let binary = subject.is_binary(column.damage);
+        let alone = |rival: &Rival| !(binary && rival.variant_of.is_some());
+        for rival in list.iter().filter(|rival| able(rival) && alone(rival)) {
+            let variants = list
+                .iter()
+                .filter(|other| binary && other.variant_of.as_ref() == Some(&rival.name));
+            let titles = variants.map(|other| other.title.clone());
+            let titles: Vec<String> = std::iter::once(rival.title.clone()).chain(titles).collect();
+            for number in 0..run.runs {
+                let seed = run.seed.wrapping_add(number);
+                let (damage, split) = (column.damage, column.split);
+                let (heading, titles) = (column.heading, titles.clone());
                 tasks.push(Task {
                     key: format!("rival-{}-{}-run{number}", rival.name, column.key),
                     rival: rival.name.clone(),
@@ -152,14 +201,26 @@ fn tasks<'t>(
                     clusters: subject.n_classes(),
                     seed,
                     export: Box::new(move |folder| match subject.make(damage, seed)? {
-                        Made::Classes(graph) => {
+                        Made::Classes(graph) if split => {
                             export(folder, &graph.data, &graph.split(seed).test)
+                        }
+                        Made::Classes(graph) => {
+                            let all: Vec<u32> = (0..graph.data.n_nodes() as u32).collect();
+                            export(folder, &graph.data, &all)
                         }
                         Made::Views(views) => export_views(folder, &views),
                     }),
                     judge: Box::new(move |y, rows| {
-                        let made = subject.make(damage, seed)?;
-                        Ok(vec![place.reading(&title, made.judge_rows(y, rows, seed)?)])
+                        // Classes are the same whatever the damage.
+                        let made = subject.make(Damage::None, seed)?;
+                        let value = match split {
+                            true => made.judge_test(y, rows, seed)?,
+                            false => made.judge_rows(y, rows, seed)?,
+                        };
+                        let (column, run) = (heading, number);
+                        let place = Place { table, column, run };
+                        let readings = titles.iter().map(|title| place.reading(title, value));
+                        Ok(readings.collect())
                     }),
                 });
             }

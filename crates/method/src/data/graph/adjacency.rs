@@ -52,9 +52,9 @@ impl Adjacency {
         (&self.targets[range.clone()], &self.weights[range])
     }
 
-    /// The number of entries, two for each pair.
-    pub fn n_entries(&self) -> usize {
-        self.targets.len()
+    /// The number of pairs.
+    pub fn n_pairs(&self) -> usize {
+        self.targets.len() / 2
     }
 
     /// The number of rows.

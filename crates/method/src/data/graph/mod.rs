@@ -14,7 +14,7 @@ use crate::data::ids::Ids;
 use crate::error::{Error, Remedy, Result, quote};
 use crate::schema::choice;
 
-/// One link as listed, from row `src` to row `dst`.
+/// One link as listed, from row `src` to row `dst` ([example](crate::data)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     /// The row of one end.
@@ -53,7 +53,7 @@ choice!(
     }
 );
 
-/// How listed links become a graph.
+/// How listed links become a graph ([example](crate::data)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinkRules {
     /// Repeated pairs.
@@ -62,7 +62,7 @@ pub struct LinkRules {
     pub self_links: SelfLinks,
 }
 
-/// What was left out or merged on the way in.
+/// What was left out or merged on the way in ([example](crate::data)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct LinkCounts {
     /// Links listed.

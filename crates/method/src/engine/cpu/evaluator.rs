@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use crate::data::graph::{Adjacency, Graph};
 use crate::engine::encoder::{Batch, Input, Pass};
 use crate::engine::objective::{Problem, ViewEncoder};
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, ListedPairs, PairTerm, Part, Sums, TileShare, Tiled, ViewMatrix,
-    listed_pairs,
+    AllPairs, EmbeddedRows, PairTerm, Part, Sums, TileShare, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::engine::{EXACT_NODES, ObjectiveValue, PartSum};
 use crate::score::{Kernel, Score};
@@ -21,10 +21,10 @@ pub struct Evaluator<'p, T: Real> {
     pub(super) score: Score,
     pub(super) kernel: Kernel<T>,
     pub(super) tiles: Tiled<T>,
-    pub(super) links: ListedPairs,
-    held_out_links: Option<ListedPairs>,
-    judged_links: Option<ListedPairs>,
-    pub(super) aside: Option<ListedPairs>,
+    pub(super) links: Adjacency,
+    held_out_links: Option<Adjacency>,
+    judged_links: Option<Adjacency>,
+    pub(super) aside: Option<Adjacency>,
     rows: Vec<Range<usize>>,
     nodes: Vec<u32>,
     unit: ViewMatrix,
@@ -42,10 +42,10 @@ impl<'p, T: Real> Evaluator<'p, T> {
             kernel: Kernel::new(&score),
             score,
             tiles: Tiled::default(),
-            links: ListedPairs::of(&data.training),
-            held_out_links: data.held_out.as_ref().map(ListedPairs::of),
-            judged_links: data.judged.as_ref().map(ListedPairs::of),
-            aside: data.aside.as_ref().map(ListedPairs::of),
+            links: data.training.adjacency(),
+            held_out_links: data.held_out.as_ref().map(Graph::adjacency),
+            judged_links: data.judged.as_ref().map(Graph::adjacency),
+            aside: data.aside.as_ref().map(Graph::adjacency),
             rows: data.views.iter().map(|view| view.rows.clone()).collect(),
             nodes: (0..problem.n_nodes() as u32).collect(),
             unit: problem.parameters.view_matrix(1.0),

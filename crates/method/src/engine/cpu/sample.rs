@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use super::Evaluator;
+use crate::data::graph::Adjacency;
 use crate::engine::Sample;
 use crate::engine::encoder::{Batch, Pass};
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, ListedPairs, PairTerm, Part, Sums, TileShare, listed_pairs,
+    AllPairs, EmbeddedRows, PairTerm, Part, Sums, TileShare, ViewMatrix, listed_pairs,
 };
 use linkproof_numeric::real::{Real, add_scaled};
 
@@ -109,16 +110,9 @@ impl<T: Real> Evaluator<'_, T> {
             views: &workspace.views,
             gamma: &problem.parameters.gamma(theta),
         };
-        let pairs = AllPairs {
-            rows: &workspace.blocks,
-            scale: &sample.scale,
-            nodes: &workspace.nodes,
-            split: problem.data.split.map(|split| (split, Part::Training)),
-            watched: false,
-            share: TileShare::WHOLE,
-        };
-        let slopes = &mut workspace.slopes;
-        let mut sums = self.pairs_of_step(&embedded, &pairs, slopes);
+        let (nodes, slopes) = (&workspace.nodes, &mut workspace.slopes);
+        let block = (workspace.blocks.as_slice(), &sample.scale);
+        let mut sums = self.pairs_of_step(&embedded, block, nodes, slopes);
         for (listed, term, scale) in &sample.listed {
             let part = listed_pairs(
                 &embedded,
@@ -165,17 +159,28 @@ impl<T: Real> Evaluator<'_, T> {
         }
     }
 
-    /// The sum over the pairs of a step; its derivative overwrites `slopes`.
+    /// The sum over the training pairs of some rows of each view, times factors; its
+    /// derivative overwrites `slopes`.
     pub(super) fn pairs_of_step(
         &self,
         embedded: &EmbeddedRows<'_, T>,
-        pairs: &AllPairs<'_>,
+        (rows, scale): (&[Range<usize>], &ViewMatrix),
+        nodes: &[u32],
         slopes: &mut Vec<T>,
     ) -> Sums {
+        let split = self.problem.data.split;
+        let pairs = AllPairs {
+            rows,
+            scale,
+            nodes,
+            split: split.map(|split| (split, Part::Training)),
+            watched: false,
+            share: TileShare::WHOLE,
+        };
         slopes.clear();
         slopes.resize(embedded.y.len(), T::ZERO);
-        self.tiles
-            .all_pairs(embedded, pairs, &self.kernel, Some(slopes.as_mut_slice()))
+        let slopes = Some(slopes.as_mut_slice());
+        self.tiles.all_pairs(embedded, &pairs, &self.kernel, slopes)
     }
 
     /// Encodes the nodes of a sample, each once.
@@ -221,14 +226,14 @@ impl<T: Real> Evaluator<'_, T> {
         let view = &problem.encoders()[place];
         let block = sample.block[place];
         let drawn = sample.listed.iter();
-        let drawn: Vec<&ListedPairs> = drawn
+        let drawn: Vec<&Adjacency> = drawn
             .filter(|(_, term, _)| *term == PairTerm::Unlinked)
             .map(|(listed, _, _)| listed)
             .collect();
         let first: usize = sample.rows[..place].iter().map(Vec::len).sum();
         let times = |position: usize| -> usize {
             let row = first + position;
-            drawn.iter().map(|listed| listed.n_of(row)).sum()
+            drawn.iter().map(|listed| listed.row(row).0.len()).sum()
         };
         let expected = if block > 0 {
             block as f64 / view.rows.len() as f64

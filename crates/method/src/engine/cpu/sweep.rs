@@ -10,10 +10,9 @@
 use rayon::prelude::*;
 
 use super::{Evaluator, Gradient, Workspace};
+use crate::data::graph::Adjacency;
 use crate::engine::SweepPart;
-use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, ListedPairs, PairTerm, Part, Sums, TileShare, ViewMatrix,
-};
+use crate::engine::pairs::{EmbeddedRows, PairTerm, Sums, ViewMatrix};
 use linkproof_numeric::real::{Real, add_scaled, dot};
 
 /// Rows whose links one task gathers.
@@ -40,17 +39,9 @@ impl<T: Real> Evaluator<'_, T> {
             gamma: &gamma,
         };
         let scale = self.sweep_scale(part);
-        let pairs = AllPairs {
-            rows: &workspace.views,
-            scale: &scale,
-            nodes: &workspace.nodes,
-            split: problem.data.split.map(|split| (split, Part::Training)),
-            watched: false,
-            share: TileShare::WHOLE,
-        };
-        let slopes = &mut workspace.slopes;
-        let mut sums = self.pairs_of_step(&embedded, &pairs, slopes);
-        let nodes = &workspace.nodes;
+        let (nodes, slopes) = (&workspace.nodes, &mut workspace.slopes);
+        let all = (workspace.views.as_slice(), &scale);
+        let mut sums = self.pairs_of_step(&embedded, all, nodes, slopes);
         let links = (&self.links, PairTerm::Correction, 1.0);
         sums.add_corrections(&self.listed_of(links, theta, nodes, &embedded, slopes));
         if let Some(aside) = &self.aside {
@@ -116,7 +107,7 @@ impl<T: Real> Evaluator<'_, T> {
     /// end; adds the derivatives in the nodes' vectors.
     fn listed_of(
         &self,
-        (listed, term, factor): (&ListedPairs, PairTerm, f64),
+        (listed, term, factor): (&Adjacency, PairTerm, f64),
         theta: &[T],
         nodes: &[u32],
         embedded: &EmbeddedRows<'_, T>,
@@ -136,7 +127,7 @@ impl<T: Real> Evaluator<'_, T> {
                 {
                     let own = embedded.row(chunk * ROWS + place);
                     let d = data.view_of(node as usize);
-                    let (targets, weights) = listed.of_row(node as usize);
+                    let (targets, weights) = listed.row(node as usize);
                     for (&target, &weight) in targets.iter().zip(weights) {
                         let e = data.view_of(target as usize);
                         let view = &encoders[e];

@@ -10,7 +10,6 @@ use super::input::{Batch, set_scaled};
 use super::layout::{Layer, Network, STRIP};
 use super::scratch::{Lines, Scratch};
 use super::strip;
-use crate::params::Activation;
 use linkproof_numeric::real::{Packed, Real, View, add_scaled};
 
 /// What the way back writes of some strips of a layer.
@@ -26,7 +25,7 @@ struct Written<'a, T> {
     outputs: &'a mut [T],
     /// The gradient of the first layer's weights.
     weights_gradient: &'a mut [T],
-    /// The gradient of the biases, or else of the scales.
+    /// The gradient of the biases, or else of the scales; empty without both.
     bias_or_scale: &'a mut [T],
     /// The gradient of the shifts.
     shift: &'a mut [T],
@@ -81,12 +80,12 @@ impl Network {
         let Some((embeddings, passed)) = pass.layers.split_last_mut() else {
             return;
         };
-        if let Some(function) = self.output_function(last) {
+        if last.function.is_some() {
             let width = last.outputs;
             let rows = derivative.par_chunks_mut(width);
             let rows = rows.zip(embeddings.outputs.par_chunks(width));
             rows.for_each(|(derivative, outputs)| {
-                strip::through_output(derivative, outputs, function);
+                strip::through_output(derivative, outputs, last.function);
             });
         }
         if let Some(bias) = &last.bias {
@@ -123,7 +122,6 @@ impl Network {
                 normed: &here.normed,
                 inverse_deviation: &here.inverse_deviation,
                 keys: &here.keys,
-                function: self.spec().activation,
                 dropout: pass.dropout,
                 scratch: &pass.scratch,
                 n,
@@ -142,7 +140,6 @@ struct WayBack<'a, T: Real> {
     normed: &'a [T],
     inverse_deviation: &'a [T],
     keys: &'a [u32],
-    function: Activation,
     dropout: Option<Dropout>,
     scratch: &'a Scratch<T>,
     /// The number of rows.
@@ -157,7 +154,11 @@ impl<T: Real> WayBack<'_, T> {
     fn through(&self, outputs: &mut [T], gradient: &mut [T]) {
         let (layer, n) = (self.layer, self.n);
         let (weights, rest) = gradient[layer.weights.start..].split_at_mut(layer.weights.len());
-        let (bias_or_scale, rest) = rest.split_at_mut(layer.outputs);
+        let offsets = match (&layer.bias, &layer.norm) {
+            (None, None) => 0,
+            _ => layer.outputs,
+        };
+        let (bias_or_scale, rest) = rest.split_at_mut(offsets);
         let parts = Written {
             strip: n * layer.strip,
             weights: layer.inputs * layer.strip,
@@ -194,7 +195,7 @@ impl<T: Real> WayBack<'_, T> {
             Some(_) => &self.normed[n * units.start..n * units.end],
             None => &[],
         };
-        let function = self.function;
+        let function = layer.function;
         let sums =
             strip::through_function(derivative, parts.outputs, normed, width, function, draws);
         if let Some(norm) = &layer.norm {

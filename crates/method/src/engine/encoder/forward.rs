@@ -11,7 +11,6 @@ use super::input::{Batch, PRODUCT_ROWS};
 use super::layout::{Layer, Network};
 use super::scratch::{Lines, Scratch};
 use super::strip::{self, Normalisation, padded};
-use crate::params::{Activation, OutputActivation};
 use linkproof_numeric::real::{Pieces, Real, View, add_scaled, dot_f64};
 
 /// Added to a variance before its root is taken.
@@ -294,7 +293,7 @@ impl Network {
             squares: &mut here.squares,
         };
         let keys = here.keys.as_slice();
-        let function = self.spec().activation;
+        let function = layer.function;
         each_strip(
             0..layer.n_strips(),
             parts,
@@ -361,7 +360,6 @@ impl Network {
             false => dot_f64(weights, weights),
         });
         let width = layer.outputs;
-        let function = self.output_function(layer);
         let memory = shared.lend(below.factor_size(width));
         let weights = below.factor(memory, (weights, width), true);
         let blocks = here
@@ -372,18 +370,8 @@ impl Network {
             let first = block * PRODUCT_ROWS;
             below.times(n, first..first + out.len() / width, &weights, out);
             add_bias(params, layer, 0..width, out);
-            if let Some(function) = function {
-                strip::activate(out, width, function, None);
-            }
+            strip::activate(out, width, layer.function, None);
         });
-    }
-
-    /// The function after the last layer; a map without biases has none.
-    pub(super) fn output_function(&self, last: &Layer) -> Option<Activation> {
-        match self.spec().output_activation {
-            OutputActivation::Tanh if last.bias.is_some() => Some(Activation::Tanh),
-            _ => None,
-        }
     }
 }
 

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::factor::Factor;
 use super::sparse::{Compressed, weighted_rows};
-use crate::data::features::{Matrix, Values};
+use crate::data::features::Matrix;
 use linkproof_numeric::real::{Real, View, add_scaled};
 
 /// Rows of a product that one task computes, where it is split by rows.
@@ -29,6 +29,12 @@ pub enum Input<'a, T: Real> {
     },
     /// Stored entries.
     Sparse(Rows<'a, T>),
+}
+
+impl<T: Real> Default for Input<'_, T> {
+    fn default() -> Self {
+        Input::Nodes(0)
+    }
 }
 
 /// Compressed rows.
@@ -81,29 +87,16 @@ impl<T: Real> Columns<T> {
     }
 }
 
-fn cast<T: Real>(values: &Values) -> Cow<'_, [T]> {
-    match values {
-        Values::F32(values) => match T::from_f32(values) {
-            Some(values) => Cow::Borrowed(values),
-            None => values.iter().map(|&x| T::of(f64::from(x))).collect(),
-        },
-        Values::F64(values) => match T::from_f64(values) {
-            Some(values) => Cow::Borrowed(values),
-            None => values.iter().map(|&x| T::of(x)).collect(),
-        },
-    }
-}
-
 impl<'a, T: Real> Input<'a, T> {
     /// The rows of a matrix; borrowed where the precision is the same.
     pub fn new(matrix: &'a Matrix) -> Input<'a, T> {
         match matrix {
             Matrix::Dense(dense) => Input::Dense {
                 n_columns: dense.n_columns(),
-                values: cast(dense.values()),
+                values: dense.values().cast(),
             },
             Matrix::Sparse(sparse) => {
-                let (offsets, values) = (sparse.offsets(), cast(sparse.values()));
+                let (offsets, values) = (sparse.offsets(), sparse.values().cast());
                 let entries = Compressed {
                     offsets: &offsets,
                     places: sparse.columns(),
@@ -131,24 +124,22 @@ impl<'a, T: Real> Input<'a, T> {
 
     /// All rows, as they are.
     pub fn all(&self) -> Batch<'_, T> {
-        Batch {
-            rows: None,
-            entries: match self {
-                Input::Nodes(_) => Entries::Nodes,
-                Input::Dense { n_columns, values } => Entries::Dense {
-                    n_columns: *n_columns,
-                    values: Cow::Borrowed(values),
-                },
-                Input::Sparse(rows) => Entries::Sparse(Rows {
-                    n_columns: rows.n_columns,
-                    offsets: Cow::Borrowed(&rows.offsets),
-                    columns: Cow::Borrowed(&rows.columns),
-                    values: Cow::Borrowed(&rows.values),
-                    by_column: Cow::Borrowed(&rows.by_column),
-                }),
+        let entries = match self {
+            Input::Nodes(n) => Input::Nodes(*n),
+            Input::Dense { n_columns, values } => Input::Dense {
+                n_columns: *n_columns,
+                values: Cow::Borrowed(values),
             },
-            n_rows: self.n_rows(),
-        }
+            Input::Sparse(rows) => Input::Sparse(Rows {
+                n_columns: rows.n_columns,
+                offsets: Cow::Borrowed(&rows.offsets),
+                columns: Cow::Borrowed(&rows.columns),
+                values: Cow::Borrowed(&rows.values),
+                by_column: Cow::Borrowed(&rows.by_column),
+            }),
+        };
+        let rows = None;
+        Batch { rows, entries }
     }
 
     /// Some rows, in the given order.
@@ -160,22 +151,20 @@ impl<'a, T: Real> Input<'a, T> {
 
     /// Some rows, in the given order, into a batch whose memory serves again.
     pub fn select_into(&self, rows: &[u32], batch: &mut Batch<'static, T>) {
-        batch.n_rows = rows.len();
         let nodes = batch.rows.get_or_insert_default();
         nodes.clear();
         nodes.extend_from_slice(rows);
         match (self, &mut batch.entries) {
-            (Input::Nodes(_), Entries::Nodes) => {}
-            (Input::Nodes(_), entries) => *entries = Entries::Nodes,
-            (Input::Sparse(all), Entries::Sparse(some)) => all.select_into(rows, some),
+            (Input::Nodes(_), entries) => *entries = Input::Nodes(rows.len()),
+            (Input::Sparse(all), Input::Sparse(some)) => all.select_into(rows, some),
             (Input::Sparse(all), entries) => {
                 let mut some = Rows::empty();
                 all.select_into(rows, &mut some);
-                *entries = Entries::Sparse(some);
+                *entries = Input::Sparse(some);
             }
             (Input::Dense { n_columns, values }, entries) => {
                 let mut some = match std::mem::take(entries) {
-                    Entries::Dense { values, .. } => values.into_owned(),
+                    Input::Dense { values, .. } => values.into_owned(),
                     _ => Vec::new(),
                 };
                 some.clear();
@@ -183,7 +172,7 @@ impl<'a, T: Real> Input<'a, T> {
                     let start = row as usize * n_columns;
                     some.extend_from_slice(&values[start..start + n_columns]);
                 }
-                *entries = Entries::Dense {
+                *entries = Input::Dense {
                     n_columns: *n_columns,
                     values: Cow::Owned(some),
                 };
@@ -235,44 +224,26 @@ impl<T: Real> Rows<'_, T> {
 pub struct Batch<'a, T: Real> {
     /// The rows of the view, `None` for all.
     rows: Option<Vec<u32>>,
-    entries: Entries<'a, T>,
-    n_rows: usize,
+    entries: Input<'a, T>,
 }
 
-#[derive(Debug, Clone, Default)]
-enum Entries<'a, T: Real> {
-    #[default]
-    Nodes,
-    Dense {
-        n_columns: usize,
-        values: Cow<'a, [T]>,
-    },
-    Sparse(Rows<'a, T>),
-}
-
-impl<T: Real> Batch<'static, T> {
+impl<'a, T: Real> Batch<'a, T> {
     /// The rows of the batch on their own.
-    pub fn into_input(self) -> Input<'static, T> {
-        match self.entries {
-            Entries::Nodes => Input::Nodes(self.n_rows),
-            Entries::Dense { n_columns, values } => Input::Dense { n_columns, values },
-            Entries::Sparse(rows) => Input::Sparse(rows),
-        }
+    pub fn into_input(self) -> Input<'a, T> {
+        self.entries
     }
-}
 
-impl<T: Real> Batch<'_, T> {
     /// The number of rows.
     pub fn n_rows(&self) -> usize {
-        self.n_rows
+        self.entries.n_rows()
     }
 
     /// The dimension of a data vector; 0 for a table.
     pub(super) fn n_columns(&self) -> usize {
         match &self.entries {
-            Entries::Nodes => 0,
-            Entries::Dense { n_columns, .. } => *n_columns,
-            Entries::Sparse(rows) => rows.n_columns,
+            Input::Nodes(_) => 0,
+            Input::Dense { n_columns, .. } => *n_columns,
+            Input::Sparse(rows) => rows.n_columns,
         }
     }
 
@@ -289,8 +260,8 @@ impl<T: Real> Batch<'_, T> {
         let rows = self.rows.as_deref();
         let node = |row: usize| rows.map_or(row, |rows| rows[row] as usize);
         match &mut self.entries {
-            Entries::Nodes => {}
-            Entries::Dense { n_columns, values } => {
+            Input::Nodes(_) => {}
+            Input::Dense { n_columns, values } => {
                 let n_columns = *n_columns;
                 let rows = values.to_mut().par_chunks_mut(n_columns);
                 rows.enumerate().for_each(|(row, entries)| {
@@ -299,7 +270,7 @@ impl<T: Real> Batch<'_, T> {
                     }
                 });
             }
-            Entries::Sparse(rows) => {
+            Input::Sparse(rows) => {
                 let values = rows.values.to_mut();
                 for (row, ends) in rows.offsets.windows(2).enumerate() {
                     let columns = &rows.columns[ends[0]..ends[1]];
@@ -315,8 +286,8 @@ impl<T: Real> Batch<'_, T> {
     /// The memory that [`Batch::factor`] needs for a matrix of some rows.
     pub(super) fn factor_size(&self, rows: usize, width: usize) -> usize {
         match self.entries {
-            Entries::Dense { .. } => Factor::<T>::size(rows, width),
-            Entries::Nodes | Entries::Sparse(_) => 0,
+            Input::Dense { .. } => Factor::<T>::size(rows, width),
+            Input::Nodes(_) | Input::Sparse(_) => 0,
         }
     }
 
@@ -328,8 +299,8 @@ impl<T: Real> Batch<'_, T> {
         parallel: bool,
     ) -> Factor<'f, T> {
         match self.entries {
-            Entries::Dense { .. } => Factor::packed(memory, entries, width, parallel),
-            Entries::Nodes | Entries::Sparse(_) => Factor::Plain(entries, width),
+            Input::Dense { .. } => Factor::packed(memory, entries, width, parallel),
+            Input::Nodes(_) | Input::Sparse(_) => Factor::Plain(entries, width),
         }
     }
 
@@ -337,11 +308,11 @@ impl<T: Real> Batch<'_, T> {
     /// weights of a strip.
     pub(super) fn times(&self, rows: Range<usize>, weights: &Factor<'_, T>, out: &mut [T]) {
         match (&self.entries, weights) {
-            (Entries::Dense { n_columns, values }, Factor::Packed(weights)) => {
-                let values = View::new(values, self.n_rows, *n_columns).rows(rows);
+            (Input::Dense { n_columns, values }, Factor::Packed(weights)) => {
+                let values = View::new(values, self.n_rows(), *n_columns).rows(rows);
                 weights.multiply(out, values, 0..*n_columns, false);
             }
-            (Entries::Sparse(stored), &Factor::Plain(weights, width)) => {
+            (Input::Sparse(stored), &Factor::Plain(weights, width)) => {
                 let entries = Compressed {
                     offsets: &stored.offsets[rows.start..=rows.end],
                     places: &stored.columns,
@@ -368,7 +339,7 @@ impl<T: Real> Batch<'_, T> {
         (ridge, weights): (T, &[T]),
         gradient: &mut [T],
     ) {
-        if let Entries::Nodes = self.entries {
+        if let Input::Nodes(_) = self.entries {
             return self.transposed_times(0, derivative, (ridge, weights), gradient);
         }
         let chunk = PRODUCT_ROWS * width;
@@ -391,14 +362,14 @@ impl<T: Real> Batch<'_, T> {
         gradient: &mut [T],
     ) {
         match (&self.entries, derivative) {
-            (Entries::Dense { n_columns, values }, Factor::Packed(derivative)) => {
+            (Input::Dense { n_columns, values }, Factor::Packed(derivative)) => {
                 set_scaled(gradient, ridge, weights);
                 let columns = first..first + gradient.len() / derivative.columns();
-                let values = View::new(values, self.n_rows, *n_columns);
+                let values = View::new(values, self.n_rows(), *n_columns);
                 let values = values.t().rows(columns);
-                derivative.multiply(gradient, values, 0..self.n_rows, true);
+                derivative.multiply(gradient, values, 0..self.n_rows(), true);
             }
-            (Entries::Sparse(stored), &Factor::Plain(derivative, width)) => {
+            (Input::Sparse(stored), &Factor::Plain(derivative, width)) => {
                 let end = first + gradient.len() / width;
                 let entries = Compressed {
                     offsets: &stored.by_column.offsets[first..=end],

@@ -4,55 +4,24 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::params::{Activation, Encoder, EncoderKind, OutputActivation, Params};
+use crate::params::{Activation, Encoder, EncoderKind, LayerSpec, Shift};
 
 /// The shape of an encoder.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NetworkSpec {
-    /// Linear, MLP or table.
-    pub kind: EncoderKind,
+    /// The kind of map and its settings.
+    #[serde(flatten)]
+    pub encoder: Encoder,
     /// The dimension of a data vector; for a table, the number of nodes.
     pub inputs: usize,
-    /// The widths of the hidden layers (MLP only).
-    pub hidden: Vec<usize>,
     /// The dimension of the embedding.
     pub outputs: usize,
-    /// The function after a hidden layer.
-    pub activation: Activation,
-    /// The function after the last layer.
-    pub output_activation: OutputActivation,
-    /// Batch normalisation before each hidden activation.
-    pub batch_norm: bool,
 }
 
 impl NetworkSpec {
-    /// The shape of an encoder with so many inputs and outputs. What a map has no use
-    /// for stands in model folders at its default.
-    pub fn of(encoder: &Encoder, inputs: usize, outputs: usize) -> NetworkSpec {
-        let unused = Params::default();
-        let mut spec = NetworkSpec {
-            kind: encoder.kind(),
-            inputs,
-            hidden: unused.hidden,
-            outputs,
-            activation: unused.activation,
-            output_activation: unused.output_activation,
-            batch_norm: unused.batch_norm,
-        };
-        if let Encoder::Mlp {
-            hidden,
-            activation,
-            output_activation,
-            batch_norm,
-            ..
-        } = encoder
-        {
-            spec.hidden.clone_from(hidden);
-            spec.activation = *activation;
-            spec.output_activation = *output_activation;
-            spec.batch_norm = *batch_norm;
-        }
-        spec
+    /// The layers, first to last.
+    pub fn layers(&self) -> Vec<LayerSpec> {
+        self.encoder.layers(self.outputs)
     }
 }
 
@@ -87,6 +56,8 @@ pub struct Layer {
     pub bias: Option<Range<usize>>,
     /// The places of the normalisation.
     pub norm: Option<Norm>,
+    /// The function at the end.
+    pub function: Option<Activation>,
 }
 
 impl Layer {
@@ -127,7 +98,7 @@ impl Layer {
 }
 
 /// An encoder's layers, laid out in a flat vector of parameters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Network {
     spec: NetworkSpec,
     layers: Vec<Layer>,
@@ -137,10 +108,11 @@ pub struct Network {
 impl Network {
     /// Lays a network out.
     pub fn new(spec: NetworkSpec) -> Network {
-        let hidden: &[usize] = match spec.kind {
-            EncoderKind::Mlp => &spec.hidden,
-            EncoderKind::Linear | EncoderKind::Table => &[],
-        };
+        let layers = spec.layers();
+        Network::of_layers(spec, &layers)
+    }
+
+    pub(super) fn of_layers(spec: NetworkSpec, specs: &[LayerSpec]) -> Network {
         let mut layers = Vec::new();
         let mut next = 0;
         let mut take = |count: usize| {
@@ -148,19 +120,20 @@ impl Network {
             next - count..next
         };
         let mut inputs = spec.inputs;
-        for (place, &outputs) in hidden.iter().chain([&spec.outputs]).enumerate() {
-            let is_hidden = place < hidden.len();
-            let normed = spec.batch_norm && is_hidden;
+        for (place, layer) in specs.iter().enumerate() {
+            let (outputs, is_hidden) = (layer.outputs, place + 1 < specs.len());
+            let normed = layer.shift == Shift::Norm && is_hidden;
             layers.push(Layer {
                 inputs,
                 outputs,
                 strip: if is_hidden { STRIP } else { outputs },
                 weights: take(inputs * outputs),
-                bias: (spec.kind == EncoderKind::Mlp && !normed).then(|| take(outputs)),
+                bias: (layer.shift != Shift::None && !normed).then(|| take(outputs)),
                 norm: normed.then(|| Norm {
                     scale: take(outputs),
                     shift: take(outputs),
                 }),
+                function: layer.function,
             });
             inputs = outputs;
         }
@@ -193,15 +166,12 @@ impl Network {
 
     /// Whether each node has a free vector.
     pub fn is_table(&self) -> bool {
-        self.spec.kind == EncoderKind::Table
+        self.spec.encoder.kind == EncoderKind::Table
     }
 
-    /// The widths of the normalised layers.
-    pub fn normed_widths(&self) -> Vec<usize> {
-        self.layers
-            .iter()
-            .filter(|layer| layer.norm.is_some())
-            .map(|layer| layer.outputs)
-            .collect()
+    /// Whether it is one matrix.
+    pub fn is_linear(&self) -> bool {
+        let is_matrix = |only: &Layer| only.bias.is_none() && only.function.is_none();
+        !self.is_table() && matches!(&self.layers[..], [only] if is_matrix(only))
     }
 }

@@ -6,7 +6,6 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::input::Input;
 use super::layout::Network;
-use crate::params::OutputActivation;
 use linkproof_numeric::real::{Real, dot_f64};
 
 /// Rows that the scale of the start is measured on.
@@ -49,7 +48,7 @@ impl Network {
                 self.layers()[depth - 1].outputs as f64
             };
             // A bounded output bends the scale: a few rounds reach the target.
-            let bends = last && self.spec().output_activation == OutputActivation::Tanh;
+            let bends = last && self.layers()[depth - 1].function.is_some();
             for _ in 0..if bends { 8 } else { 1 } {
                 let statistics = self.statistics(&params, &sample);
                 let mean_square = if last {

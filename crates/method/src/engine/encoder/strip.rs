@@ -99,7 +99,7 @@ vectorised!(
         outputs: &mut [T],
         width: usize,
         norm: &Normalisation<T>,
-        function: Activation,
+        function: Option<Activation>,
         draws: Option<Draws<'_, T>>
     ) -> () = normalise_body
 );
@@ -110,7 +110,7 @@ fn normalise_body<T: Real, const FMA: bool>(
     outputs: &mut [T],
     width: usize,
     norm: &Normalisation<T>,
-    function: Activation,
+    function: Option<Activation>,
     draws: Option<Draws<'_, T>>,
 ) {
     let width = if width == STRIP {
@@ -127,7 +127,7 @@ fn normalise_rows<T: Real, const FMA: bool>(
     outputs: &mut [T],
     width: usize,
     norm: &Normalisation<T>,
-    function: Activation,
+    function: Option<Activation>,
     draws: Option<Draws<'_, T>>,
 ) {
     let rows = values.chunks_exact_mut(width);
@@ -146,7 +146,7 @@ vectorised!(
     pub(super) fn activate<T>(
         outputs: &mut [T],
         width: usize,
-        function: Activation,
+        function: Option<Activation>,
         draws: Option<Draws<'_, T>>
     ) -> () = activate_body
 );
@@ -155,7 +155,7 @@ vectorised!(
 fn activate_body<T: Real, const FMA: bool>(
     outputs: &mut [T],
     width: usize,
-    function: Activation,
+    function: Option<Activation>,
     draws: Option<Draws<'_, T>>,
 ) {
     for (row, outputs) in outputs.chunks_exact_mut(width).enumerate() {
@@ -167,22 +167,23 @@ fn activate_body<T: Real, const FMA: bool>(
 fn activate_row<T: Real, const FMA: bool>(
     outputs: &mut [T],
     row: usize,
-    function: Activation,
+    function: Option<Activation>,
     draws: Option<Draws<'_, T>>,
 ) {
     match function {
-        Activation::Tanh => {
+        Some(Activation::Tanh) => {
             for x in outputs.iter_mut() {
                 // tanh x = 1 - 2/(e^{2x} + 1), within a rounding error of 1.
                 let power = (*x + *x).exp_inline::<FMA>();
                 *x = T::ONE - T::of(2.0) / (power + T::ONE);
             }
         }
-        Activation::Relu => {
+        Some(Activation::Relu) => {
             for x in outputs.iter_mut() {
                 *x = x.max(T::ZERO);
             }
         }
+        None => {}
     }
     if let Some(draws) = draws {
         let key = draws.keys[row];
@@ -209,7 +210,7 @@ vectorised!(
         outputs: &[T],
         normed: &[T],
         width: usize,
-        function: Activation,
+        function: Option<Activation>,
         draws: Option<Draws<'_, T>>
     ) -> DerivativeSums = through_function_body
 );
@@ -220,7 +221,7 @@ fn through_function_body<T: Real, const FMA: bool>(
     outputs: &[T],
     normed: &[T],
     width: usize,
-    function: Activation,
+    function: Option<Activation>,
     draws: Option<Draws<'_, T>>,
 ) -> DerivativeSums {
     if width == STRIP {
@@ -237,7 +238,7 @@ fn through_rows<T: Real, const FMA: bool>(
     outputs: &[T],
     normed: &[T],
     width: usize,
-    function: Activation,
+    function: Option<Activation>,
     draws: Option<Draws<'_, T>>,
 ) -> DerivativeSums {
     let (mut sum, mut product) = ([0.0; STRIP], [0.0; STRIP]);
@@ -268,24 +269,25 @@ fn slope_row<T: Real>(
     derivative: &mut [T],
     outputs: &[T],
     row: usize,
-    function: Activation,
+    function: Option<Activation>,
     draws: Option<Draws<'_, T>>,
 ) {
     let inverse = draws.map_or(T::ONE, |draws| draws.share.inverse_kept());
     match function {
         // A dropped unit has output 0: its draw alone stops the derivative.
-        Activation::Tanh => {
+        Some(Activation::Tanh) => {
             for (derivative, output) in derivative.iter_mut().zip(outputs) {
                 let value = *output * inverse;
                 *derivative *= T::ONE - value * value;
             }
         }
-        Activation::Relu => {
+        Some(Activation::Relu) => {
             for (derivative, output) in derivative.iter_mut().zip(outputs) {
                 let positive = if *output > T::ZERO { T::ONE } else { T::ZERO };
                 *derivative *= positive;
             }
         }
+        None => {}
     }
     if let Some(draws) = draws {
         let key = draws.keys[row];
@@ -329,7 +331,7 @@ vectorised!(
     pub(super) fn through_output<T>(
         derivative: &mut [T],
         outputs: &[T],
-        function: Activation
+        function: Option<Activation>
     ) -> () = through_output_body
 );
 
@@ -337,7 +339,7 @@ vectorised!(
 fn through_output_body<T: Real, const FMA: bool>(
     derivative: &mut [T],
     outputs: &[T],
-    function: Activation,
+    function: Option<Activation>,
 ) {
     slope_row(derivative, outputs, 0, function, None);
 }

@@ -1,19 +1,24 @@
 use super::*;
 use crate::data::features::Matrix;
-use crate::params::{Activation, EncoderKind, OutputActivation};
+use crate::params::{Activation, Encoder, EncoderKind, LayerSpec, OutputActivation, Params, Shift};
 use crate::support::{cases, is_derivative};
 use proptest::prelude::*;
 
-fn spec(kind: EncoderKind) -> NetworkSpec {
+fn spec(kind: EncoderKind, params: &Params) -> NetworkSpec {
     NetworkSpec {
-        kind,
-        inputs: 6,
-        hidden: vec![],
+        encoder: Encoder::new(kind, params),
+        inputs: if kind == EncoderKind::Table { 7 } else { 6 },
         outputs: 3,
-        activation: Activation::Tanh,
-        output_activation: OutputActivation::None,
-        batch_norm: false,
     }
+}
+
+fn mlp(hidden: &[usize], batch_norm: bool) -> Network {
+    let params = Params {
+        hidden: hidden.to_vec(),
+        batch_norm,
+        ..Params::default()
+    };
+    Network::new(spec(EncoderKind::Mlp, &params))
 }
 
 fn wave(n: usize, frequency: f64) -> Vec<f64> {
@@ -69,47 +74,42 @@ fn linear_functional(
     (value, gradient)
 }
 
-fn any_network() -> impl Strategy<Value = NetworkSpec> {
-    let kind = prop_oneof![
-        Just(EncoderKind::Linear),
-        Just(EncoderKind::Mlp),
-        Just(EncoderKind::Table)
+/// Tables, and maps of layers of any kind, more than the encoders have.
+fn any_network() -> impl Strategy<Value = Network> {
+    let function = prop_oneof![
+        Just(None),
+        Just(Some(Activation::Tanh)),
+        Just(Some(Activation::Relu))
     ];
-    (
-        kind,
-        // Within a strip, and over several of them.
-        prop::collection::vec(prop_oneof![4 => 1..5usize, 1 => 30..70usize], 0..3),
-        any::<[bool; 3]>(),
-    )
-        .prop_map(|(kind, hidden, [relu, tanh, norm])| NetworkSpec {
-            inputs: if kind == EncoderKind::Table { 7 } else { 6 },
-            hidden,
-            activation: if relu {
-                Activation::Relu
-            } else {
-                Activation::Tanh
-            },
-            output_activation: if tanh {
-                OutputActivation::Tanh
-            } else {
-                OutputActivation::None
-            },
-            batch_norm: norm,
-            ..spec(kind)
-        })
+    let shift = prop_oneof![Just(Shift::None), Just(Shift::Bias), Just(Shift::Norm)];
+    // Within a strip, and over several of them.
+    let width = prop_oneof![4 => 1..5usize, 1 => 30..70usize];
+    let layer = (width, shift, function).prop_map(|(outputs, shift, function)| LayerSpec {
+        outputs,
+        shift,
+        function,
+    });
+    let layers = prop::collection::vec(layer, 1..4);
+    (layers, 0..4).prop_map(|(mut layers, is_table)| match is_table {
+        0 => Network::new(spec(EncoderKind::Table, &Params::default())),
+        _ => {
+            let last = layers.len() - 1;
+            layers[last].outputs = 3;
+            Network::of_layers(spec(EncoderKind::Mlp, &Params::default()), &layers)
+        }
+    })
 }
 
 proptest! {
     #![proptest_config(cases(150))]
     #[test]
     fn gradients_are_central_differences(
-        spec in any_network(),
+        network in any_network(),
         sparse in any::<bool>(),
         some_rows in any::<bool>(),
         drop in any::<bool>(),
         seed in 0..1000u64,
     ) {
-        let network = Network::new(spec);
         let data = matrix(7, sparse);
         let input = if network.is_table() { Input::Nodes(7) } else { Input::new(&data) };
         let params = network.start(&input, seed, 0, 1.0);
@@ -125,7 +125,7 @@ proptest! {
                 params[place] += by;
                 linear_functional(&network, &params, &input, rows, dropout).0
             });
-            prop_assert!(found.is_ok(), "place {} of {:?}: {:?}", place, network.spec(), found);
+            prop_assert!(found.is_ok(), "place {} of {:?}: {:?}", place, network.layers(), found);
         }
     }
 }
@@ -133,10 +133,7 @@ proptest! {
 #[test]
 fn weights_move_between_rows_and_strips() {
     for width in [1, 31, 32, 33, 70] {
-        let network = Network::new(NetworkSpec {
-            hidden: vec![width],
-            ..spec(EncoderKind::Mlp)
-        });
+        let network = mlp(&[width], false);
         let layer = &network.layers()[0];
         let rows: Vec<usize> = (0..6 * width).collect();
         let strips = layer.in_strips(&rows);
@@ -149,11 +146,7 @@ fn weights_move_between_rows_and_strips() {
 
 #[test]
 fn sparse_and_dense_inputs_agree() {
-    let network = Network::new(NetworkSpec {
-        hidden: vec![37],
-        batch_norm: true,
-        ..spec(EncoderKind::Mlp)
-    });
+    let network = mlp(&[37], true);
     let sparse = matrix(9, true);
     let rows: Vec<f64> = (0..9)
         .flat_map(|row| {
@@ -175,11 +168,7 @@ fn sparse_and_dense_inputs_agree() {
 
 #[test]
 fn inference_with_the_batch_statistics_is_the_training_pass() {
-    let network = Network::new(NetworkSpec {
-        hidden: vec![45, 4],
-        batch_norm: true,
-        ..spec(EncoderKind::Mlp)
-    });
+    let network = mlp(&[45, 4], true);
     let data = matrix(9, false);
     let input = Input::<f64>::new(&data);
     let params = network.start(&input, 1, 0, 1.0);
@@ -209,13 +198,16 @@ fn starts_have_the_scale_asked_for() {
             OutputActivation::None
         };
         let inputs = if kind == EncoderKind::Table { 500 } else { 6 };
-        let network = Network::new(NetworkSpec {
-            inputs,
+        let params = Params {
             hidden,
             output_activation,
             batch_norm: norm,
+            ..Params::default()
+        };
+        let network = Network::new(NetworkSpec {
+            inputs,
             outputs: 20,
-            ..spec(kind)
+            ..spec(kind, &params)
         });
         let data = matrix(500, false);
         let input = if network.is_table() {

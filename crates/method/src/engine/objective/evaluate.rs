@@ -2,7 +2,7 @@
 
 use crate::data::graph::Graph;
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, ListedPairs, PairTerm, TileShare, Tiled, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, PairTerm, TileShare, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::error::{Error, Result};
 use crate::score::{Kernel, Score};
@@ -100,7 +100,7 @@ pub fn evaluate<T: Real>(
     let mut sums = Tiled::default().all_pairs(&embedded, &pairs, &kernel, gradient.as_deref_mut());
     let corrections = listed_pairs(
         &embedded,
-        (&ListedPairs::of(graph), TileShare::WHOLE),
+        (&graph.adjacency(), TileShare::WHOLE),
         PairTerm::Correction,
         &unit,
         score,

@@ -40,7 +40,7 @@ impl ParameterLayout {
         let mut next = 0;
         for view in &data.views {
             let encoder = params.encoder(&view.name, view.matrix.is_some())?;
-            let network = Network::new(view_spec(view, &encoder, params.dim));
+            let network = Network::new(view_spec(view, encoder, params.dim));
             let start = next;
             next += network.n_params();
             encoders.push(ViewEncoder {
@@ -97,8 +97,12 @@ impl ParameterLayout {
 }
 
 /// The shape of a view's encoder.
-fn view_spec(view: &DataView, encoder: &Encoder, outputs: usize) -> NetworkSpec {
+fn view_spec(view: &DataView, encoder: Encoder, outputs: usize) -> NetworkSpec {
     let columns = view.matrix.as_ref().map(Matrix::n_columns);
-    let inputs = columns.filter(|_| *encoder != Encoder::Table);
-    NetworkSpec::of(encoder, inputs.unwrap_or(view.rows.len()), outputs)
+    let inputs = columns.filter(|_| encoder.kind.reads_vectors());
+    NetworkSpec {
+        inputs: inputs.unwrap_or(view.rows.len()),
+        outputs,
+        encoder,
+    }
 }

@@ -50,12 +50,8 @@ impl Prepared {
         let kept = |link: &Link| !held(link) && !is_aside(link);
         let names: Vec<&str> = data.views().iter().map(|view| view.name.as_str()).collect();
         let named = params.view_pairs_among(&names)?;
-        let view_of = |row: u32| {
-            let views = data.views();
-            views.partition_point(|view| view.rows.end <= row as usize)
-        };
         let views_of = |link: &Link| {
-            let (d, e) = (view_of(link.src), view_of(link.dst));
+            let (d, e) = (data.view_of(link.src), data.view_of(link.dst));
             (d.min(e), d.max(e))
         };
         let view_pairs = named.unwrap_or_else(|| {

@@ -36,14 +36,14 @@ impl<'a> Problem<'a> {
         let mut dropout = 0.0;
         for view in &data.views {
             let encoder = params.encoder(&view.name, view.matrix.is_some())?;
-            dropout = encoder.dropout().max(dropout);
+            dropout = encoder.settings.dropout.max(dropout);
         }
         let drops = dropout > 0.0 || params.input_dropout > 0.0;
         Ok(Problem {
             data,
             parameters: ParameterLayout::new(data, params)?,
             dim: params.dim,
-            score: Score::of(params.score()),
+            score: params.score(),
             ridge: params.ridge,
             dropout: drops.then_some((params.input_dropout, dropout)),
             seed: params.seed,
@@ -77,8 +77,11 @@ impl<'a> Problem<'a> {
 
     /// Whether a training pass encodes all nodes as inference does.
     pub fn trains_as_it_infers(&self) -> bool {
-        let mut encoders = self.encoders().iter();
-        self.dropout.is_none() && !encoders.any(|view| view.network.spec().batch_norm)
+        let mut layers = self
+            .encoders()
+            .iter()
+            .flat_map(|view| view.network.layers());
+        self.dropout.is_none() && layers.all(|layer| layer.norm.is_none())
     }
 
     /// What a training pass of a step leaves out.

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::data::graph::{Adjacency, Graph, Link};
+use crate::data::graph::Adjacency;
 use crate::score::{Score, Term};
 use linkproof_numeric::real::{Real, add_scaled, dot};
 
@@ -146,43 +146,6 @@ impl TileShare {
     }
 }
 
-/// Pairs named one by one, each listed under both its rows.
-#[derive(Debug, Clone)]
-pub struct ListedPairs {
-    adjacency: Adjacency,
-}
-
-impl ListedPairs {
-    /// From pairs of rows with weights; each pair once, in any order.
-    pub fn new(n_rows: usize, pairs: impl Iterator<Item = Link> + Clone) -> ListedPairs {
-        ListedPairs {
-            adjacency: Adjacency::new(n_rows, pairs),
-        }
-    }
-
-    /// The number of pairs.
-    pub fn n_pairs(&self) -> usize {
-        self.adjacency.n_entries() / 2
-    }
-
-    /// The number of pairs that a row is in.
-    pub fn n_of(&self, row: usize) -> usize {
-        self.adjacency.row(row).0.len()
-    }
-
-    /// The pairs that a row is in: the other rows, and the weights.
-    pub fn of_row(&self, row: usize) -> (&[u32], &[f64]) {
-        self.adjacency.row(row)
-    }
-
-    /// All links of a graph.
-    pub fn of(graph: &Graph) -> ListedPairs {
-        ListedPairs {
-            adjacency: graph.adjacency(),
-        }
-    }
-}
-
 /// What each listed pair adds to a sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PairTerm {
@@ -259,7 +222,7 @@ impl Sums {
 /// and the order of additions is fixed.
 pub fn listed_pairs<T: Real>(
     embedded: &EmbeddedRows<'_, T>,
-    (listed, share): (&ListedPairs, TileShare),
+    (listed, share): (&Adjacency, TileShare),
     term: PairTerm,
     scale: &ViewMatrix,
     score: &Score,
@@ -269,7 +232,7 @@ pub fn listed_pairs<T: Real>(
     let gather = |rows: Range<usize>, mut gradient: Option<&mut [T]>| {
         let mut sums = Sums::zero(n_views);
         for (place, row) in rows.enumerate() {
-            let (targets, weights) = listed.adjacency.row(row);
+            let (targets, weights) = listed.row(row);
             let d = embedded.view_of(row);
             for (&target, &weight) in targets.iter().zip(weights) {
                 let target = target as usize;

@@ -1,4 +1,5 @@
 use super::*;
+use crate::data::graph::Link;
 use crate::params::ScoreKind;
 use crate::score::Kernel;
 use rand::{RngExt, SeedableRng};
@@ -261,7 +262,7 @@ fn listed_pairs_agree_with_the_formula() {
     let links = links
         .iter()
         .map(|&(src, dst, weight)| Link { src, dst, weight });
-    let listed = ListedPairs::new(5, links.clone());
+    let listed = Adjacency::new(5, links.clone());
     let score = Score::new(ScoreKind::Probability, 0.5);
     let mut gradient = vec![0.0; 15];
     let sums = listed_pairs(

@@ -304,10 +304,7 @@ struct TileSums {
 
 impl TileSums {
     const ZERO: TileSums = TileSums {
-        term: Term {
-            value: 0.0,
-            slope: 0.0,
-        },
+        term: Term::ZERO,
         pairs: 0.0,
         watched: (0.0, 0.0),
     };

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::params::OptimizerKind;
 use linkproof_numeric::real::Real;
 
-/// Why a fit ended.
+/// Why a fit ended ([example](crate::Fitted)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {

@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::model::folds::Folds;
 use crate::model::{Fit, Fitted};
 use crate::params::CheckedParams;
+use crate::score::Score;
 
 /// Links and pairs judged by fits that did not see them.
 #[derive(Debug, Clone)]
@@ -72,14 +73,12 @@ pub(super) fn judge_inside(
     seen: &SeenWeights,
     links: impl Iterator<Item = Link>,
 ) -> Vec<Verdict> {
-    let user = |row: u32| data.user_row(row as usize) as u32;
+    let score = Score::of(fitted.params());
     links
         .map(|link| {
-            let (a, b) = (user(link.src), user(link.dst));
-            let (src, dst) = (a.min(b), a.max(b));
-            let expected = fitted.pair(src as usize, dst as usize);
-            let of_user = Link { src, dst, ..link };
-            Verdict::seen_as(fitted.params(), of_user, seen.of(&link), expected)
+            let of_user = data.user_link(link);
+            let expected = fitted.pair(of_user.src as usize, of_user.dst as usize);
+            Verdict::seen_as(&score, of_user, seen.of(&link), expected)
         })
         .collect()
 }

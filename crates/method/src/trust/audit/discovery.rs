@@ -50,15 +50,7 @@ pub fn random_pairs(data: &Dataset, count: usize, seed: u64) -> Vec<RandomPair> 
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(0x7061_6972);
     let n = data.n_nodes() as u32;
-    let view_of = |row: u32| {
-        data.views()
-            .partition_point(|view| view.rows.end <= row as usize)
-    };
-    let views = data.views().len();
-    let mut linked = vec![false; views * views];
-    for link in data.graph().links() {
-        linked[view_of(link.src) * views + view_of(link.dst)] = true;
-    }
+    let linked = data.linked_views();
     let mut pairs = Vec::with_capacity(count);
     for _ in 0..count * TRIES {
         if pairs.len() == count {
@@ -66,7 +58,7 @@ pub fn random_pairs(data: &Dataset, count: usize, seed: u64) -> Vec<RandomPair> 
         }
         let (a, b) = (random.random_range(0..n), random.random_range(0..n));
         let inside = (a.min(b), a.max(b));
-        let takes_part = linked[view_of(inside.0) * views + view_of(inside.1)];
+        let takes_part = linked.contains(&(data.view_of(inside.0), data.view_of(inside.1)));
         if a != b && takes_part && data.graph().weight(a, b).is_none() {
             let user = |row: u32| data.user_row(row as usize) as u32;
             pairs.push(RandomPair {

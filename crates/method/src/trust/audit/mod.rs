@@ -1,6 +1,23 @@
 //! How far a fit believes each link, and which pairs it misses.
 //!
 //! Rows here are the user's, as in a model.
+//!
+//! ```
+//! use linkproof::params::ScoreKind;
+//! use linkproof::trust::audit::judge;
+//! use linkproof::{Dataset, Graph, Params};
+//!
+//! // A ring of weights 1 and one weight that is absurd.
+//! let ring = (0..30u32).map(|k| (k, (k + 1) % 30, if k == 7 { 500.0 } else { 1.0 }));
+//! let data = Dataset::from_links(Graph::from_rows(30, &ring.collect::<Vec<_>>())?)?;
+//! let (score, ridge) = (ScoreKind::Probability, 0.1);
+//! let params = Params { score, ridge, dim: 2, ..Default::default() }.check()?;
+//! let model = linkproof::fit(&params, &data)?;
+//! let verdicts = judge(&model, data.graph().links());
+//! assert_eq!((verdicts[0].src, verdicts[0].dst, verdicts[0].weight), (7, 8, 500.0));
+//! assert!(verdicts[0].trust < 1e-9);
+//! # Ok::<(), linkproof::Error>(())
+//! ```
 
 mod baseline;
 mod cross;
@@ -24,11 +41,12 @@ use seen::SeenWeights;
 use crate::data::graph::Link;
 use crate::data::transform::transform_weight;
 use crate::model::{Expected, Fitted};
-use crate::params::{Params, Score};
+use crate::params::Params;
+use crate::score::Score;
 use crate::size::SizeLaw;
 use linkproof_numeric::math;
 
-/// A link and what a fit makes of it.
+/// A link and what a fit makes of it ([example](self)).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Verdict {
     /// The row of one end.
@@ -60,27 +78,16 @@ pub fn log_trust(w: f64, mu: f64) -> f64 {
     }
 }
 
-/// The weight of a link in the estimating equation: `trust^beta` under the
-/// probability score, `min(1, mu^beta)` under the moment score, 1 under the
-/// likelihood.
-pub fn influence(score: Score, log_trust: f64, mu: f64) -> f64 {
-    match score {
-        Score::Probability { beta } => math::exp(beta * log_trust),
-        Score::Moment { beta } => math::pow(mu, beta).min(1.0),
-        Score::Likelihood => 1.0,
-    }
-}
-
 impl Verdict {
     /// What a fit of these parameters, by which so much is expected, makes of a link,
     /// whose weight it saw as it is or transformed.
     pub fn new(params: &Params, link: Link, expected: Expected) -> Verdict {
         let seen = transform_weight(link.weight, params.weights);
-        Verdict::seen_as(params, link, seen, expected)
+        Verdict::seen_as(&Score::of(params), link, seen, expected)
     }
 
     /// The same of a link that the fit sees with another weight than observed.
-    pub(crate) fn seen_as(params: &Params, link: Link, seen: f64, expected: Expected) -> Verdict {
+    pub(crate) fn seen_as(score: &Score, link: Link, seen: f64, expected: Expected) -> Verdict {
         let mu = expected.mu;
         let log_trust = log_trust(seen, mu);
         Verdict {
@@ -91,7 +98,7 @@ impl Verdict {
             p_link: expected.p_link,
             similarity: expected.similarity,
             trust: math::exp(log_trust),
-            influence: influence(Score::new(params.score, params.beta), log_trust, mu),
+            influence: score.influence(log_trust, mu),
             log_trust,
         }
     }
@@ -116,9 +123,15 @@ impl Verdict {
 /// they are or transformed. For a model of weights averaged over walks, which
 /// need all links, see [`as_fitted`].
 pub fn judge(model: &Fitted, links: impl Iterator<Item = Link>) -> Vec<Verdict> {
+    let (score, weights) = (Score::of(model.params()), model.params().weights);
     let judged = links.map(|link| {
         let expected = model.pair(link.src as usize, link.dst as usize);
-        Verdict::new(model.params(), link, expected)
+        Verdict::seen_as(
+            &score,
+            link,
+            transform_weight(link.weight, weights),
+            expected,
+        )
     });
     least_trusted_first(judged.collect())
 }

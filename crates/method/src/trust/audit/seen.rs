@@ -30,13 +30,8 @@ impl SeenWeights {
             return Ok(SeenWeights { transform, walked });
         }
         let graph = transform_weights(data.graph(), transform)?;
-        let views = data.views();
-        let view_of = |row: u32| views.partition_point(|view| view.rows.end <= row as usize);
-        let mut linked = vec![false; views.len() * views.len()];
-        for link in graph.links() {
-            linked[view_of(link.src) * views.len() + view_of(link.dst)] = true;
-        }
-        let takes_part = |src: u32, dst: u32| linked[view_of(src) * views.len() + view_of(dst)];
+        let linked = data.linked_views();
+        let takes_part = |src, dst| linked.contains(&(data.view_of(src), data.view_of(dst)));
         let walked = average_over_walks(&graph, params.walks, params.walks_weighted, takes_part)?;
         let adjacency = walked.adjacency();
         Ok(SeenWeights {

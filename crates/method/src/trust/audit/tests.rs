@@ -15,11 +15,12 @@ fn trust_falls_with_surprise_only() {
     let expected = (0.5f64 * (-0.5f64).exp()) / (-1.0f64).exp();
     assert!((log_trust(1.0, 0.5).exp() - expected).abs() < 1e-12);
     assert!(log_trust(100.0, 0.5) < log_trust(2.0, 0.5));
-    assert_eq!(influence(Score::Likelihood, -3.0, 0.1), 1.0);
-    assert_eq!(influence(Score::Moment { beta: 0.5 }, -3.0, 0.25), 0.5);
-    assert_eq!(influence(Score::Moment { beta: 0.5 }, -3.0, 9.0), 1.0);
+    let influence = |score, log_trust, mu| Score::new(score, 0.5).influence(log_trust, mu);
+    assert_eq!(influence(ScoreKind::Likelihood, -3.0, 0.1), 1.0);
+    assert_eq!(influence(ScoreKind::Moment, -3.0, 0.25), 0.5);
+    assert_eq!(influence(ScoreKind::Moment, -3.0, 9.0), 1.0);
     assert_eq!(
-        influence(Score::Probability { beta: 0.5 }, -4.0, 0.1),
+        influence(ScoreKind::Probability, -4.0, 0.1),
         (-2.0f64).exp()
     );
 }

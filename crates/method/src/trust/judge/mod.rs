@@ -16,6 +16,7 @@ pub mod belief;
 pub mod checks;
 pub mod evidence;
 pub mod fits;
+pub mod held_out;
 pub mod logistic;
 pub mod pairs;
 pub mod ranks;

@@ -94,8 +94,18 @@ const MOST_IMPLANTS: usize = 4_000;
 const CANDIDATES: usize = 40;
 
 impl Bench {
-    /// Shares the links of `data` out to folds and draws decoys.
+    /// Shares the links of `data` out to folds, draws decoys, and puts together what
+    /// the fit of each fold may see.
     pub fn new(data: &Dataset, folds: Folds, params: &CheckedParams) -> Result<Bench> {
+        let mut bench = Bench::pairs(data, folds, params)?;
+        bench.training = (0..folds.number() as u32)
+            .map(|fold| without_fold(data, &bench.links, fold))
+            .collect::<Result<_>>()?;
+        Ok(bench)
+    }
+
+    /// The same for fits that are made elsewhere: the pairs alone.
+    pub fn pairs(data: &Dataset, folds: Folds, params: &CheckedParams) -> Result<Bench> {
         folds.check(data, params)?;
         let seed = params.seed;
         let splits: Vec<_> = (0..folds.number()).map(|fold| folds.split(fold)).collect();
@@ -121,15 +131,12 @@ impl Bench {
                 group: group as u32,
             });
         }
-        let training = (0..folds.number() as u32)
-            .map(|fold| without_fold(data, &links, fold))
-            .collect::<Result<_>>()?;
         let mut bench = Bench {
             groups,
             links,
             weights: data.graph().weights().to_vec(),
             decoys: Vec::new(),
-            training,
+            training: Vec::new(),
             splits,
         };
         let mut random = ChaCha8Rng::seed_from_u64(seed);

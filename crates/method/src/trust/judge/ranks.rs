@@ -67,7 +67,11 @@ impl Ranking {
     pub fn new(bench: &Bench, links: Known<'_>, decoys: Known<'_>) -> Ranking {
         let n_groups = bench.groups.len();
         let borders: Vec<Vec<f64>> = (0..n_groups)
-            .map(|group| borders(links, group as u32))
+            .map(|group| {
+                let pairs = links.pairs.iter().zip(links.evidence);
+                let of_group = pairs.filter(|(pair, _)| pair.group as usize == group);
+                borders(of_group.map(|(_, evidence)| evidence.log_degrees).collect())
+            })
             .collect();
         let strata = borders
             .iter()
@@ -203,7 +207,7 @@ fn of_vectors(seen: &Seen) -> f64 {
 }
 
 /// The share of ascending numbers that are larger; of equal ones, half.
-fn share_above(sorted: &[f64], x: f64) -> f64 {
+pub(super) fn share_above(sorted: &[f64], x: f64) -> f64 {
     share_above_at(sorted, x, 0.5)
 }
 
@@ -227,13 +231,8 @@ fn share_above_at(sorted: &[f64], x: f64, of_equal: f64) -> f64 {
     (above as f64 + of_equal * (ties as f64 + 1.0)) / (sorted.len() as f64 + 1.0)
 }
 
-/// Quantiles of the links' degrees.
-fn borders(links: Known<'_>, group: u32) -> Vec<f64> {
-    let of_group = links.pairs.iter().zip(links.evidence);
-    let mut degrees: Vec<f64> = of_group
-        .filter(|(pair, _)| pair.group == group)
-        .map(|(_, evidence)| evidence.log_degrees)
-        .collect();
+/// Quantiles of the degrees of a pair of views' links.
+pub(super) fn borders(mut degrees: Vec<f64>) -> Vec<f64> {
     degrees.sort_by(f64::total_cmp);
     let strata = (degrees.len() / LEAST_LINKS).clamp(1, MOST_STRATA);
     let mut borders: Vec<f64> = (1..strata)

@@ -141,6 +141,20 @@ impl Audit {
         self.links.iter().filter(|link| link.suspect).count()
     }
 
+    /// The shares of the links and of the weight that the suspects have.
+    pub fn suspect_shares(&self) -> (f64, f64) {
+        let heaviest = self.links.iter().map(|link| link.verdict.weight);
+        let unit = heaviest.fold(f64::MIN_POSITIVE, f64::max);
+        let (mut weight, mut all) = (0.0, 0.0);
+        for link in &self.links {
+            let share = link.verdict.weight / unit;
+            all += share;
+            weight += if link.suspect { share } else { 0.0 };
+        }
+        let links = self.n_suspects() as f64 / self.links.len().max(1) as f64;
+        (links, weight / f64::max(all, f64::MIN_POSITIVE))
+    }
+
     /// The numbers about each link, by name and in the order of a table; not a
     /// number where there is none.
     pub fn columns(&self) -> Vec<(String, Vec<f64>)> {
@@ -209,8 +223,9 @@ pub(super) fn numbers(links: &[JudgedLink]) -> BTreeMap<String, Vec<f64>> {
         .collect()
 }
 
-/// The links of a robust fit as it judged them.
-fn remembered(model: &Fitted, believed: &Believed) -> Vec<JudgedLink> {
+/// The links of a robust fit as it judged them, by their ends; none of other models.
+pub fn remembered(model: &Fitted) -> Option<Vec<JudgedLink>> {
+    let believed = model.believed()?;
     let number = |name: &str, place: usize| {
         let column = believed.column(name);
         column.map_or(f64::NAN, |numbers| numbers[place])
@@ -227,7 +242,7 @@ fn remembered(model: &Fitted, believed: &Believed) -> Vec<JudgedLink> {
         by_kind: Kind::ALL.map(|kind| number(&rank_by(kind), place)),
         weight_odds: number(WEIGHT_ODDS, place),
     });
-    judged.collect()
+    Some(judged.collect())
 }
 
 /// Audits links between a model's nodes; `data` has these, and data vectors where
@@ -365,14 +380,15 @@ fn believe(
     settings: &AuditSettings,
     runtime: Runtime<'_>,
 ) -> Result<(Vec<JudgedLink>, Beliefs)> {
-    if let Some(believed) = model.believed().filter(|_| settings.own_links) {
+    let own = model.believed().filter(|_| settings.own_links);
+    if let Some((believed, links)) = own.zip(remembered(model)) {
         let found = Beliefs {
             trust: None,
             abstained: believed.abstained,
             by_links_alone: false,
             why_not: None,
         };
-        return Ok((remembered(model, believed), found));
+        return Ok((links, found));
     }
     let mut recipe = Recipe {
         folds: settings.folds,

@@ -12,23 +12,24 @@
 //! than clusters of the embeddings, the links lead away from what the data vectors
 //! say, and these alone are the better choice.
 
+use std::ops::Range;
+
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::told::{told, told_by_clusters};
 use crate::data::dataset::{DataView, Dataset};
 use crate::data::features::Matrix;
 use crate::data::graph::Adjacency;
 use crate::data::transform::normalize;
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
-use crate::measure::KMeans;
 use crate::params::{CheckedParams, Normalize};
 use crate::trust::judge::average::averages;
 use crate::trust::judge::fits::{LinkFit, fit_links};
-use crate::trust::judge::logistic::solve;
 
 /// One column in so many is held back.
 const HELD_BACK: usize = 5;
@@ -36,16 +37,8 @@ const HELD_BACK: usize = 5;
 const COMPONENTS: usize = 20;
 /// Rounds of subspace iteration.
 const ITERATIONS: usize = 8;
-/// Folds of nodes; each is held out once.
-const FOLDS: usize = 5;
 /// So many nodes tell enough.
-const MOST_NODES: usize = 10_000;
-/// Numbers of clusters, and how they are looked for.
-const CLUSTERS: [usize; 3] = [5, 10, 20];
-const RESTARTS: usize = 3;
-const ITERATIONS_OF_CLUSTERS: usize = 50;
-/// Ridges, against the mean square of an entry.
-const RIDGES: [f64; 4] = [1e-3, 1e-2, 1e-1, 1.0];
+pub(crate) const MOST_NODES: usize = 10_000;
 /// Fits from most of the columns end early: only their ratio is read.
 const TOLERANCE: f64 = 3e-4;
 /// Fewer columns cannot be split.
@@ -74,7 +67,7 @@ pub struct Told {
 /// Which columns are held back, the first time or the second. With half of them
 /// held back embeddings would be so much worse than the user's that averages look
 /// too good.
-fn held_back(n_columns: usize, seed: u64, time: usize) -> Vec<bool> {
+pub(crate) fn held_back(n_columns: usize, seed: u64, time: usize) -> Vec<bool> {
     let mut columns: Vec<usize> = (0..n_columns).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(0x6761_7465);
@@ -99,76 +92,160 @@ fn sample(n_rows: usize, seed: u64) -> Vec<u32> {
     rows
 }
 
-/// What embeddings from most of the columns, plain and averaged over `links`, tell
-/// of the others; and the fits. None where no view has columns to hold back.
+/// The columns that are held back, the first time and the second.
+pub struct HeldBack {
+    seed: u64,
+    times: Vec<Vec<ViewBack>>,
+}
+
+/// What is to be told of a view.
+struct ViewBack {
+    /// The first row of the view, and how many it has.
+    rows: Range<usize>,
+    /// Some of them, counted from the first.
+    sample: Vec<u32>,
+    /// The components of the columns that are held back.
+    targets: Vec<f64>,
+    count: usize,
+    /// What clusters of the other columns tell of these.
+    vectors_clusters: f64,
+}
+
+/// What embeddings tell.
+pub struct Telling {
+    /// Of the columns held back first.
+    pub first: Told,
+    /// Of these and those held back then, if it went on.
+    pub told: Told,
+    /// The fits, one for each time.
+    pub fits: Vec<LinkFit>,
+}
+
+fn enough(matrix: &Matrix) -> bool {
+    matrix.n_columns() >= LEAST_COLUMNS
+}
+
+fn part(matrix: &Matrix, (seed, time): (u64, usize), is_back: bool) -> Result<Matrix> {
+    let back = held_back(matrix.n_columns(), seed, time);
+    some_columns(matrix, |column| back[column] == is_back)
+}
+
+impl HeldBack {
+    /// None where no view has columns to hold back.
+    pub fn new(params: &CheckedParams, data: &Dataset) -> Result<Option<HeldBack>> {
+        let seed = params.seed;
+        let split = |view: &DataView, matrix: &Matrix, time: usize| {
+            let sample = sample(view.rows.len(), seed);
+            let matrix = matrix.select(&sample);
+            let (targets, count) = components(&part(&matrix, (seed, time), true)?, seed)?;
+            let (own, width) = components(&part(&matrix, (seed, time), false)?, seed)?;
+            let own: Vec<f32> = own.into_iter().map(|x| x as f32).collect();
+            Ok(ViewBack {
+                vectors_clusters: told_by_clusters(&own, width, &targets, count, seed)?,
+                rows: view.rows.clone(),
+                sample,
+                targets,
+                count,
+            })
+        };
+        let times = (0..2).map(|time| {
+            let views = data.views().iter().filter_map(|view| {
+                let matrix = view.matrix.as_ref().filter(|matrix| enough(matrix))?;
+                Some(split(view, matrix, time))
+            });
+            views.collect::<Result<Vec<ViewBack>>>()
+        });
+        let times = times.collect::<Result<Vec<_>>>()?;
+        Ok((!times[0].is_empty()).then_some(HeldBack { seed, times }))
+    }
+
+    /// What embeddings from the other columns, plain and averaged so many rounds over
+    /// links, tell of them. The second time is left out if `goes_on` says so.
+    pub fn tell(
+        &self,
+        params: &CheckedParams,
+        data: &Dataset,
+        (links, rounds): (&Adjacency, usize),
+        earlier: &[LinkFit],
+        goes_on: &dyn Fn(&Told) -> bool,
+        runtime: Runtime<'_>,
+    ) -> Result<Telling> {
+        let dim = params.dim;
+        let (mut sums, mut weight) = ([0.0; 7], 0.0);
+        let (mut fits, mut found): (_, Vec<Told>) = (Vec::new(), Vec::new());
+        for (time, views) in self.times.iter().enumerate() {
+            if !found.iter().all(goes_on) {
+                break;
+            }
+            let kept = data.map_vectors(|_, matrix| match enough(matrix) {
+                true => part(matrix, (self.seed, time), false),
+                false => Ok(matrix.clone()),
+            })?;
+            let warm = earlier.get(time).map(|fit| fit.theta.as_slice());
+            let fit = fit_links(params, &kept, warm, TOLERANCE, runtime)?;
+            let averaged = averages(links, &fit.y, dim, rounds).pop();
+            let averaged = averaged.unwrap_or_default();
+            for view in views {
+                let n = view.rows.len() as f64;
+                let mut told = view.tell(&fit.y, dim, self.seed)?.to_vec();
+                told.extend(view.tell(&averaged, dim, self.seed)?);
+                told.push(view.vectors_clusters);
+                let all = sums.iter_mut().zip(told);
+                all.for_each(|(sum, told)| *sum += n * told);
+                weight += n;
+            }
+            let mean = sums.map(|sum| sum / weight);
+            found.push(Told {
+                plain: mean[0],
+                plain_each: mean[1],
+                plain_clusters: mean[2],
+                averaged: mean[3],
+                averaged_each: mean[4],
+                averaged_clusters: mean[5],
+                vectors_clusters: mean[6],
+            });
+            fits.push(fit);
+        }
+        let (first, told) = (found[0], found[found.len() - 1]);
+        Ok(Telling { first, told, fits })
+    }
+}
+
+impl ViewBack {
+    /// What embeddings of all nodes tell: of the variance, of each component, and by
+    /// clusters.
+    fn tell(&self, y: &[f32], dim: usize, seed: u64) -> Result<[f64; 3]> {
+        let rows = self
+            .sample
+            .iter()
+            .map(|&row| self.rows.start + row as usize);
+        let y: Vec<f32> = rows
+            .flat_map(|row| &y[row * dim..][..dim])
+            .copied()
+            .collect();
+        let [all, each] = told(&y, dim, &self.targets, self.count, seed);
+        let clusters = told_by_clusters(&y, dim, &self.targets, self.count, seed)?;
+        Ok([all, each, clusters])
+    }
+}
+
+/// What embeddings from most of the columns, plain and averaged so many rounds over
+/// links, tell of the others. None where no view has columns to hold back.
 pub fn tell(
     params: &CheckedParams,
     data: &Dataset,
-    links: &Adjacency,
-    rounds: usize,
-    earlier: &[LinkFit],
+    averaged: (&Adjacency, usize),
     runtime: Runtime<'_>,
-) -> Result<Option<(Told, Vec<LinkFit>)>> {
-    let enough = |matrix: &Matrix| matrix.n_columns() >= LEAST_COLUMNS;
-    let can_split = |view: &DataView| view.matrix.as_ref().is_some_and(enough);
-    if !data.views().iter().any(can_split) {
+) -> Result<Option<Told>> {
+    let Some(back) = HeldBack::new(params, data)? else {
         return Ok(None);
-    }
-    let dim = params.dim;
-    let (mut sums, mut alone) = ([[0.0; 3]; 2], 0.0);
-    let (mut weight, mut fits) = (0.0, Vec::new());
-    for time in 0..2 {
-        let part = |matrix: &Matrix, is_back: bool| {
-            let back = held_back(matrix.n_columns(), params.seed, time);
-            some_columns(matrix, |column| back[column] == is_back)
-        };
-        let kept = data.map_vectors(|_, matrix| match enough(matrix) {
-            true => part(matrix, false),
-            false => Ok(matrix.clone()),
-        })?;
-        let warm = earlier.get(time).map(|fit| fit.theta.as_slice());
-        let fit = fit_links(params, &kept, warm, TOLERANCE, runtime)?;
-        let averaged = averages(links, &fit.y, dim, rounds).pop();
-        let averaged = averaged.unwrap_or_default();
-        for view in data.views().iter().filter(|view| can_split(view)) {
-            let Some(matrix) = &view.matrix else { continue };
-            let rows = sample(view.rows.len(), params.seed);
-            let matrix = matrix.select(&rows);
-            let (targets, count) = components(&part(&matrix, true)?, params.seed)?;
-            let n = view.rows.len() as f64;
-            let (own, width) = components(&part(&matrix, false)?, params.seed)?;
-            let own: Vec<f32> = own.into_iter().map(|x| x as f32).collect();
-            alone += n * told_by_clusters(&own, width, &targets, count, params.seed)?;
-            for (sum, y) in sums.iter_mut().zip([&fit.y, &averaged]) {
-                let y: Vec<f32> = rows
-                    .iter()
-                    .flat_map(|&row| &y[(view.rows.start + row as usize) * dim..][..dim])
-                    .copied()
-                    .collect();
-                let [all, each] = self::told(&y, dim, &targets, count, params.seed);
-                let clusters = told_by_clusters(&y, dim, &targets, count, params.seed)?;
-                sum.iter_mut()
-                    .zip([all, each, clusters])
-                    .for_each(|(sum, told)| *sum += n * told);
-            }
-            weight += n;
-        }
-        fits.push(fit);
-    }
-    let told = Told {
-        plain: sums[0][0] / weight,
-        averaged: sums[1][0] / weight,
-        plain_each: sums[0][1] / weight,
-        averaged_each: sums[1][1] / weight,
-        plain_clusters: sums[0][2] / weight,
-        averaged_clusters: sums[1][2] / weight,
-        vectors_clusters: alone / weight,
     };
-    Ok(Some((told, fits)))
+    let telling = back.tell(params, data, averaged, &[], &|_| true, runtime)?;
+    Ok(Some(telling.told))
 }
 
 /// Some columns of a matrix.
-fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Result<Matrix> {
+pub(crate) fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Result<Matrix> {
     let kept: Vec<usize> = (0..matrix.n_columns()).filter(|&c| keep(c)).collect();
     let mut place = vec![u32::MAX; matrix.n_columns()];
     for (new, &old) in kept.iter().enumerate() {
@@ -200,7 +277,7 @@ fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Result<Matrix>
 
 /// The scores of the rows along the leading directions of a matrix of rows of
 /// unit length, less their mean, row after row; and how many.
-fn components(matrix: &Matrix, seed: u64) -> Result<(Vec<f64>, usize)> {
+pub(crate) fn components(matrix: &Matrix, seed: u64) -> Result<(Vec<f64>, usize)> {
     let matrix = normalize(matrix, Normalize::L2)?;
     let (n, p) = (matrix.n_rows(), matrix.n_columns());
     let count = COMPONENTS.min(p);
@@ -283,193 +360,4 @@ fn orthonormal(basis: &mut [f64], width: usize) {
         let factor = if length > 1e-12 { 1.0 / length } else { 0.0 };
         (0..p).for_each(|i| basis[i * width + a] *= factor);
     }
-}
-
-/// The share of the variance of `targets` that a ridge regression on `y` tells
-/// of nodes held out, and the mean of the shares of each component. Each node is
-/// held out once.
-fn told(y: &[f32], dim: usize, targets: &[f64], count: usize, seed: u64) -> [f64; 2] {
-    let n = y.len() / dim;
-    let mut order: Vec<usize> = (0..n).collect();
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    random.set_stream(0x746f_6c64);
-    order.shuffle(&mut random);
-    let folds: Vec<&[usize]> = (0..FOLDS)
-        .map(|fold| &order[fold * n / FOLDS..(fold + 1) * n / FOLDS])
-        .collect();
-    let sums: Vec<Sums> = folds
-        .par_iter()
-        .map(|rows| Sums::of(rows, y, dim, targets, count))
-        .collect();
-    let whole = sums.iter().fold(Sums::new(dim, count), |mut whole, sums| {
-        whole.add(sums, 1.0);
-        whole
-    });
-    let missed: Vec<Missed> = folds
-        .par_iter()
-        .zip(&sums)
-        .map(|(rows, own)| {
-            let mut seen = whole.clone();
-            seen.add(own, -1.0);
-            seen.predict(rows, y, targets)
-        })
-        .collect();
-    let share = |error: f64, total: f64| match total > 0.0 {
-        true => 1.0 - error / total,
-        false => 0.0,
-    };
-    let total = |c: usize| missed.iter().map(|m| m.total[c]).sum::<f64>();
-    let mut best = [0.0f64; 2];
-    for ridge in 0..RIDGES.len() {
-        let error = |c: usize| missed.iter().map(|m| m.errors[ridge][c]).sum::<f64>();
-        let all = |sum: &dyn Fn(usize) -> f64| (0..count).map(sum).sum::<f64>();
-        let each = (0..count).map(|c| share(error(c), total(c)).max(0.0));
-        best[0] = best[0].max(share(all(&error), all(&total)));
-        best[1] = best[1].max(each.sum::<f64>() / count.max(1) as f64);
-    }
-    best
-}
-
-/// The share of the variance of `targets` that the other nodes of a node's cluster
-/// tell of it, on average over some numbers of clusters.
-fn told_by_clusters(
-    y: &[f32],
-    dim: usize,
-    targets: &[f64],
-    count: usize,
-    seed: u64,
-) -> Result<f64> {
-    let n = y.len() / dim;
-    let numbers: Vec<usize> = CLUSTERS.into_iter().filter(|k| 4 * k <= n).collect();
-    let means = |rows: &dyn Fn(usize) -> usize, clusters: usize| {
-        let mut sums = vec![(0.0, vec![0.0; count]); clusters];
-        for (row, target) in targets.chunks_exact(count).enumerate() {
-            let (size, sum) = &mut sums[rows(row)];
-            *size += 1.0;
-            sum.iter_mut().zip(target).for_each(|(s, t)| *s += t);
-        }
-        sums
-    };
-    let squares = |sums: &[(f64, Vec<f64>)], rows: &dyn Fn(usize) -> usize| -> f64 {
-        let rest = |(row, target): (usize, &[f64])| {
-            let (size, sum) = &sums[rows(row)];
-            // A node alone in its cluster is told nothing: components have mean 0.
-            let others = (size - 1.0).max(1.0);
-            let apart = |(t, s): (&f64, &f64)| (t - (s - t) / others).powi(2);
-            target.iter().zip(sum).map(apart).sum::<f64>()
-        };
-        targets.chunks_exact(count).enumerate().map(rest).sum()
-    };
-    let total = squares(&means(&|_| 0, 1), &|_| 0);
-    let mut told = 0.0;
-    for &clusters in &numbers {
-        let settings = KMeans {
-            clusters,
-            restarts: RESTARTS,
-            max_iterations: ITERATIONS_OF_CLUSTERS,
-            seed,
-        };
-        let labels = settings.fit(y, n, dim)?.labels;
-        let cluster = |row: usize| labels[row] as usize;
-        let missed = squares(&means(&cluster, clusters), &cluster);
-        told += (1.0 - missed / total.max(f64::MIN_POSITIVE)) / numbers.len() as f64;
-    }
-    Ok(told.max(0.0))
-}
-
-/// What is to be told of nodes, and by how much each ridge misses it.
-struct Missed {
-    total: Vec<f64>,
-    errors: Vec<Vec<f64>>,
-}
-
-/// The sums over nodes that a regression on embeddings and a constant needs.
-#[derive(Clone)]
-struct Sums {
-    dim: usize,
-    count: usize,
-    gram: Vec<f64>,
-    right: Vec<f64>,
-}
-
-impl Sums {
-    fn new(dim: usize, count: usize) -> Sums {
-        Sums {
-            dim,
-            count,
-            gram: vec![0.0; (dim + 1) * (dim + 1)],
-            right: vec![0.0; (dim + 1) * count],
-        }
-    }
-
-    fn of(rows: &[usize], y: &[f32], dim: usize, targets: &[f64], count: usize) -> Sums {
-        let mut sums = Sums::new(dim, count);
-        let size = dim + 1;
-        for &place in rows {
-            let y = with_constant(&y[place * dim..][..dim]);
-            let target = &targets[place * count..][..count];
-            for a in 0..size {
-                let gram = &mut sums.gram[a * size..][..=a];
-                gram.iter_mut().zip(&y).for_each(|(g, b)| *g += y[a] * b);
-                let right = &mut sums.right[a * count..][..count];
-                right
-                    .iter_mut()
-                    .zip(target)
-                    .for_each(|(r, t)| *r += y[a] * t);
-            }
-        }
-        sums
-    }
-
-    fn add(&mut self, other: &Sums, factor: f64) {
-        let add = |sum: &mut [f64], more: &[f64]| {
-            let both = sum.iter_mut().zip(more);
-            both.for_each(|(sum, x)| *sum += factor * x);
-        };
-        add(&mut self.gram, &other.gram);
-        add(&mut self.right, &other.right);
-    }
-
-    /// How far regressions to the nodes of these sums miss those of others.
-    fn predict(&self, rows: &[usize], y: &[f32], targets: &[f64]) -> Missed {
-        let (dim, count, size) = (self.dim, self.count, self.dim + 1);
-        let unit = (0..dim).map(|a| self.gram[a * size + a]).sum::<f64>() / dim as f64;
-        let n = self.gram[size * size - 1].max(1.0);
-        let column = |c: usize| {
-            (0..size)
-                .map(|a| self.right[a * count + c])
-                .collect::<Vec<_>>()
-        };
-        let solved: Vec<Vec<Vec<f64>>> = RIDGES
-            .iter()
-            .map(|ridge| {
-                let mut gram = self.gram.clone();
-                (0..dim).for_each(|a| gram[a * size + a] += ridge * unit);
-                gram[dim * size + dim] += 1e-9;
-                (0..count).map(|c| solve(gram.clone(), column(c))).collect()
-            })
-            .collect();
-        let mut missed = Missed {
-            total: vec![0.0; count],
-            errors: vec![vec![0.0; count]; RIDGES.len()],
-        };
-        for &place in rows {
-            let y = with_constant(&y[place * dim..][..dim]);
-            for c in 0..count {
-                let t = targets[place * count + c];
-                // The last row of the right-hand side sums targets up.
-                missed.total[c] += (t - self.right[dim * count + c] / n).powi(2);
-                for (errors, solved) in missed.errors.iter_mut().zip(&solved) {
-                    let guess: f64 = solved[c].iter().zip(&y).map(|(w, y)| w * y).sum();
-                    errors[c] += (t - guess).powi(2);
-                }
-            }
-        }
-        missed
-    }
-}
-
-fn with_constant(y: &[f32]) -> Vec<f64> {
-    let y = y.iter().map(|&y| f64::from(y));
-    y.chain(std::iter::once(1.0)).collect()
 }

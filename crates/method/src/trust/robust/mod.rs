@@ -5,21 +5,27 @@
 //! links, and averaged over them where a gate that reads no label says so.
 
 mod audited;
-mod gate;
+mod blend;
+pub(crate) mod gate;
 mod outcome;
 mod own;
 mod recipe;
+mod smoothed;
+pub(crate) mod told;
 mod unseen;
+mod verdict;
 mod workflow;
 
-pub use audited::{Audit, AuditSettings, AuditedLink, Beliefs, Limits, audit};
+pub use audited::{Audit, AuditSettings, AuditedLink, Beliefs, Limits, audit, remembered};
 pub use gate::{LEAST_COLUMNS, Told, tell};
-pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links, weights_spoke};
+pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links};
 pub use own::OWN_SETTINGS;
 pub use recipe::{
     Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, walks_over,
 };
+pub use smoothed::{Smoothing, smooth};
 pub use unseen::{Newcomers, embed_new};
+pub use verdict::{ByWeight, Said, Topic, WeightsSay, dimensions_sentence};
 pub use workflow::{RobustFit, fit_model};
 
 #[cfg(test)]

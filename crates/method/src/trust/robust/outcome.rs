@@ -8,18 +8,15 @@ use super::gate::tell;
 use super::recipe::{
     Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, belief_params, choose_ridge,
 };
+use super::verdict::{ByWeight, Said};
 use crate::data::dataset::{DataView, Dataset};
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
-use crate::model::{Averaged, Believed, Fit, Fitted, FittedView};
+use crate::model::{Averaged, Believed, Fit, Fitted, FittedView, effective_rank};
 use crate::params::CheckedParams;
 use crate::trust::judge::pairs::Draw;
 use crate::trust::judge::{Judge, Judgement};
 use crate::trust::smooth::Regression;
-
-/// Weights speak where they multiply the odds of some link by more than this, or
-/// divide them.
-const SPEAKING_ODDS: f64 = 2.0;
 
 /// Embeddings whose clusters tell less than this share of the variance tell nothing.
 const LEAST_TOLD: f64 = 1e-3;
@@ -57,8 +54,8 @@ pub struct Trust {
     pub abstained: bool,
     /// The density of sound links that no evidence speaks for.
     pub unexplained: f64,
-    /// Whether weights spoke for or against links.
-    pub weights_spoke: bool,
+    /// What weights say about links.
+    pub weights: ByWeight,
     /// What became of links that are known to be false.
     pub implanted: Vec<Implanted>,
 }
@@ -84,17 +81,10 @@ impl Trust {
             auc_error: judgement.auc_error,
             abstained: judgement.abstained,
             unexplained: judgement.unexplained,
-            weights_spoke: weights_spoke(judgement),
+            weights: ByWeight::new(judgement),
             implanted: implanted.collect(),
         }
     }
-}
-
-/// Whether weights told something of the links.
-pub fn weights_spoke(judgement: &Judgement) -> bool {
-    let speaks = |odds: f64| !(1.0 / SPEAKING_ODDS..=SPEAKING_ODDS).contains(&odds);
-    let mut links = judgement.links.iter();
-    !judgement.abstained && links.any(|link| speaks(link.weight_odds))
 }
 
 /// Judges links, at the ridge of the judges by which they are told from decoys
@@ -120,7 +110,7 @@ pub(super) fn plain(
 ) -> Result<Robust> {
     let with = belief_params(params.given(), judge_ridge)?;
     let links = data.graph().adjacency();
-    let told = tell(&with, data, &links, recipe.rounds, &[], runtime)?;
+    let told = tell(&with, data, (&links, recipe.rounds), runtime)?;
     let model = {
         let fit = Fit::new(params).runtime(runtime.of_one_of_many());
         fit.run(data)?
@@ -128,10 +118,7 @@ pub(super) fn plain(
     Ok(Robust {
         averaged: model.embeddings().to_vec(),
         recommends_averages: false,
-        gate: Gate {
-            told: told.map(|(told, _)| told),
-            opens: false,
-        },
+        gate: Gate { told, opens: false },
         ridges,
         judge_ridge,
         walk_ridges: Vec::new(),
@@ -159,10 +146,14 @@ pub struct RobustSummary {
     /// What clusters of the data vectors alone tell of held-back ones, against what
     /// clusters of the recommended embeddings tell: above 1, links do harm.
     pub vectors_alone: Option<f64>,
+    /// How many dimensions the recommended embeddings really use.
+    pub effective_rank: f64,
     /// The ridges of judges that were compared.
     pub ridges: Vec<RidgeTried>,
     /// The ridges of the fit that were compared.
     pub walk_ridges: Vec<WalkRidge>,
+    /// All of it in words.
+    pub verdict: Vec<Said>,
 }
 
 /// What the recipe chose.
@@ -194,11 +185,11 @@ impl Robust {
         told_something.then(|| told.vectors_clusters / own.max(LEAST_TOLD))
     }
 
-    /// What was found, in few numbers. `recipe` is what was followed.
+    /// What was found, in few numbers and in words. `recipe` is what was followed.
     pub fn summary(&self, recipe: &Recipe) -> RobustSummary {
-        let told = self.gate.told.filter(|told| told.plain_clusters > 0.0);
         let is_plain = self.judgement.abstained;
-        RobustSummary {
+        let dim = self.model.dim();
+        let mut summary = RobustSummary {
             trust: Trust::new(&self.judgement),
             chosen: Chosen {
                 ridge: self.ridge,
@@ -212,12 +203,16 @@ impl Robust {
                 averaging: recipe.averaging,
             },
             averaged: self.recommends_averages,
-            gate: told.map(|told| told.averaged_clusters / told.plain_clusters),
+            gate: self.gate.share(),
             gate_opens_at: recipe.threshold,
             vectors_alone: self.vectors_alone(),
+            effective_rank: effective_rank(self.embeddings(), dim),
             ridges: self.ridges.clone(),
             walk_ridges: self.walk_ridges.clone(),
-        }
+            verdict: Vec::new(),
+        };
+        summary.verdict = summary.sentences(self.gate.told, dim);
+        summary
     }
 
     /// The model as it is kept, with what was found of its links; and where averages

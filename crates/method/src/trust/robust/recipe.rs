@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::gate::{Told, tell};
+use super::blend::average_model;
+use super::gate::{HeldBack, Telling, Told};
 use super::outcome::plain;
 use crate::data::dataset::Dataset;
 use crate::data::graph::{Adjacency, Graph, Link, LinkRules};
@@ -11,34 +12,36 @@ use crate::engine::runtime::{FitCount, Runtime};
 use crate::error::{Error, Result};
 use crate::model::{Fit, Fitted};
 use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
+use crate::schema::choice;
 use crate::size::{SizeLaw, SizedLink};
-use crate::trust::judge::average::averages;
 use crate::trust::judge::fits::{LinkFit, TOLERANCE};
+use crate::trust::judge::held_out::{SAME_RANKS, gain};
 use crate::trust::judge::{Hearing, Judge, Judgement};
 
-/// Smaller differences between the ranks that two ridges give do not matter. Fits
-/// at larger ridges are faster.
-const SAME_RANKS: f64 = 0.005;
 /// A smaller ridge of the fit to walks must tell more by this factor.
 const MORE: f64 = 1.02;
+/// One that tells less than this share of the best for the first columns that are held
+/// back is worse.
+const CLEARLY_LESS: f64 = 0.97;
 /// Walks keep so many links for all nodes together, and for each so many at least
 /// and at most.
 const WALK_LINKS: usize = 4_000_000;
 const LEAST_WALK_LINKS: usize = 16;
 const MOST_WALK_LINKS: usize = 64;
 
-/// When embeddings are averaged over believed links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Averaging {
-    /// Where the gate says so.
-    #[default]
-    Gate,
-    /// Whatever the gate says.
-    Always,
-    /// Not at all.
-    Never,
-}
+choice!(
+    /// When embeddings are averaged over believed links.
+    #[derive(Default)]
+    Averaging {
+        /// Where the gate says so.
+        #[default]
+        Gate = "gate",
+        /// Whatever the gate says.
+        Always = "always",
+        /// Not at all.
+        Never = "never",
+    }
+);
 
 /// The settings of the recipe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -118,12 +121,37 @@ pub struct Gate {
     pub opens: bool,
 }
 
+impl Gate {
+    /// Where there is nothing to hold back.
+    pub const SHUT: Gate = Gate {
+        told: None,
+        opens: false,
+    };
+
+    /// It opens where clusters of averages tell at least this share of what clusters
+    /// of the embeddings tell.
+    pub fn new(told: Told, threshold: f64) -> Gate {
+        let least = threshold * told.plain_clusters;
+        Gate {
+            told: Some(told),
+            opens: told.averaged_clusters > 0.0 && told.averaged_clusters >= least,
+        }
+    }
+
+    /// That share, where there was something to tell.
+    pub fn share(&self) -> Option<f64> {
+        let told = self.told.filter(|told| told.plain_clusters > 0.0);
+        told.map(|told| told.averaged_clusters / told.plain_clusters)
+    }
+}
+
 /// A model and how far its links are believed.
 #[derive(Debug, Clone)]
 pub struct Robust {
     /// The fit to walks over believed links.
     pub model: Fitted,
-    /// Its embeddings averaged over believed links, in the user's row order.
+    /// Its embeddings averaged over believed links and with what data vectors tell of
+    /// the averages, in the user's row order.
     pub averaged: Vec<f32>,
     /// Whether the averages are recommended.
     pub recommends_averages: bool,
@@ -248,7 +276,7 @@ pub fn fit_robust(
     let seen: f64 = trusted.weights().iter().sum();
     let sizes = sizes(&model, &judgement);
     model.tell_sizes(believed_links / seen.max(f64::MIN_POSITIVE), sizes);
-    let averaged = average_model(&model, data, &links, recipe.rounds);
+    let averaged = average_model(&model, data, &links, recipe.rounds)?;
     Ok(Robust {
         model,
         averaged,
@@ -270,16 +298,6 @@ fn sizes(model: &Fitted, judgement: &Judgement) -> Option<SizeLaw> {
         similarity: model.pair(link.src as usize, link.dst as usize).similarity,
     });
     SizeLaw::estimate(&links.collect::<Vec<_>>(), true)
-}
-
-/// The embeddings after so many rounds of averaging, in the user's row order.
-fn average_model(model: &Fitted, data: &Dataset, links: &Adjacency, rounds: usize) -> Vec<f32> {
-    let inside: Vec<f32> = (0..data.n_nodes())
-        .flat_map(|row| model.row(data.user_row(row)))
-        .copied()
-        .collect();
-    let averaged = averages(links, &inside, model.dim(), rounds).pop();
-    data.to_user_order(averaged.unwrap_or_default(), model.dim())
 }
 
 /// The ridge by which held-out links are told from decoys best, and its fits to
@@ -318,14 +336,20 @@ pub(super) fn choose_ridge(
     loop {
         let next = place as i64 + step;
         let gains = (0..ridges.len() as i64).contains(&next) && {
-            let other = fit(next as usize, &fits, compared)?;
+            // A fit at a larger ridge has lost dimensions that a smaller one needs.
+            let earlier: &[LinkFit] = if step > 0 { &fits } else { &[] };
+            let other = fit(next as usize, earlier, compared)?;
             let hearing = judge.hear(&other);
-            let (gain, error) = gain(&heard, &hearing);
+            let ranks = |heard: &Hearing| -> Vec<f64> {
+                heard.ranks.iter().map(|rank| rank.rank).collect()
+            };
+            let (gain, error) = gain(&ranks(&heard), &ranks(&hearing));
             tried.push(RidgeTried {
                 ridge: ridges[next as usize],
                 auc: hearing.auc,
                 gain: Some((gain, error)),
             });
+            // Fits at larger ridges are faster.
             let enough = gain > -(step as f64) * error.max(SAME_RANKS);
             if enough {
                 (place, fits, heard) = (next as usize, other, hearing);
@@ -347,17 +371,6 @@ pub(super) fn choose_ridge(
     Ok((ridges[place], tried, fits))
 }
 
-/// How much smaller the ranks of the same links are, on average, and the
-/// standard error of that.
-fn gain(before: &Hearing, after: &Hearing) -> (f64, f64) {
-    let pairs = before.ranks.iter().zip(&after.ranks);
-    let gains: Vec<f64> = pairs.map(|(a, b)| a.rank - b.rank).collect();
-    let m = gains.len().max(1) as f64;
-    let mean = gains.iter().sum::<f64>() / m;
-    let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
-    (mean, squares.sqrt() / m)
-}
-
 /// The ridge of the fit to walks by which embeddings as the user gets them,
 /// averaged or not, tell most of held-back columns, and what the gate says there.
 /// The judges' ridge where there are no columns to hold back.
@@ -371,41 +384,49 @@ fn choose_walk_ridge(
 ) -> Result<(f64, Vec<WalkRidge>, Gate)> {
     let mut ridges = recipe.ridges.clone();
     ridges.sort_by(f64::total_cmp);
-    let opens = |told: &Told| {
-        let least = recipe.threshold * told.plain_clusters;
-        told.averaged_clusters > 0.0 && told.averaged_clusters >= least
-    };
+    let opens = |told: &Told| Gate::new(*told, recipe.threshold).opens;
     // Of each component: an embedding that lost dimensions may still tell most of
     // the variance.
     let value = |told: &Told| match opens(told) {
         true => told.averaged_each,
         false => told.plain_each,
     };
-    let try_ridge = |ridge: f64, earlier: &[LinkFit]| {
+    let Some(back) = HeldBack::new(params, walked)? else {
+        return Ok((judge_ridge, Vec::new(), Gate::SHUT));
+    };
+    // What is clearly worse for the first columns held back is not tried for others.
+    let try_ridge = |ridge: f64, earlier: &[LinkFit], least: f64| {
         let with = belief_params(params.given(), ridge)?;
-        tell(&with, walked, links, recipe.rounds, earlier, runtime)
+        let goes_on = |first: &Told| value(first) >= least;
+        back.tell(
+            &with,
+            walked,
+            (links, recipe.rounds),
+            earlier,
+            &goes_on,
+            runtime,
+        )
     };
-    let Some((told, mut fits)) = try_ridge(judge_ridge, &[])? else {
-        let closed = Gate {
-            told: None,
-            opens: false,
-        };
-        return Ok((judge_ridge, Vec::new(), closed));
-    };
+    let Telling {
+        first,
+        told,
+        mut fits,
+    } = try_ridge(judge_ridge, &[], 0.0)?;
     let mut best = WalkRidge {
         ridge: judge_ridge,
         told,
     };
+    let mut least = CLEARLY_LESS * value(&first);
     let mut tried = vec![best];
     for ridge in ridges.iter().copied().filter(|&ridge| ridge > judge_ridge) {
-        let Some((told, after)) = try_ridge(ridge, &fits)? else {
-            break;
-        };
+        let found = try_ridge(ridge, &fits, least)?;
+        let told = found.told;
         tried.push(WalkRidge { ridge, told });
-        if value(&told) < value(&best.told) {
+        if value(&told) < value(&best.told) || found.fits.len() < fits.len() {
             break;
         }
-        (best, fits) = (WalkRidge { ridge, told }, after);
+        (best, fits) = (WalkRidge { ridge, told }, found.fits);
+        least = CLEARLY_LESS * value(&found.first);
     }
     let is_judges = best.ridge == judge_ridge;
     for &ridge in ridges
@@ -413,18 +434,14 @@ fn choose_walk_ridge(
         .rev()
         .filter(|&&r| is_judges && r < judge_ridge)
     {
-        let Some((told, _)) = try_ridge(ridge, &[])? else {
-            break;
-        };
+        let found = try_ridge(ridge, &[], least)?;
+        let told = found.told;
         tried.push(WalkRidge { ridge, told });
-        if value(&told) < MORE * value(&best.told) {
+        if value(&told) < MORE * value(&best.told) || found.fits.len() < fits.len() {
             break;
         }
         best = WalkRidge { ridge, told };
+        least = CLEARLY_LESS * value(&found.first);
     }
-    let gate = Gate {
-        told: Some(best.told),
-        opens: opens(&best.told),
-    };
-    Ok((best.ridge, tried, gate))
+    Ok((best.ridge, tried, Gate::new(best.told, recipe.threshold)))
 }

@@ -318,3 +318,62 @@ fn links_alone_get_no_averages() {
     assert!(!robust.recommends_averages);
     assert!(clusters(&plan, robust.embeddings()) > 0.5);
 }
+
+#[test]
+fn averages_of_a_plain_model_ask_the_gate() {
+    use super::{Gate, Smoothing, Told, smooth};
+    use crate::trust::audit::Judges;
+    let plan = Planted {
+        spread: 1.5,
+        ..Planted::default()
+    };
+    let params = crate::Params {
+        dim: 6,
+        ridge: 3.0,
+        ..Default::default()
+    };
+    let params = params.check().unwrap();
+    let asked = |plan: &Planted, averaging| {
+        let data = plan.data(&plan.links(7), plan.vectors(7));
+        let model = crate::fit(&params, &data).unwrap();
+        let smoothing = Smoothing {
+            judges: Judges::Folds(3),
+            times: 2,
+            averaging,
+        };
+        let found = smooth(&model, &data, smoothing, None, Runtime::default()).unwrap();
+        (found.0, found.1, model.embeddings().to_vec())
+    };
+    // Links inside classes, most of them.
+    let (found, gate, plain) = asked(&plan, Averaging::Gate);
+    let gate = gate.unwrap();
+    assert!(gate.opens && found.averaged, "{gate:?}");
+    assert_ne!(found.embeddings, plain);
+    let (forced, none, _) = asked(&plan, Averaging::Always);
+    assert!(none.is_none() && forced.embeddings == found.embeddings);
+    // Of three columns none can be held back, so it cannot be tried.
+    let narrow = Planted { columns: 3, ..plan };
+    let (found, gate, plain) = asked(&narrow, Averaging::Gate);
+    assert!(gate == Some(Gate::SHUT) && !found.averaged);
+    assert_eq!(found.embeddings, plain);
+    let (found, gate, plain) = asked(&narrow, Averaging::Never);
+    assert!(gate.is_none() && found.embeddings == plain);
+    let told = |plain_clusters, averaged_clusters| Told {
+        plain: 0.5,
+        averaged: 0.5,
+        plain_each: 0.5,
+        averaged_each: 0.5,
+        plain_clusters,
+        averaged_clusters,
+        vectors_clusters: 0.3,
+    };
+    for (plain, averaged, opens) in [
+        (0.4, 0.4, true),
+        (0.4, 0.399, true),
+        (0.4, 0.38, false),
+        (0.0, 0.1, true),
+        (0.0, 0.0, false),
+    ] {
+        assert_eq!(Gate::new(told(plain, averaged), 0.985).opens, opens);
+    }
+}

@@ -1,6 +1,7 @@
 //! Nodes that the fit did not see, from data vectors and from links.
 //!
-//! Data vectors alone tell of the averages by a linear map that the model keeps.
+//! Data vectors alone tell of the averages by a linear map that the model keeps, and
+//! a node is averaged with the known nodes nearest to that ([`super::blend`]).
 //! Links are judged as far as data vectors allow: by the cosines of embeddings and
 //! of data vectors, ranked among random nodes, and believed as far as links of the
 //! fit with such ranks are. Whether a node is embedded by its links is decided by
@@ -9,6 +10,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::blend::blend;
 use super::recipe::weight;
 use crate::data::features::{Features, Matrix};
 use crate::data::graph::{Adjacency, Link};
@@ -91,10 +93,10 @@ pub fn embed_new(
     let levels = averages(&trusted, model.embeddings(), model.dim(), rounds);
     let known = Known {
         levels: &levels,
-        degrees: None,
         dim: model.dim(),
     };
     let (mut embeddings, enough) = average_new(&known, &encoded, links, &weights);
+    blend(&mut embeddings, &alone);
     let n_alone = without_links(&mut embeddings, &enough, &alone);
     Ok(Newcomers {
         embeddings,

@@ -6,10 +6,10 @@
 //! afterwards,
 //!
 //! ```text
-//! Y <- D^-1/2 (B + I) D^-1/2 Y,    D = diag of the row sums of B + I,
+//! Y <- D^-1 (B + I) Y,    D = diag of the row sums of B + I,
 //! ```
 //!
-//! brings a node closer to those that it is linked to. `B_ij` is the chance that
+//! ([`averages`]) brings a node closer to those that it is linked to. `B_ij` is the chance that
 //! the link is sound ([`discover`]), so that a link which no data vector
 //! explains, or whose weight is absurd, carries nothing. Judge links by fits
 //! that did not see them ([`cross_fit`](crate::trust::audit::cross_fit)): a fit is too
@@ -27,11 +27,9 @@ mod unseen;
 pub(crate) use new::{Known, average_new, without_links};
 pub use unseen::Regression;
 
-use rayon::prelude::*;
-
 use crate::data::dataset::Dataset;
 use crate::data::features::Features;
-use crate::data::graph::Link;
+use crate::data::graph::{Adjacency, Link};
 use crate::engine::runtime::Runtime;
 use crate::error::{Error, Result};
 use crate::model::Fitted;
@@ -39,6 +37,7 @@ pub use crate::model::{End, NewLink};
 use crate::trust::audit::{
     CrossFit, Judges, Verdict, discover, has_vectors, judge_by, sizes, taking_part,
 };
+use crate::trust::judge::average::averages;
 
 /// A model's embeddings and their averages, and what averages new nodes.
 #[derive(Debug, Clone)]
@@ -50,12 +49,7 @@ pub struct Smoother<'m> {
     random: Vec<f64>,
     /// The embeddings after 0, 1, .. rounds, in the user's row order.
     levels: Vec<Vec<f32>>,
-    /// The row sums of `B + I`.
-    degrees: Vec<f64>,
 }
-
-/// The neighbours of a row, each with the chance that the link is sound.
-type Neighbors = Vec<Vec<(u32, f64)>>;
 
 /// Unseen nodes of a view.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +67,9 @@ pub struct NewNodes<'a> {
 pub struct Smoothed {
     /// Row after row.
     pub embeddings: Vec<f32>,
-    /// The links that were averaged over.
+    /// Whether they are averages; otherwise they are as the model embeds nodes.
+    pub averaged: bool,
+    /// The links that were judged.
     pub links: usize,
     /// The sum of the chances that they are sound.
     pub believed: f64,
@@ -92,12 +88,15 @@ pub struct Smoothed {
 ///
 /// New nodes without believed links get what their data vectors tell of the
 /// averages.
+///
+/// `opens` is asked whether averages are wanted, given the data that takes part and
+/// its links by internal rows, each weighing the chance that it is sound.
 pub fn smooth(
     model: &Fitted,
     data: &Dataset,
-    judges: Judges,
-    times: usize,
+    (judges, times): (Judges, usize),
     new: Option<NewNodes<'_>>,
+    opens: impl FnOnce(&Dataset, &Adjacency) -> Result<bool>,
     runtime: Runtime<'_>,
 ) -> Result<Smoothed> {
     if times > 100 {
@@ -119,17 +118,22 @@ pub fn smooth(
         ));
     }
     let CrossFit { verdicts, random } = judge_by(model, &data, judges, runtime)?;
-    let smoother = Smoother::new(model, verdicts, random, times);
+    let mut smoother = Smoother::new(model, verdicts, random, 0);
     let mut found = Smoothed {
         embeddings: Vec::new(),
+        averaged: opens(&data, &smoother.links_inside(&data))?,
         links: smoother.verdicts.len(),
         believed: smoother.rates.iter().sum(),
         ignored,
         ridge: None,
         as_encoded: 0,
     };
+    if found.averaged {
+        smoother.average(times);
+    }
     match new {
-        Some(new) => smoother.embed_new(&data, new, &mut found)?,
+        Some(new) if found.averaged => smoother.embed_new(&data, new, &mut found)?,
+        Some(new) => found.embeddings = model.embed_view(new.view, new.vectors, None)?,
         None => found.embeddings = smoother.embeddings().to_vec(),
     }
     Ok(found)
@@ -146,26 +150,42 @@ impl<'m> Smoother<'m> {
     ) -> Smoother<'m> {
         let law = sizes(model, &verdicts, |_| 1.0);
         let rates = discover(&verdicts, law.as_ref(), &random).rates;
-        let mut neighbors: Neighbors = vec![Vec::new(); model.n_nodes()];
-        for (verdict, &sound) in verdicts.iter().zip(&rates) {
-            neighbors[verdict.src as usize].push((verdict.dst, sound));
-            neighbors[verdict.dst as usize].push((verdict.src, sound));
-        }
-        let degree = |row: &Vec<(u32, f64)>| 1.0 + row.iter().map(|(_, sound)| sound).sum::<f64>();
-        let degrees: Vec<f64> = neighbors.iter().map(degree).collect();
-        let mut levels = vec![model.embeddings().to_vec()];
-        for round in 0..times {
-            let next = average(&neighbors, &degrees, &levels[round], model.dim());
-            levels.push(next);
-        }
-        Smoother {
+        let mut smoother = Smoother {
             model,
             verdicts,
             rates,
             random,
-            levels,
-            degrees,
+            levels: Vec::new(),
+        };
+        smoother.average(times);
+        smoother
+    }
+
+    fn average(&mut self, times: usize) {
+        let (n, links) = (self.model.n_nodes(), self.links(|row| row));
+        let links = Adjacency::new(n, links.iter().copied());
+        self.levels = averages(&links, self.model.embeddings(), self.model.dim(), times);
+    }
+
+    /// The judged links, each weighing the chance that it is sound.
+    fn links(&self, place: impl Fn(u32) -> u32) -> Vec<Link> {
+        let links = self.verdicts.iter().zip(&self.rates);
+        let link = |(verdict, &weight): (&Verdict, &f64)| Link {
+            src: place(verdict.src),
+            dst: place(verdict.dst),
+            weight,
+        };
+        links.map(link).collect()
+    }
+
+    /// The same by the internal rows of `data`.
+    fn links_inside(&self, data: &Dataset) -> Adjacency {
+        let mut inside = vec![0u32; data.n_nodes()];
+        for row in 0..data.n_nodes() {
+            inside[data.user_row(row)] = row as u32;
         }
+        let links = self.links(|row| inside[row as usize]);
+        Adjacency::new(data.n_nodes(), links.iter().copied())
     }
 
     /// The averages, in the user's row order.
@@ -196,7 +216,6 @@ impl<'m> Smoother<'m> {
         let rates = self.judge_new(view, encoded, links);
         let known = Known {
             levels: &self.levels[..self.levels.len() - 1],
-            degrees: Some(&self.degrees),
             dim,
         };
         Ok(average_new(&known, encoded, links, &rates))
@@ -283,26 +302,6 @@ impl<'m> Smoother<'m> {
 
 fn row_of(rows: &[f32], row: u32, dim: usize) -> &[f32] {
     &rows[row as usize * dim..][..dim]
-}
-
-/// One round: each row from itself and its neighbours.
-fn average(neighbors: &Neighbors, degrees: &[f64], before: &[f32], dim: usize) -> Vec<f32> {
-    let mut averaged = vec![0.0f32; before.len()];
-    let rows = averaged.par_chunks_mut(dim).enumerate();
-    rows.for_each(|(row, out)| {
-        let own = row_of(before, row as u32, dim).iter();
-        let mut sum: Vec<f64> = own.map(|&y| f64::from(y) / degrees[row]).collect();
-        for &(target, sound) in &neighbors[row] {
-            let factor = sound / (degrees[row] * degrees[target as usize]).sqrt();
-            for (sum, &y) in sum.iter_mut().zip(row_of(before, target, dim)) {
-                *sum += factor * f64::from(y);
-            }
-        }
-        for (out, sum) in out.iter_mut().zip(sum) {
-            *out = sum as f32;
-        }
-    });
-    averaged
 }
 
 #[cfg(test)]

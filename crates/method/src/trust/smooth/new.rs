@@ -11,9 +11,6 @@ const LEAST_BELIEF: f64 = 0.5;
 pub(crate) struct Known<'a> {
     /// Their embeddings before each round, row after row.
     pub levels: &'a [Vec<f32>],
-    /// The row sums of `B + I`, where a link counts by those of both ends; none: by
-    /// that of the new node alone, so that it becomes a mean.
-    pub degrees: Option<&'a [f64]>,
     /// The dimension.
     pub dim: usize,
 }
@@ -59,21 +56,11 @@ pub(crate) fn average_new(
             };
             add(row_of(&current, row as u32, dim), 1.0 / degrees[row]);
             for &(end, weight) in neighbors {
-                let (y, degree) = match end {
-                    End::Known(row) => {
-                        let of_known = known.degrees.map(|degrees| degrees[row as usize]);
-                        (row_of(level, row, dim), of_known)
-                    }
-                    End::New(row) => {
-                        let of_new = known.degrees.map(|_| degrees[row as usize]);
-                        (row_of(&current, row, dim), of_new)
-                    }
+                let y = match end {
+                    End::Known(row) => row_of(level, row, dim),
+                    End::New(row) => row_of(&current, row, dim),
                 };
-                let own = degrees[row];
-                add(
-                    y,
-                    weight / degree.map_or(own, |degree| (own * degree).sqrt()),
-                );
+                add(y, weight / degrees[row]);
             }
             next.extend(sum.iter().map(|&sum| sum as f32));
         }

@@ -55,7 +55,7 @@ fn averages_follow_the_formula() {
     for i in 0..n {
         for k in 0..dim {
             let plain: f64 = (0..n)
-                .map(|j| b[i * n + j] / (d[i] * d[j]).sqrt() * f64::from(model.row(j)[k]))
+                .map(|j| b[i * n + j] / d[i] * f64::from(model.row(j)[k]))
                 .sum();
             let found = f64::from(smoother.embeddings()[i * dim + k]);
             assert!((plain - found).abs() < 1e-5, "{i} {k}: {plain} {found}");

@@ -41,7 +41,7 @@ impl<T: Real> ReferenceEngine<'_, T> {
         let mut listed = Vec::new();
         for (named, term, scale) in &sample.listed {
             for (row, times) in times.iter_mut().enumerate() {
-                let (targets, weights) = named.of_row(row);
+                let (targets, weights) = named.row(row);
                 if *term == PairTerm::Unlinked {
                     *times += targets.len();
                 }

@@ -40,6 +40,7 @@ function colourChoices(report) {
   if (nodes.cluster && nodes.clusters > 0) choices.push({ value: "cluster", name: "Cluster" });
   if (nodes.view && nodes.views.length > 1) choices.push({ value: "view", name: "View" });
   if (nodes.degree) choices.push({ value: "degree", name: "Degree" });
+  if (report.links.belief) choices.push({ value: "belief", name: "Belief in its links" });
   return choices;
 }
 
@@ -97,6 +98,31 @@ function degreeCategories(degree, n) {
   return { places, entries };
 }
 
+/** The mean belief in the links of each node, in classes from these values on. */
+const BELIEF_CLASSES = [0, 0.25, 0.5, 0.75, 0.9];
+
+function beliefCategories({ src, dst, belief }, n) {
+  const [sums, degrees] = [new Float64Array(n), new Float64Array(n)];
+  for (let i = 0; i < src.length; i++) {
+    for (const node of [src[i], dst[i]]) {
+      sums[node] += belief[i];
+      degrees[node]++;
+    }
+  }
+  const last = BELIEF_CLASSES.length - 1;
+  const places = new Uint8Array(n);
+  const counts = new Float64Array(last + 2);
+  for (let i = 0; i < n; i++) {
+    places[i] = degrees[i] ? BELIEF_CLASSES.findLastIndex((least) => sums[i] / degrees[i] >= least) : last + 1;
+    counts[places[i]]++;
+  }
+  const entries = BELIEF_CLASSES.map((least, place) => ({
+    name: `${least} to ${BELIEF_CLASSES[place + 1] ?? 1}`, count: counts[place], place, kind: "degree", shade: place / last,
+  }));
+  entries.push({ name: "no links", count: counts[last + 1], place: last + 1, kind: "none" });
+  return { places, entries: entries.filter((entry) => entry.count > 0) };
+}
+
 /** The category of every node, and the entries of the legend. */
 function colouring(report, by) {
   const { nodes } = report;
@@ -107,6 +133,7 @@ function colouring(report, by) {
     return namedCategories(nodes.cluster, names, nodes.n);
   }
   if (by === "degree") return degreeCategories(nodes.degree, nodes.n);
+  if (by === "belief") return beliefCategories(report.links, nodes.n);
   return { places: new Uint8Array(nodes.n), entries: [{ name: "nodes", count: nodes.n, place: 0, kind: "category" }] };
 }
 

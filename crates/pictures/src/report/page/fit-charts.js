@@ -70,7 +70,7 @@ const SERIES_COLOURS = ["a", "b", "c", "d", "e", "f"];
 
 /** The score, with its beta where it has one. */
 function scoreName(one) {
-  const plain = one.score === "likelihood" || one.beta === null || one.beta === undefined;
+  const plain = one.beta === null || one.beta === undefined;
   return plain ? String(one.score) : `${one.score}, beta ${figure(one.beta)}`;
 }
 

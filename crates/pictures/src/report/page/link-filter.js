@@ -1,43 +1,43 @@
-// Which links are drawn. Links stand least trusted first, so a threshold of
-// trust is a range of positions, and moving it costs a bisection.
+// Which links are drawn. Links stand in the order of their measure, belief or trust,
+// so a threshold of it is a range of positions, and moving it costs a bisection.
 
-/** The first position whose trust is not below `value`. */
-function firstNotBelow(trust, value) {
+/** The first position whose measure is not below `value`. */
+function firstNotBelow(measure, value) {
   let low = 0;
-  let high = trust.length;
+  let high = measure.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (trust[middle] < value) low = middle + 1;
+    if (measure[middle] < value) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** The first position whose trust is above `value`. */
-function firstAbove(trust, value) {
+/** The first position whose measure is above `value`. */
+function firstAbove(measure, value) {
   let low = 0;
-  let high = trust.length;
+  let high = measure.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (trust[middle] <= value) low = middle + 1;
+    if (measure[middle] <= value) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/** The links of one kind (suspects or the others), with their trust. */
+/** The links of one kind (suspects or the others), with their measure. */
 class LinkGroup {
   constructor(links, wanted) {
-    const { suspect, trust } = links;
+    const { suspect, measure } = links;
     let n = 0;
-    for (let i = 0; i < trust.length; i++) n += (suspect[i] !== 0) === wanted ? 1 : 0;
+    for (let i = 0; i < measure.length; i++) n += (suspect[i] !== 0) === wanted ? 1 : 0;
     this.links = new Uint32Array(n);
-    this.trust = new Float32Array(n);
+    this.measure = new Float32Array(n);
     let at = 0;
-    for (let i = 0; i < trust.length; i++) {
+    for (let i = 0; i < measure.length; i++) {
       if ((suspect[i] !== 0) !== wanted) continue;
       this.links[at] = i;
-      this.trust[at++] = trust[i];
+      this.measure[at++] = measure[i];
     }
   }
 
@@ -49,7 +49,7 @@ class LinkGroup {
 /** What the checkboxes and the slider ask for. */
 class LinkFilter {
   constructor(report) {
-    this.trust = report.links.trust;
+    this.measure = report.links.measure;
     this.groups = { ordinary: new LinkGroup(report.links, false), suspect: new LinkGroup(report.links, true) };
     this.showOrdinary = true;
     this.showSuspects = true;
@@ -58,27 +58,27 @@ class LinkFilter {
   }
 
   /**
-   * The threshold: the trust below which this share of the links lies. A slider
-   * over trust itself would be of little use, most links lie near its ends.
+   * The threshold: the measure below which this share of the links lies. A slider
+   * over the measure itself would be of little use, most links lie near its ends.
    */
   get threshold() {
-    const n = this.trust.length;
+    const n = this.measure.length;
     if (n === 0) return 1;
     if (this.side === "upto") {
       if (this.share <= 0) return -1;
-      return this.trust[Math.min(n - 1, Math.max(0, Math.ceil(this.share * n) - 1))];
+      return this.measure[Math.min(n - 1, Math.max(0, Math.ceil(this.share * n) - 1))];
     }
     if (this.share >= 1) return Infinity;
-    return this.trust[Math.min(n - 1, Math.floor(this.share * n))];
+    return this.measure[Math.min(n - 1, Math.floor(this.share * n))];
   }
 
   /** From where to where a group is drawn. */
   range(kind) {
-    const { trust } = this.groups[kind];
+    const { measure } = this.groups[kind];
     const shown = kind === "suspect" ? this.showSuspects : this.showOrdinary;
     if (!shown) return [0, 0];
     const { threshold } = this;
-    return this.side === "upto" ? [0, firstAbove(trust, threshold)] : [firstNotBelow(trust, threshold), trust.length];
+    return this.side === "upto" ? [0, firstAbove(measure, threshold)] : [firstNotBelow(measure, threshold), measure.length];
   }
 
   /** How many links of a kind are drawn. */

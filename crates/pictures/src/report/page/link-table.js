@@ -12,28 +12,34 @@ class LinkTable {
       { name: "To", kind: "name", values: links.dst },
       { name: "Weight", values: links.weight },
       { name: "Expected", values: links.mu, title: "the weight that the model expects" },
+      { name: "Belief", values: links.belief, title: "chance that the link is sound, by fits that did not see it" },
+      { name: "For", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).for },
+      { name: "Against", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).against },
       { name: "Trust", values: links.trust, title: "1: no larger than expected; 0: not to be believed" },
-      { name: "Chance", values: links.chance, title: "chance that the link is sound" },
+      { name: "Chance", values: links.chance, title: "chance that the link is sound, by the weight that the model expects alone" },
       { name: "Suspect", kind: "mark", values: links.suspect },
     ].filter(({ values }) => values);
-    this.sorted = { column: this.columns.findIndex(({ name }) => name === "Trust"), descending: false };
+    this.sorted = { column: this.columns.findIndex(({ values }) => values === links.measure), descending: false };
     this.rows = 0;
     this.table = byId("link-table");
     this.makeHead();
     byId("only-suspects").addEventListener("change", () => this.sort());
     byId("more-links").addEventListener("click", () => this.addRows());
+    byId("links-title").textContent = `Least ${leastWord(this.report)} links`;
     byId("links-lead").textContent = this.lead();
     this.sort();
   }
 
   lead() {
     const { n, shown } = this.report.links;
-    const part = shown < n ? ` Of ${counted(n, "link")} the page holds ${count(shown)}: the least trusted, suspects, and some of the others.` : "";
-    return `How far the model believes each link. Trust is 1 for a weight that is no larger than expected and falls towards 0 the less the weight can be explained; chance is the chance that the link is sound. A row shows its link on the map.${part}`;
+    const part = shown < n ? ` Of ${counted(n, "link")} the page holds ${count(shown)}: the least ${leastWord(this.report)}, suspects, and some of the others.` : "";
+    const judged = this.report.links.belief ? "Belief is the chance that a link is sound, by fits that did not see it. For and against: the share of pairs without a link, of degrees like its own, that have more to say for them by one kind of evidence, and what the weight multiplied the odds by. " : "";
+    return `How far the model believes each link. ${judged}Trust is 1 for a weight that is no larger than expected and falls towards 0 the less the weight can be explained; chance is the chance that the link is sound by that alone. A row shows its link on the map.${part}`;
   }
 
   makeHead() {
     const cells = this.columns.map((column, i) => {
+      if (column.kind === "words") return element("th", { scope: "col", class: "words" }, column.name);
       const button = element("button", { type: "button", title: column.title }, column.name);
       button.addEventListener("click", () => {
         const same = this.sorted.column === i;
@@ -64,15 +70,15 @@ class LinkTable {
 
   sort() {
     const { column, descending } = this.sorted;
-    const { values, kind, name } = this.columns[column];
-    const { suspect } = this.report.links;
+    const { values, kind } = this.columns[column];
+    const { suspect, measure } = this.report.links;
     let order = Uint32Array.from(values, (_, i) => i);
     if (byId("only-suspects").checked) order = order.filter((link) => suspect[link] !== 0);
     const ranks = kind === "name" ? this.nameRanks : null;
     const sign = descending ? -1 : 1;
     const key = ranks ? (link) => ranks[values[link]] : (link) => values[link];
-    // Links stand by trust already; ties keep that order.
-    if (name !== "Trust" || descending) order.sort((a, b) => sign * (key(a) - key(b)) || a - b);
+    // Links stand by their measure already; ties keep that order.
+    if (values !== measure || descending) order.sort((a, b) => sign * (key(a) - key(b)) || a - b);
     this.order = order;
     [...this.table.tHead.rows[0].cells].forEach((cell, i) => {
       if (i === column) cell.setAttribute("aria-sort", descending ? "descending" : "ascending");
@@ -93,7 +99,8 @@ class LinkTable {
   }
 
   row(link) {
-    const cells = this.columns.map(({ kind, values }) => {
+    const cells = this.columns.map(({ kind, values, words }) => {
+      if (words) return element("td", { class: "words" }, words(link));
       if (kind === "name") {
         const name = nodeName(this.report, values[link]);
         return element("td", { class: "name", title: name }, name);

@@ -60,6 +60,7 @@ function exposeCounters(report, scatter) {
 function start() {
   const report = readReport(byId("data").textContent);
   fillFacts(report);
+  fillVerdict(report);
   const filter = new LinkFilter(report);
   const scatter = new Scatter(report, filter, { stage: byId("stage"), canvas: byId("scatter"), overlay: byId("overlay") });
   if (scatter.renderer.kind === "canvas") {

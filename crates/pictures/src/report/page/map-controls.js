@@ -1,4 +1,4 @@
-// The controls beside the map: colours, legend, links and trust.
+// The controls beside the map: colours, legend, links and their belief or trust.
 
 function attachColours(scatter) {
   const { report } = scatter;
@@ -52,11 +52,14 @@ function mapCaption(scatter, by) {
   const colours = by === "none" || !largest ? "" : ` Coloured by ${by}: the largest group is ${largest?.name} (${share}%).`;
   const outside = countOutside(nodes, scatter.extent);
   const far = outside ? ` ${counted(outside, "node")} lie${outside === 1 ? "s" : ""} outside the first view; zoom out to see ${outside === 1 ? "it" : "them"}.` : "";
-  return `${counted(nodes.n, "node")} placed by ${layout}; nodes that the model holds alike lie close together. Faint lines are links; ${suspects ? `${counted(suspects, "link")} under suspicion ${suspects === 1 ? "is" : "are"} drawn in orange` : "no link is under suspicion"}.${colours}${far}${links.shown < links.n ? ` Of ${count(links.n)} links ${count(links.shown)} are here: the least trusted, suspects, and some of the others.` : ""}`;
+  return `${counted(nodes.n, "node")} placed by ${layout}; nodes that the model holds alike lie close together. Faint lines are links; ${suspects ? `${counted(suspects, "link")} under suspicion ${suspects === 1 ? "is" : "are"} drawn in orange` : "no link is under suspicion"}.${colours}${far}${links.shown < links.n ? ` Of ${count(links.n)} links ${count(links.shown)} are here: the least ${leastWord(scatter.report)}, suspects, and some of the others.` : ""}`;
 }
 
 function attachLinkControls(scatter) {
   const { filter } = scatter;
+  const { by } = scatter.report.links;
+  byId("trust-label").textContent = `Show links with ${by}`;
+  byId("trust").setAttribute("aria-label", `Threshold of ${by}`);
   const parts = {
     links: byId("show-links"), suspects: byId("show-suspects"), side: byId("trust-side"),
     trust: byId("trust"), value: byId("trust-value"), status: byId("links-status"),
@@ -67,7 +70,7 @@ function attachLinkControls(scatter) {
     filter.side = parts.side.value;
     filter.share = Number(parts.trust.value) / 1000;
     parts.value.textContent = filter.thresholdText;
-    parts.trust.setAttribute("aria-valuetext", `trust ${filter.side === "upto" ? "up to" : "from"} ${filter.thresholdText}`);
+    parts.trust.setAttribute("aria-valuetext", `${by} ${filter.side === "upto" ? "up to" : "from"} ${filter.thresholdText}`);
     const suspects = filter.drawn("suspect");
     const drawn = filter.drawn("ordinary") + suspects;
     parts.status.textContent = `${count(drawn)} of ${counted(scatter.report.links.shown, "link")} drawn, ${counted(suspects, "suspect")} among them.`;

@@ -29,30 +29,42 @@ function withTypedArrays(object, names) {
   return read;
 }
 
-/** The report: the JSON with typed arrays, links least trusted first. */
+/** The report: the JSON with typed arrays, links least believed or trusted first. */
 function readReport(text) {
   const report = JSON.parse(text);
   if (report.version !== 1) {
     throw new Error(`the data have version ${report.version}; this page reads version 1`);
   }
   report.nodes = withTypedArrays(report.nodes, ["x", "y", "view", "degree", "label", "cluster"]);
-  const columns = ["src", "dst", "weight", "mu", "trust", "chance", "suspect"];
-  report.links = leastTrustedFirst(withTypedArrays(report.links, columns), columns);
+  const evidence = report.links.evidence ?? [];
+  const columns = ["src", "dst", "weight", "mu", "trust", "chance", "suspect", "belief", "rate", "weight_odds", ...evidence.map(({ column }) => column)];
+  report.links = leastFirst(withTypedArrays(report.links, columns), columns);
   return report;
 }
 
-/** Ranges of trust are found by bisection, so the order is made sure of. */
-function leastTrustedFirst(links, columns) {
-  const { trust } = links;
+/**
+ * What the links stand by: belief where they were judged, else trust. Ranges of it are
+ * found by bisection, so the order is made sure of.
+ */
+function leastFirst(links, columns) {
+  links.by = links.belief ? "belief" : "trust";
+  const measure = links[links.by];
   let sorted = true;
-  for (let i = 1; i < trust.length && sorted; i++) sorted = trust[i - 1] <= trust[i];
-  if (sorted) return links;
-  const order = Uint32Array.from(trust, (_, i) => i).sort((a, b) => trust[a] - trust[b]);
-  for (const name of columns) {
-    const column = links[name];
-    if (column) links[name] = column.map((_, i) => column[order[i]]);
+  for (let i = 1; i < measure.length && sorted; i++) sorted = measure[i - 1] <= measure[i];
+  if (!sorted) {
+    const order = Uint32Array.from(measure, (_, i) => i).sort((a, b) => measure[a] - measure[b]);
+    for (const name of columns) {
+      const column = links[name];
+      if (column) links[name] = column.map((_, i) => column[order[i]]);
+    }
   }
+  links.measure = links[links.by];
   return links;
+}
+
+/** "believed" or "trusted". */
+function leastWord(report) {
+  return report.links.by === "belief" ? "believed" : "trusted";
 }
 
 /** A node's id, or its row where the nodes have none. */
@@ -60,7 +72,7 @@ function nodeName(report, node) {
   return report.nodes.ids ? String(report.nodes.ids[node]) : String(node);
 }
 
-/** For each node its links, least trusted first: `of(node)` gives positions. */
+/** For each node its links, in their order: `of(node)` gives positions. */
 class NodeLinks {
   constructor(report) {
     const { src, dst } = report.links;

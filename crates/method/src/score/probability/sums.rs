@@ -115,7 +115,7 @@ fn asymptotic(beta: f64, s: f64, mu: f64) -> (f64, f64) {
 
 /// `log p(x|mu)` for real `x`, large enough for Stirling's series, in Loader's
 /// form, which does not lose digits near `x = mu`.
-pub(super) fn log_poisson(x: f64, mu: f64) -> f64 {
+pub fn log_poisson(x: f64, mu: f64) -> f64 {
     let u = (x - mu) / mu;
     let deviance = if u.abs() < 0.1 {
         // (1+u) ln(1+u) - u = sum over m >= 2 of (-u)^m / (m (m-1))

@@ -4,8 +4,9 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use super::super::Term;
 use super::chebyshev::{Fit, horner};
-use super::{Pieces, Term, probability};
+use super::{LinkCaps, Pieces, sums};
 
 const LOW: f64 = -40.0;
 const HIGH: f64 = 14.0;
@@ -23,7 +24,7 @@ pub struct Table {
     /// The same for single precision, made when it is needed.
     pieces: OnceLock<Pieces<f32>>,
     /// The caps of links by their weight, once they were asked for.
-    link_caps: OnceLock<Arc<[f64]>>,
+    link_caps: OnceLock<LinkCaps>,
 }
 
 /// So many tables are kept, those built last: a search over settings asks
@@ -60,7 +61,7 @@ impl Table {
         let cells = (0..n_cells)
             .map(|cell| {
                 let centre = LOW + (cell as f64 + 0.5) / cells_per_unit;
-                fit.coefficients(|u| probability::unlinked(beta, centre + 0.5 * u / cells_per_unit))
+                fit.coefficients(|u| sums::unlinked(beta, centre + 0.5 * u / cells_per_unit))
             })
             .collect();
         Table {
@@ -82,23 +83,10 @@ impl Table {
     #[inline]
     pub fn evaluate(&self, s: f64) -> Term {
         if !(LOW..HIGH).contains(&s) {
-            let (value, slope) = probability::unlinked(self.beta, s);
-            return Term { value, slope };
+            let (value, slope) = sums::unlinked(self.beta, s);
+            return Term::new(value, slope);
         }
         self.inside(s)
-    }
-
-    /// Value and slope up to a cap, their tangent beyond.
-    #[inline]
-    pub fn continued(&self, s: f64, cap: f64) -> Term {
-        if s <= cap {
-            return self.evaluate(s);
-        }
-        let at_cap = self.evaluate(cap);
-        Term {
-            value: at_cap.value + at_cap.slope * (s - cap),
-            slope: at_cap.slope,
-        }
     }
 
     #[inline(always)]
@@ -107,15 +95,12 @@ impl Table {
         let cell = (place as usize).min(self.cells.len() - 1);
         let u = 2.0 * (place - cell as f64) - 1.0;
         let [value, slope] = &self.cells[cell];
-        Term {
-            value: horner(value, u),
-            slope: horner(slope, u),
-        }
+        Term::new(horner(value, u), horner(slope, u))
     }
 
     /// The caps of links, found once and kept with the table.
-    pub(super) fn link_caps(&self, find: impl FnOnce() -> Arc<[f64]>) -> Arc<[f64]> {
-        Arc::clone(self.link_caps.get_or_init(find))
+    pub fn link_caps(&self, find: impl FnOnce() -> LinkCaps) -> LinkCaps {
+        self.link_caps.get_or_init(find).clone()
     }
 
     /// Where the slope is largest.

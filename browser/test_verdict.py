@@ -1,0 +1,129 @@
+"""The page of a robust fit: its verdict, beliefs and implants."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from pathlib import Path
+
+import made
+import pytest
+from conftest import Opened
+
+NODES, GROUPS, SOUND, FALSE = 240, 4, 900, 260
+
+
+def robust_page(folder: Path, sound: int, wrong: int) -> Path:
+    """Groups that data vectors tell, with links inside them and between them."""
+    draw = random.Random(3)
+    pairs: set[tuple[int, int]] = set()
+    while len(pairs) < sound + wrong:
+        i, j = sorted(draw.sample(range(NODES), 2))
+        if (i % GROUPS == j % GROUPS) == (len(pairs) < sound):
+            pairs.add((i, j))
+    made.write(folder / "links.csv", [["src", "dst"], *sorted(pairs)])
+    rows = [
+        [node, *(f"{(column % GROUPS == node % GROUPS) + draw.gauss(0, 0.5):.4f}" for column in range(16))]
+        for node in range(NODES)
+    ]  # fmt: skip
+    made.write(folder / "x.csv", rows)
+    line = [made.program(), "fit", "--robust", "--links", "links.csv", "--features", "x.csv",
+            "--dim", "8", "--report", "--quiet", "--out", "model"]  # fmt: skip
+    subprocess.run(line, cwd=folder, check=True)
+    return folder / "model" / "report.html"
+
+
+@pytest.fixture(scope="module")
+def judged(browser, program, tmp_path_factory):
+    page = robust_page(tmp_path_factory.mktemp("robust"), SOUND, FALSE)
+    opened = Opened(browser.new_page(viewport={"width": 1280, "height": 1200}), page)
+    yield opened
+    assert opened.errors == []
+    opened.page.close()
+
+
+def column(opened: Opened, name: str) -> list[str]:
+    return opened.page.evaluate(
+        """(name) => {
+          const table = document.querySelector("#link-table");
+          const at = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent === name);
+          return [...table.tBodies[0].rows].map((row) => row.cells[at].textContent);
+        }""",
+        name,
+    )
+
+
+def test_the_verdict_stands_on_top(judged):
+    said = judged.page.locator("#said li").all_inner_texts()
+    assert "of the links are false" in said[0], said
+    share = int(said[0].split("%")[0].split()[-1])
+    assert abs(share - 100 * FALSE / (SOUND + FALSE)) < 10, said[0]
+    assert any("dimensions (effective rank)" in text for text in said)
+    assert any("All links weigh the same" in text for text in said)
+    verdict, map_ = (judged.page.locator(one).bounding_box() for one in ("#verdict", "#map"))
+    assert verdict["y"] + verdict["height"] <= map_["y"]
+    assert judged.page.locator("nav a", has_text="Verdict").is_visible()
+    judged.shot("verdict", full=True)
+
+
+def test_implants_of_three_kinds_are_told(judged):
+    rows = judged.page.locator("#implant-table tbody tr")
+    cells = [row.locator("td").all_inner_texts() for row in rows.all()]
+    assert len(cells) == 9
+    assert {row[0] for row in cells} == {"at random", "by degree", "between similar nodes"}
+    assert {row[2] for row in cells} == {"0.05", "0.1", "0.2"}
+    assert all(row[3].endswith("%") or row[3] == "-" for row in cells)
+
+
+def test_links_stand_by_belief_and_say_what_spoke(judged):
+    page = judged.page
+    assert page.inner_text("#links-title") == "Least believed links"
+    beliefs = [float(text) for text in column(judged, "Belief")]
+    assert beliefs == sorted(beliefs) and beliefs[0] < 0.3
+    ends = zip(column(judged, "From"), column(judged, "To"))
+    crossing = [int(a) % GROUPS != int(b) % GROUPS for a, b in ends]
+    assert sum(crossing[:100]) > 85
+    against = column(judged, "Against")
+    assert sum("data vectors" in text or "embeddings" in text for text in against[:50]) > 40
+    page.click("#link-table th button:has-text('Belief')")
+    most = [float(text) for text in column(judged, "Belief")]
+    assert most == sorted(most, reverse=True) and most[0] > 0.9
+    assert sum(text != "-" for text in column(judged, "For")[:50]) > 40
+    page.locator("#link-table tbody tr").first.locator("td").first.click()
+    judged.settle()
+    card = page.inner_text("#card")
+    assert "belief" in card and "for it" in card and "against it" in card
+    page.get_by_label("Close the card").click()
+
+
+def test_belief_filters_links_and_colours_nodes(judged):
+    page = judged.page
+    assert page.inner_text("#trust-label") == "Show links with belief"
+    slider = page.locator("#trust")
+    everything = judged.read("drawnLinks")
+    assert everything == SOUND + FALSE
+    slider.evaluate("(one) => { one.value = 100; one.dispatchEvent(new Event('input')); }")
+    few = judged.read("drawnLinks")
+    assert 100 <= few < everything / 2
+    assert float(page.inner_text("#trust-value")) < 0.5
+    assert 0 < judged.read("drawnSuspects") <= few
+    slider.evaluate("(one) => { one.value = 1000; one.dispatchEvent(new Event('input')); }")
+    page.select_option("#colour-by", "belief")
+    judged.settle()
+    legend = page.inner_text("#legend")
+    assert "0.75 to 0.9" in legend or "0.5 to 0.75" in legend
+    judged.shot("colour-belief")
+
+
+def test_where_the_judge_abstains_the_page_says_so(browser, program, tmp_path_factory):
+    # As many links inside groups as there are by chance.
+    chance = SOUND // GROUPS
+    page = robust_page(tmp_path_factory.mktemp("abstains"), chance, SOUND - chance)
+    opened = Opened(browser.new_page(), page)
+    said = opened.page.locator("#said li").all_inner_texts()
+    assert "cannot be told from pairs without a link" in said[0]
+    assert any("k-means on the data vectors alone is the better choice" in text for text in said)
+    assert opened.page.locator("#implant-table").count() == 0
+    assert opened.page.inner_text("#links-title") == "Least trusted links"
+    assert opened.errors == []
+    opened.page.close()

@@ -1,0 +1,171 @@
+//! Every sentence on planted graphs, where it is right and where it would be wrong.
+
+use super::*;
+use crate::engine::runtime::Runtime;
+use crate::trust::judge::tests::{Planted, Rows, small};
+use crate::trust::robust::{Recipe, fit_model, judge_links};
+
+/// The verdict of the judge alone.
+fn judged(plan: &Planted, links: &Rows, vectors: Vec<f64>) -> Trust {
+    let data = plan.data(links, vectors);
+    let recipe = Recipe::at_ridge(3.0);
+    let (judgement, _) = judge_links(&small(), &data, &recipe, Runtime::default()).unwrap();
+    Trust::new(&judgement)
+}
+
+fn fitted(plan: &Planted, links: &Rows, vectors: Vec<f64>) -> RobustSummary {
+    let data = plan.data(links, vectors);
+    let recipe = Recipe::at_ridge(3.0);
+    fit_model(&small(), &data, &recipe, Runtime::default())
+        .unwrap()
+        .summary
+}
+
+fn about(said: &[Said], topic: Topic) -> String {
+    let found = said.iter().find(|one| one.about == topic);
+    found.map_or_else(String::new, |one| one.says.clone())
+}
+
+/// Nearly all links are inside a class.
+fn clean() -> Planted {
+    Planted {
+        inside: 0.97,
+        ..Planted::default()
+    }
+}
+
+/// Weights with a long tail, whatever the link.
+fn geometric(links: &mut Rows) {
+    for (place, link) in links.iter_mut().enumerate() {
+        let u = (place * 7919 % 10_007) as f64 / 10_007.0;
+        link.2 = 1.0 + (-5.0 * (1.0 - u).ln()).floor();
+    }
+}
+
+#[test]
+fn honest_weights_with_a_long_tail_do_not_speak_against_their_links() {
+    let plan = clean();
+    for seed in 1..4 {
+        let mut links = plan.links(seed);
+        geometric(&mut links);
+        let found = judged(&plan, &links, plan.vectors(seed));
+        assert_eq!(
+            found.weights.says,
+            WeightsSay::Nothing,
+            "{:?}",
+            found.weights
+        );
+        assert!(found.weights.heavy > 0.9, "{:?}", found.weights);
+        let said = about(&found.verdict(), Topic::Weights);
+        assert_eq!(said, "Weights say nothing about which links are false.");
+    }
+}
+
+#[test]
+fn weights_speak_where_false_links_weigh_otherwise_in_any_unit() {
+    let plan = clean();
+    for (false_weight, expected, words) in [
+        (40.0, WeightsSay::AgainstHeavy, "against heavy links"),
+        (0.5, WeightsSay::ForHeavy, "for heavy links"),
+    ] {
+        let mut links = plan.links(5);
+        geometric(&mut links);
+        let sound = links.len();
+        plan.add_false(&mut links, 0.25, false, 6);
+        links[sound..]
+            .iter_mut()
+            .for_each(|link| link.2 = false_weight);
+        let found = judged(&plan, &links, plan.vectors(5));
+        assert_eq!(found.weights.says, expected, "{:?}", found.weights);
+        assert!(about(&found.verdict(), Topic::Weights).contains(words));
+        let said = about(&found.verdict(), Topic::Judged);
+        assert!(said.starts_with("About 2"), "{said}");
+        for unit in [1000.0, 0.001] {
+            let other = links.iter().map(|link| (link.0, link.1, unit * link.2));
+            let other = judged(&plan, &other.collect(), plan.vectors(5));
+            assert_eq!(other.verdict(), found.verdict());
+        }
+    }
+    let same = judged(&plan, &plan.links(5), plan.vectors(5));
+    assert_eq!(same.weights.says, WeightsSay::Equal);
+}
+
+#[test]
+fn links_that_help_and_links_that_tell_nothing() {
+    // Links inside classes that data vectors tell badly.
+    let plan = Planted {
+        spread: 0.45,
+        columns: 40,
+        ..clean()
+    };
+    let found = fitted(&plan, &plan.links(2), plan.vectors(2));
+    let said = |topic| about(&found.verdict, topic);
+    assert!(said(Topic::Judged).starts_with("Hardly any") || found.trust.share_false < 0.06);
+    assert!(
+        said(Topic::Vectors).ends_with("the links help."),
+        "{:?}",
+        found.verdict
+    );
+    assert!(said(Topic::Averages).contains("are averaged over believed links: clusters"));
+    assert!(said(Topic::Dimensions).contains("of 8 dimensions"));
+    assert_eq!(
+        found
+            .verdict
+            .iter()
+            .filter(|one| one.about == Topic::Checked)
+            .count(),
+        3
+    );
+    // Links at random.
+    let random = Planted {
+        inside: 1.0 / 6.0,
+        ..Planted::default()
+    };
+    let found = fitted(&random, &random.links(2), random.vectors(2));
+    let said = |topic| about(&found.verdict, topic);
+    assert!(found.trust.abstained);
+    assert!(said(Topic::Judged).contains("No link is called false"));
+    assert!(said(Topic::Vectors).contains("alone is the better choice"));
+    assert_eq!(
+        said(Topic::Weights) + &said(Topic::Checked) + &said(Topic::Averages),
+        ""
+    );
+}
+
+#[test]
+fn noise_as_data_vectors_is_called_noise_and_no_link_false() {
+    let plan = Planted::default();
+    let noise = Planted {
+        spread: 0.0,
+        ..plan
+    };
+    let found = fitted(&plan, &plan.links(3), noise.vectors(3));
+    let said = about(&found.verdict, Topic::Vectors);
+    assert!(said.contains("as noise would"), "{:?}", found.verdict);
+    for implanted in &found.trust.implanted {
+        assert_eq!(implanted.suspects, 0, "{implanted:?}");
+    }
+    // Where the links know nothing either, nothing is said of any.
+    let random = Planted {
+        inside: 1.0 / 6.0,
+        ..plan
+    };
+    let found = judged(&plan, &random.links(4), noise.vectors(4));
+    assert!(found.abstained, "{found:?}");
+    assert_eq!(found.verdict().len(), 1);
+}
+
+#[test]
+fn a_line_in_many_dimensions_is_said_aloud() {
+    let said = dimensions_sentence(1.04, 64);
+    assert!(
+        said.contains("nearly on a line: of 64 dimensions they use 1.0"),
+        "{said}"
+    );
+    assert!(dimensions_sentence(0.0, 64).contains("all the same"));
+    let said = dimensions_sentence(8.7, 64);
+    assert_eq!(
+        said,
+        "The embeddings use about 9 of 64 dimensions (effective rank)."
+    );
+}
