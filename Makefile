@@ -64,6 +64,8 @@ PROPERTIES := \
 	gradients_are_central_differences \
 	gradients_of_every_path_are_central_differences \
 	slopes_are_derivatives \
+	slopes_of_size_laws_are_derivatives \
+	slopes_of_the_size_score_are_derivatives \
 	no_pair_pays_less_and_less_beyond_its_cap \
 	capped_scores_agree_below_the_cap_and_grow_above \
 	written_links_read_back \

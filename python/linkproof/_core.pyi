@@ -135,13 +135,13 @@ class Model:
         threads: int | None,
         show: _Show,
     ) -> None: ...
-    def expected_weights(
+    def expected(
         self,
         embeddings: npt.NDArray[np.float32],
         views: npt.NDArray[np.uint32],
         src: npt.NDArray[np.int64],
         dst: npt.NDArray[np.int64],
-    ) -> npt.NDArray[np.float64]: ...
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
     def neighbors(
         self,
         y: npt.NDArray[np.float32],

@@ -67,8 +67,9 @@ class Judging(FittedModel):
             what the model itself says.
         false_discovery_rate : float, optional
             Suspects are the least believed links, as many as are claimed to hold
-            at most this share of sound ones; none where links could not be
-            judged. Default: 0.1, or none with `min_trust` or `fdr`.
+            at most this share of sound ones (none where links could not be judged),
+            and links whose weights are too large at this rate of error.
+            Default: 0.1, or none with `min_trust` or `fdr`.
         cross_fit : bool, default=False
             Take mu, trust and fdr from fits that did not see the link (one fit for
             each fold; needs `X` unless every node has a vector of its own). A fit is
@@ -86,14 +87,16 @@ class Judging(FittedModel):
         audit : DataFrame
             src, dst, weight, mu (expected weight), trust, influence (the weight
             in the estimating equations), surprise (-log10 of the chance of a
-            weight as large), fdr (the chance that it is sound by mu alone), suspect,
+            weight as large: of a link, times that of such a size by the law of the
+            links' sizes), fdr (the chance that it is sound by mu alone), suspect,
             and with `X` cosine (of the data vectors). From the judge: belief,
             false_discovery_rate (the share of sound links among those believed no
             more), rank (the share of pairs without a link
             that have more to say for them), the same by each kind of evidence,
             rank_embeddings, rank_averages, rank_data_vectors and
             rank_common_neighbors, and weight_odds (what the weight multiplied the
-            odds by). Where the judge abstained, the least trusted come first.
+            odds by). Last comes weight_fdr, the rate of error of calling the weight
+            too large. Where the judge abstained, the least trusted come first.
 
             ``attrs`` has random_share (of links that look like random pairs by
             mu), too_heavy (links whose weight is too large), weights (mu and what

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,17 +12,51 @@ from sklearn.utils.validation import check_is_fitted
 from linkproof._features import as_table, frame_column, frame_column_names, frame_library, row_ids
 from linkproof._fitted import FittedModel
 from linkproof._handover import rows_of
-from linkproof._settings import read_count
+from linkproof._settings import read_count, read_flag
 from linkproof._words import quoted
 
 
 class PairScoring(FittedModel):
     """What a fitted model says of pairs of nodes."""
 
+    @overload
     def score_pairs(
-        self, pairs: Any, X: Any = None, *, links: Any = None, view: str | None = None
-    ) -> npt.NDArray[np.float64]:
-        r"""Expected weights :math:`\mu_{ij} = e^{\langle y_i, y_j \rangle - \gamma}`.
+        self,
+        pairs: Any,
+        X: Any = None,
+        *,
+        links: Any = None,
+        view: str | None = None,
+        parts: Literal[False] = False,
+    ) -> npt.NDArray[np.float64]: ...
+
+    @overload
+    def score_pairs(
+        self,
+        pairs: Any,
+        X: Any = None,
+        *,
+        links: Any = None,
+        view: str | None = None,
+        parts: Literal[True],
+    ) -> pd.DataFrame: ...
+
+    def score_pairs(
+        self,
+        pairs: Any,
+        X: Any = None,
+        *,
+        links: Any = None,
+        view: str | None = None,
+        parts: bool = False,
+    ) -> npt.NDArray[np.float64] | pd.DataFrame:
+        r"""Expected weights :math:`\mu_{ij}` of pairs.
+
+        A plain fit expects Poisson counts of mean
+        :math:`\mu_{ij} = e^{\langle y_i, y_j \rangle - \gamma}`. In a robust fit this is
+        the intensity :math:`\nu_{ij}` of a link, up to a factor: there is one with
+        probability :math:`1 - e^{-\nu_{ij}}`, and links have a law of sizes
+        (``report_["sizes"]``).
 
         Parameters
         ----------
@@ -35,11 +69,15 @@ class PairScoring(FittedModel):
             Links of the unseen nodes, for a model with ``propagate``.
         view : str, optional
             The view of the unseen nodes, where the model has several.
+        parts : bool, default=False
+            Give the two parts of an expected weight too.
 
         Returns
         -------
         mu : ndarray of shape (n_pairs,)
-            NaN for pairs of views that took no part in the fit.
+            NaN for pairs of views that took no part in the fit. With `parts` a
+            DataFrame with the columns p_link (the chance of a link), size (the mean
+            weight of a link, given that there is one) and mu, their product.
 
         Examples
         --------
@@ -49,8 +87,11 @@ class PairScoring(FittedModel):
         >>> linked, unlinked = model.score_pairs([("a", "b"), ("a", "e")])
         >>> bool(linked > unlinked)
         True
+        >>> list(model.score_pairs([("a", "b")], parts=True))
+        ['p_link', 'size', 'mu']
         """
         check_is_fitted(self)
+        parts = read_flag("parts", parts)
         src, dst = pair_ends(pairs)
         embeddings, views = self._model.plain_embedding, self._model.node_views
         n, row_of = len(embeddings), self._rows_by_text()
@@ -76,7 +117,10 @@ class PairScoring(FittedModel):
                 views = np.concatenate([views, np.full(len(unseen), place, np.uint32)])
                 n = len(embeddings)
         rows = [rows_of(end, row_of, n, "pairs") for end in (src, dst)]
-        return self._model.expected_weights(np.ascontiguousarray(embeddings), views, *rows)
+        found = self._model.expected(np.ascontiguousarray(embeddings), views, *rows)
+        if not parts:
+            return found[2]
+        return pd.DataFrame(dict(zip(("p_link", "size", "mu"), found)))
 
     def neighbors(
         self,

@@ -37,6 +37,13 @@ const SOME_ROWS: usize = 256;
 /// Two lists of equal length.
 type Pairs<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<f64>>);
 
+/// Three of them, of real numbers.
+type Columns<'py> = (
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+);
+
 #[pymethods]
 impl Model {
     /// Fits a model.
@@ -274,32 +281,43 @@ impl Model {
         })
     }
 
-    /// The expected weights of pairs of rows of embeddings, whose views are
-    /// given as places.
-    fn expected_weights<'py>(
+    /// What is expected of pairs of rows of embeddings, whose views are given as
+    /// places: the chance of a link, its size and the weight.
+    fn expected<'py>(
         &self,
         py: Python<'py>,
         embeddings: PyReadonlyArray2<'py, f32>,
         views: PyReadonlyArray1<'py, u32>,
         src: PyReadonlyArray1<'py, i64>,
         dst: PyReadonlyArray1<'py, i64>,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    ) -> PyResult<Columns<'py>> {
         let (y, views) = (embeddings.as_slice()?, views.as_slice()?);
         let (src, dst, dim) = (src.as_slice()?, dst.as_slice()?, self.fitted.dim());
-        let mu = py.detach(|| {
+        let [p_link, size, mu] = py.detach(|| {
             let end = |row: i64| {
                 let row = row as usize;
                 (&y[row * dim..(row + 1) * dim], views[row] as usize)
             };
             let pairs = src.iter().zip(dst).map(|(&i, &j)| (end(i), end(j)));
-            let mu = pairs.map(|(a, b)| match self.fitted.takes_part(a.1, b.1) {
-                true => self.fitted.expected_weight(a, b),
-                // The fit knows nothing of such pairs.
-                false => f64::NAN,
-            });
-            mu.collect::<Vec<f64>>()
+            let mut columns = [const { Vec::new() }; 3];
+            for (a, b) in pairs {
+                let numbers = match self.fitted.takes_part(a.1, b.1) {
+                    true => {
+                        let found = self.fitted.expected(a, b);
+                        [found.p_link, found.size, found.mu]
+                    }
+                    // The fit knows nothing of such pairs.
+                    false => [f64::NAN; 3],
+                };
+                columns
+                    .iter_mut()
+                    .zip(numbers)
+                    .for_each(|(column, number)| column.push(number));
+            }
+            columns
         });
-        Ok(PyArray1::from_vec(py, mu))
+        let column = |numbers| PyArray1::from_vec(py, numbers);
+        Ok((column(p_link), column(size), column(mu)))
     }
 
     /// The rows with the largest expected weights with an embedding of a view.

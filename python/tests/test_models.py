@@ -86,6 +86,8 @@ def test_the_command_line_reads_what_python_wrote(
             "--out", tmp_path / "scores.csv")  # fmt: skip
     scores = pd.read_csv(tmp_path / "scores.csv")
     assert np.allclose(scores["mu"], model.score_pairs(pairs), rtol=1e-6)
+    assert list(scores.columns) == ["src", "dst", "p_link", "size", "mu"]
+    assert np.allclose(scores[["p_link", "size", "mu"]], model.score_pairs(pairs, parts=True))
     command("smooth", "--model", tmp_path / "m", "--links", links, "--features", features,
             "--averaging", "always", "--out", tmp_path / "s.npy")  # fmt: skip
     assert np.array_equal(np.load(tmp_path / "s.npy"), model.smooth(X, averaging="always"))

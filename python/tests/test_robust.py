@@ -205,8 +205,13 @@ def test_expected_weights_are_of_the_plain_embedding(noisy: Noisy, fitted: Graph
     mu = fitted.score_pairs(noisy.edges[:4])
     assert isinstance(fitted.gamma_, float)
     products = [y[i] @ y[j] for i, j in noisy.edges[:4]]
-    expected = fitted.report_["k"] * np.exp(np.array(products) - fitted.gamma_)
-    assert np.allclose(mu, expected, rtol=1e-4)
+    intensity = fitted.report_["k"] * np.exp(np.array(products) - fitted.gamma_)
+    parts = fitted.score_pairs(noisy.edges[:4], parts=True)
+    assert np.allclose(parts["p_link"], -np.expm1(-intensity), rtol=1e-4)
+    assert np.allclose(parts["p_link"] * parts["size"], mu) and np.allclose(parts["mu"], mu)
+    assert fitted.report_["sizes"]["unit"] > 0
+    with pytest.raises(ValueError, match="parts"):
+        fitted.score_pairs(noisy.edges[:4], parts="yes")  # type: ignore[call-overload]
     near = fitted.neighbors(0, top=3)
     assert np.allclose(near["mu"], fitted.score_pairs([(0, node) for node in near["node"]]))
     unseen = fitted.score_pairs([(0, 1)], X=noisy.X[:2])
@@ -221,10 +226,11 @@ JUDGED = [
 
 def test_audits_of_robust_fits_are_by_belief(noisy: Noisy, fitted: GraphEmbedding) -> None:
     table = fitted.audit()
-    assert list(table.columns[-8:]) == JUDGED
+    assert list(table.columns[-9:]) == [*JUDGED, "weight_fdr"]
     assert table["belief"].is_monotonic_increasing
     assert np.array_equal(fitted.beliefs(table[["src", "dst"]]), table["belief"])
-    assert (table["suspect"] == (table["false_discovery_rate"] <= 0.1)).all()
+    least = table[["false_discovery_rate", "weight_fdr"]].min(axis=1)
+    assert (table["suspect"] == (least <= 0.1)).all()
     # Of the links down to one, or to a later one where that is less; one more sound
     # link keeps few from being called false on luck.
     running = (1 + table["belief"].cumsum().to_numpy()) / np.arange(1, len(table) + 1)
@@ -239,7 +245,7 @@ def test_audits_of_robust_fits_are_by_belief(noisy: Noisy, fitted: GraphEmbeddin
 
 def test_audits_of_plain_fits_are_judged_too(noisy: Noisy, plain: GraphEmbedding) -> None:
     table = plain.audit(X=noisy.X)
-    assert list(table.columns[-8:]) == JUDGED
+    assert list(table.columns[-9:]) == [*JUDGED, "weight_fdr"]
     across = noisy.groups[table["src"]] != noisy.groups[table["dst"]]
     by_vectors = measures.auc(-table["belief"], across)
     assert by_vectors > 0.85 and table["belief"].is_monotonic_increasing

@@ -19,7 +19,8 @@
 //! ```
 //!
 //! The rooms, from the ground up: [`error`]; [`data`] (links and data vectors),
-//! [`params`]; [`score`] (the formulas); [`engine`] (what computes a fit); [`model`]
+//! [`params`]; [`score`] (the formulas); [`size`] (the law
+//! of links' weights); [`engine`] (what computes a fit); [`model`]
 //! (fits and what comes of them); [`inspect`], [`select`](mod@select); [`trust`] (how
 //! far links can be believed, and fits that use it); and [`measure`] beside them.
 
@@ -37,6 +38,7 @@ pub mod params;
 pub mod schema;
 pub mod score;
 pub mod select;
+pub mod size;
 pub mod trust;
 
 #[cfg(test)]

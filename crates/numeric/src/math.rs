@@ -77,6 +77,23 @@ pub fn ln_gamma(x: f64) -> f64 {
     libm::lgamma(x)
 }
 
+/// The derivative of `ln_gamma`, for `x > 0`: by `psi(x) = psi(x + 1) - 1/x` from
+/// where its asymptotic series (Abramowitz and Stegun, 6.3.18) is exact.
+pub fn digamma(x: f64) -> f64 {
+    let (mut x, mut below) = (x, 0.0);
+    while x < 10.0 {
+        below += 1.0 / x;
+        x += 1.0;
+    }
+    let r = 1.0 / (x * x);
+    let series = 1.0 / 12.0
+        - r * (1.0 / 120.0
+            - r * (1.0 / 252.0
+                - r * (1.0 / 240.0
+                    - r * (1.0 / 132.0 - r * (691.0 / 32_760.0 - r * (1.0 / 12.0))))));
+    ln(x) - 0.5 / x - r * series - below
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +118,29 @@ mod tests {
             assert!(near(pow(y, 0.37), y.powf(0.37)), "pow {y}");
             let single = f64::from(pow_single(y as f32, 0.37));
             assert!((single / y.powf(0.37) - 1.0).abs() < 1e-6, "pow {y}");
+        }
+    }
+
+    #[test]
+    fn digamma_has_its_known_values_and_is_a_derivative() {
+        const EULER: f64 = 0.577_215_664_901_532_9;
+        let known = [
+            (1.0, -EULER),
+            (2.0, 1.0 - EULER),
+            (0.5, -EULER - 2.0 * 2f64.ln()),
+            (10.0, 2.251_752_589_066_721),
+            (1e-8, -1e8 - EULER + 1.644_934e-8),
+        ];
+        for (x, expected) in known {
+            assert!((digamma(x) / expected - 1.0).abs() < 1e-14, "{x}");
+        }
+        for x in [0.03, 0.7, 3.3, 9.99, 25.0, 1e4] {
+            let h = 1e-4 * x;
+            let slope = (ln_gamma(x + h) - ln_gamma(x - h)) / (2.0 * h);
+            assert!(
+                (digamma(x) - slope).abs() < 1e-6 * (1.0 + slope.abs()),
+                "{x}"
+            );
         }
     }
 }

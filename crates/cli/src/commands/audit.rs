@@ -25,9 +25,11 @@ use told::{as_json, words, write_links, write_missing};
 ///
 ///   trust      p(w|mu)/p(w|w) where the weight is larger than expected, else 1
 ///   influence  the link's weight in the model's estimating equation
-///   surprise   -log10 of the chance of a weight as large, by Poisson
+///   surprise   -log10 of the chance of a weight as large: that of a link, times that
+///              of such a size by the law of the links' sizes
 ///   fdr        chance that it is sound, by the model's own expected weights
-///   suspect    1 where false_discovery_rate is at most --false-discovery-rate
+///   suspect    1 where false_discovery_rate or weight_fdr is at most
+///              --false-discovery-rate
 ///   cosine     of the data vectors, the plain baseline (with --features)
 ///   belief     chance that the link is sound
 ///   false_discovery_rate
@@ -39,6 +41,7 @@ use told::{as_json, words, write_links, write_missing};
 ///   weight_odds
 ///              what its weight multiplied the odds by: above 1 it speaks for the
 ///              link, below 1 against it
+///   weight_fdr rate of error of calling the weight too large for a link
 ///
 /// Give the data vectors that the model was fitted with (--features); without
 /// them links are judged by links alone. To check itself, the judge puts in links
@@ -51,8 +54,8 @@ use told::{as_json, words, write_links, write_missing};
 /// mu, trust and fdr from fits that have not.
 ///
 /// A fit with --walks saw weights averaged over walks and expects such weights, so
-/// trust and surprise compare the link's weight averaged over the walks of all links;
-/// the column weight shows what was observed.
+/// trust compares the link's weight averaged over the walks of all links; the column
+/// weight shows what was observed, which surprise and weight_fdr are of.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -81,7 +84,8 @@ pub struct AuditArgs {
     #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = real)]
     min_trust: Option<f64>,
     /// The least believed links are suspects, with at most this share of sound
-    /// links among them; none where links could not be judged
+    /// links among them (none where links could not be judged), and those whose
+    /// weights are too large at this rate of error
     /// [default: 0.1, or none with --min-trust or --fdr]
     #[arg(long, value_name = "Q", conflicts_with = "no_judge", allow_negative_numbers = true, value_parser = real)]
     false_discovery_rate: Option<f64>,

@@ -7,6 +7,7 @@ use linkproof::data::ids::Ids;
 use linkproof::error::quote;
 use linkproof::io::load;
 use linkproof::io::{self, Field, ListedPair, PairList};
+use linkproof::model::Expected;
 use linkproof::{Error, Fitted};
 use serde_json::json;
 
@@ -17,13 +18,23 @@ use crate::unseen::{Embedded, UnseenArgs};
 
 /// Give the expected weight of pairs of nodes
 ///
-/// Writes CSV src,dst,mu in the order of --pairs, with the ids as they stand
-/// there. An id that the model has not seen is looked up in --features and
+/// Writes CSV src,dst,p_link,size,mu in the order of --pairs, with the ids as they
+/// stand there. An id that the model has not seen is looked up in --features and
 /// embedded.
+///
+///   p_link  chance of a link
+///   size    mean weight of a link, given that there is one
+///   mu      expected weight, p_link times size
+///
+/// A robust fit has a law of sizes, told by the weights of believed links. Other fits
+/// read weights (as --weights makes them) as Poisson counts of mean mu.
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  \
+#[command(
+    verbatim_doc_comment,
+    after_help = "EXAMPLE\n  \
     linkproof score --model model --pairs pairs.csv --out scores.csv\n  \
-    linkproof score --model model --pairs pairs.csv --features new.csv --out scores.csv")]
+    linkproof score --model model --pairs pairs.csv --features new.csv --out scores.csv"
+)]
 pub struct ScoreArgs {
     /// Model folder
     #[arg(long, value_name = "DIR")]
@@ -34,7 +45,7 @@ pub struct ScoreArgs {
     /// Data vectors of unseen nodes; NAME=FILE for a view; may be repeated
     #[arg(long, value_name = "[NAME=]FILE")]
     features: Vec<FeatureFile>,
-    /// CSV file to write: src,dst,mu
+    /// CSV file to write: src,dst,p_link,size,mu
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
@@ -54,21 +65,25 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
     let nodes: Vec<Option<Node<'_>>> = (0..list.names().len())
         .map(|row| find(&model, &unseen, list.names().name(row)))
         .collect();
-    let mu = list
+    let all = list
         .pairs()
         .iter()
-        .map(|pair| expected_weight(args, &model, &list, &nodes, pair))
-        .collect::<Result<Vec<f64>, Error>>()?;
-    io::write_table(&args.out, &["src", "dst", "mu"], |rows| {
-        for (pair, &mu) in list.pairs().iter().zip(&mu) {
-            let [src, dst] = [pair.src, pair.dst].map(|row| list.names().name(row as usize));
-            rows.row(&[Field::Text(src), Field::Text(dst), Field::Real(mu)])?;
+        .map(|pair| expected(args, &model, &list, &nodes, pair))
+        .collect::<Result<Vec<Expected>, Error>>()?;
+    let columns = ["src", "dst", "p_link", "size", "mu"];
+    io::write_table(&args.out, &columns, |rows| {
+        for (pair, found) in list.pairs().iter().zip(&all) {
+            let ends = [pair.src, pair.dst].map(|row| list.names().name(row as usize));
+            let numbers = [found.p_link, found.size, found.mu].map(Field::Real);
+            let [src, dst] = ends.map(Field::Text);
+            let [p_link, size, mu] = numbers;
+            rows.row(&[src, dst, p_link, size, mu])?;
         }
         Ok(())
     })?;
     let out = args.out.display().to_string();
-    let words = format!("{} scored, written to {out}", counted(mu.len(), "pair"));
-    session.finish(&json!({ "out": out, "pairs": mu.len() }), &words)
+    let words = format!("{} scored, written to {out}", counted(all.len(), "pair"));
+    session.finish(&json!({ "out": out, "pairs": all.len() }), &words)
 }
 
 /// An embedding and the place of its view.
@@ -102,13 +117,13 @@ fn find<'a>(model: &'a Fitted, unseen: &'a [Embedded], id: &str) -> Option<Node<
     })
 }
 
-fn expected_weight(
+fn expected(
     args: &ScoreArgs,
     model: &Fitted,
     list: &PairList,
     nodes: &[Option<Node<'_>>],
     pair: &ListedPair,
-) -> Result<f64, Error> {
+) -> Result<Expected, Error> {
     let node = |row: u32| {
         nodes[row as usize].ok_or_else(|| {
             let found = format!("node {}", quote(list.names().name(row as usize)));
@@ -123,5 +138,5 @@ fn expected_weight(
         let expected = "a pair of views that took part in the fit (--view-pairs)";
         return Err(Error::input(&args.pairs, pair.line, found, expected));
     }
-    Ok(model.expected_weight(y, z))
+    Ok(model.expected(y, z))
 }

@@ -115,7 +115,7 @@ fn pairs_keep_their_order_and_their_spelling() {
     let found = lab.json("score --model m --pairs pairs.csv --features new.csv --out s.csv");
     assert_eq!(found["pairs"], 4);
     let text = lab.read("s.csv");
-    assert!(text.starts_with("src,dst,mu\nn4,n1,"), "{text}");
+    assert!(text.starts_with("src,dst,p_link,size,mu\nn4,n1,"), "{text}");
     let rows = rows(&text);
     assert_eq!(rows[0][2], rows[1][2]);
     assert_eq!(rows[2][..2], ["u", "n0"]);
@@ -125,8 +125,11 @@ fn pairs_keep_their_order_and_their_spelling() {
     // n5 has been seen: its embedding is that of the fit.
     for (row, (i, j)) in [(0, (4, 1)), (3, (1, 5))] {
         let product: f64 = (0..4).map(|k| y[i * 4 + k] * y[j * 4 + k]).sum();
-        let mu: f64 = rows[row][2].parse().unwrap();
+        let [p_link, size, mu] = [2, 3, 4].map(|place| rows[row][place].parse::<f64>().unwrap());
         assert!((mu / (product - gamma).exp() - 1.0).abs() < 1e-9);
+        // A Poisson count, and the same given that it is not zero.
+        assert!((p_link - (1.0 - (-mu).exp())).abs() < 1e-9);
+        assert!((p_link * size / mu - 1.0).abs() < 1e-9);
     }
     lab.refused(
         "score --model m --pairs pairs.csv --out t.csv",

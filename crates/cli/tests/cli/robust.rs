@@ -215,7 +215,7 @@ fn averages_serve_unseen_nodes_and_expected_weights_stay_those_of_the_encoder() 
         &["ties.csv, line 1", "'u'"],
     );
 
-    // k e^(<y, z> - gamma), by the plain embeddings.
+    // 1 - e^-nu with nu = k e^(<y, z> - gamma), by the plain embeddings; links weigh 1.
     lab.write("pairs.csv", "node 0,node 9\nnode 0,node 1\n");
     lab.ok("score --model m --pairs pairs.csv --out mu.csv");
     let mu = rows(&lab.read("mu.csv"));
@@ -225,11 +225,11 @@ fn averages_serve_unseen_nodes_and_expected_weights_stay_those_of_the_encoder() 
     );
     for (row, other) in mu.iter().zip([9, 1]) {
         let product: f64 = (0..10).map(|e| plain[e] * plain[other * 10 + e]).sum();
-        let expected = k * (product - gamma).exp();
-        assert!(
-            (number(&row[2]) / expected - 1.0).abs() < 1e-4,
-            "{row:?} {expected}"
-        );
+        let expected = 1.0 - (-k * (product - gamma).exp()).exp();
+        let [p_link, size, mu] = [2, 3, 4].map(|place| number(&row[place]));
+        assert!((p_link / expected - 1.0).abs() < 1e-4, "{row:?} {expected}");
+        assert!((size - 1.0).abs() < 0.01, "{row:?}");
+        assert!((mu / (p_link * size) - 1.0).abs() < 1e-9, "{row:?}");
     }
     // The encoder again, for a node that is given by its data vector.
     let first = lab
@@ -304,8 +304,19 @@ fn the_unit_of_the_weights_does_not_matter() {
     let [a, b] = ["m", "s"].map(|folder| lab.read(&format!("{folder}/beliefs.csv")));
     assert_eq!(by_ends(&rows(&a), 3), by_ends(&rows(&b), 3));
     assert_eq!(lab.bytes("m/embeddings.npy"), lab.bytes("s/embeddings.npy"));
-    let ratio = scaled["k"].as_f64().unwrap() / found["k"].as_f64().unwrap();
-    assert!((ratio - 1000.0).abs() < 1e-6, "{ratio}");
+    assert_eq!(scaled["k"], found["k"]);
+    let [a, b] = ["m", "s"].map(|folder| {
+        let fit: Value = serde_json::from_str(&lab.read(&format!("{folder}/fit.json"))).unwrap();
+        fit["sizes"].clone()
+    });
+    assert_eq!(
+        (&a["family"], &a["unit"]),
+        (&"negative-binomial".into(), &1.0.into())
+    );
+    assert_eq!(
+        (&b["unit"], &b["location"]),
+        (&1000.0.into(), &a["location"])
+    );
 }
 
 #[test]

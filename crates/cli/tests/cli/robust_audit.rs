@@ -4,7 +4,7 @@ use crate::robust::{FIT, add_false, by_ends, graph, name, noise, number, rows, w
 
 const COLUMNS: &str = "src,dst,weight,mu,trust,influence,surprise,fdr,suspect,cosine,belief,\
     false_discovery_rate,rank,rank_embeddings,rank_averages,rank_data_vectors,\
-    rank_common_neighbors,weight_odds";
+    rank_common_neighbors,weight_odds,weight_fdr";
 
 #[test]
 fn false_links_come_first_and_clean_keeps_by_a_stated_rate() {

@@ -9,6 +9,7 @@ use crate::model_files;
 use linkproof_method::engine::encoder::NetworkSpec;
 use linkproof_method::error::Error;
 use linkproof_method::params::Params;
+use linkproof_method::size::SizeLaw;
 
 pub(super) use crate::model_files::{
     BELIEFS, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, MODEL, NODES,
@@ -28,6 +29,8 @@ pub(super) struct Described {
     pub(super) view_pairs: Vec<(usize, usize)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) believed: Option<DescribedBeliefs>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sizes: Option<SizeLaw>,
 }
 
 /// What is known of the links, whose numbers are among the tensors.

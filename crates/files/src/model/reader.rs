@@ -131,6 +131,7 @@ impl<'a> Reader<'a> {
             neighborhood: neighborhood.transpose()?,
             links: rest.links,
             believed,
+            sizes: described.sizes,
             classes: rest.classes,
             report: FitReport { k, ..rest.report },
         };

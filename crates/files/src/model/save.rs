@@ -154,6 +154,9 @@ pub fn fit_json(model: &Fitted, record: &Map<String, Value>) -> Result<Value> {
     fit.insert("seed".into(), model.params().seed.into());
     fit.insert("gamma".into(), gamma_json(model));
     fit.insert("effective_rank".into(), model.effective_rank().into());
+    if let Some(sizes) = model.sizes() {
+        fit.insert("sizes".into(), to_value(sizes)?);
+    }
     if let Value::Object(report) = to_value(model.report())? {
         fit.extend(report);
     }
@@ -195,6 +198,7 @@ fn described(model: &Fitted) -> Result<BTreeMap<&'static str, String>> {
             rounds: believed.rounds,
             numbers: believed.numbers.keys().cloned().collect(),
         }),
+        sizes: model.sizes().copied(),
     };
     Ok(BTreeMap::from([
         ("format", "linkproof".to_owned()),

@@ -471,3 +471,30 @@ fn a_lambda_is_fitted_and_validated_up_to_its_factor() {
         "{expected} {observed}"
     );
 }
+
+#[test]
+fn the_law_of_sizes_is_kept_and_checked() {
+    use linkproof_method::model::ModelParts;
+    use linkproof_method::size::{SizeLaw, SizedLink};
+    let sized = |place: u32| SizedLink {
+        weight: 0.1 + f64::from(place * place % 17) / 3.0,
+        belief: 0.9,
+        similarity: f64::from(place % 7),
+    };
+    let sizes = SizeLaw::estimate(&(0..200).map(sized).collect::<Vec<_>>(), true);
+    let parts = fitted(Params::default(), &one_view()).parts().clone();
+    let model = Fitted::new(ModelParts { sizes, ..parts }).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    save(&model, folder.path().join("m")).unwrap();
+    let loaded = load(folder.path().join("m")).unwrap();
+    assert_eq!(loaded.model.sizes(), sizes.as_ref());
+    assert_eq!(loaded.model.pair(2, 5), model.pair(2, 5));
+    // It is the model's own, and no part of what else was noted.
+    assert!(!loaded.record.contains_key("sizes"));
+    let bytes = to_bytes(&model, &serde_json::Map::new()).unwrap();
+    assert_eq!(from_bytes(&bytes).unwrap().model.sizes(), sizes.as_ref());
+    let sizes = sizes.map(|law| SizeLaw { unit: -1.0, ..law });
+    let parts = model.parts().clone();
+    let error = Fitted::new(ModelParts { sizes, ..parts }).unwrap_err();
+    assert!(error.to_string().contains("the law of sizes"), "{error}");
+}

@@ -10,6 +10,7 @@ use crate::data::transform::{normalize, propagate, propagate_new};
 use crate::engine::encoder::Input;
 use crate::error::{Error, Remedy, Result, quote};
 use crate::params::Precision;
+use crate::size::SizeLaw;
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
 
@@ -20,6 +21,33 @@ pub struct Neighbor {
     pub row: usize,
     /// The expected weight.
     pub mu: f64,
+}
+
+/// What is expected of a pair. The expected weight is the chance of a link times its
+/// size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Expected {
+    /// `<y, z> - gamma`.
+    pub similarity: f64,
+    /// The chance of a link, `1 - e^{-nu}` for the intensity `nu`.
+    pub p_link: f64,
+    /// The mean size of a link, given that there is one.
+    pub size: f64,
+    /// The expected weight.
+    pub mu: f64,
+}
+
+impl Expected {
+    /// Of a weight that is a Poisson count of this mean.
+    pub fn of_count(mu: f64) -> Expected {
+        let p_link = -math::exp_m1(-mu);
+        Expected {
+            similarity: math::ln(mu),
+            p_link,
+            size: if p_link > 0.0 { mu / p_link } else { 1.0 },
+            mu,
+        }
+    }
 }
 
 /// A link of a new node.
@@ -259,26 +287,64 @@ impl Fitted {
         &self.embeddings()[row * self.dim()..(row + 1) * self.dim()]
     }
 
-    /// The expected weight `k e^{<y, z> - gamma}` of two embeddings of the
-    /// given views.
-    pub fn expected_weight(&self, (y, d): (&[f32], usize), (z, e): (&[f32], usize)) -> f64 {
+    /// What is expected of two embeddings of the given views. A plain fit expects
+    /// the weight `mu = k e^{<y, z> - gamma}` of a Poisson count. In a fit to the
+    /// pattern of links `k e^{<y, z> - gamma}` is their intensity, and sizes have a
+    /// law of their own.
+    pub fn expected(&self, y: (&[f32], usize), z: (&[f32], usize)) -> Expected {
+        let found = self.as_count(y, z);
+        let Some(law) = self.sizes() else {
+            return found;
+        };
+        let similarity = found.similarity;
+        let size = law.mean(similarity);
+        let mu = found.p_link * size;
+        Expected { size, mu, ..found }
+    }
+
+    /// The same of counts, whatever the law of sizes.
+    fn as_count(&self, (y, d): (&[f32], usize), (z, e): (&[f32], usize)) -> Expected {
         let product: f64 = y
             .iter()
             .zip(z)
             .map(|(a, b)| f64::from(*a) * f64::from(*b))
             .sum();
-        self.report().k * math::exp(product - self.gamma().get(d, e))
+        let similarity = product - self.gamma().get(d, e);
+        Expected {
+            similarity,
+            ..Expected::of_count(self.report().k * math::exp(similarity))
+        }
     }
 
-    /// Multiplies all expected weights: a fit to a pattern of links has no unit.
-    pub(crate) fn scale_expected(&mut self, factor: f64) {
+    /// The expected weight of two embeddings of the given views.
+    pub fn expected_weight(&self, y: (&[f32], usize), z: (&[f32], usize)) -> f64 {
+        self.expected(y, z).mu
+    }
+
+    /// Tells intensities of links, so many times what was fitted, and their sizes
+    /// apart.
+    pub(crate) fn tell_sizes(&mut self, factor: f64, sizes: Option<SizeLaw>) {
         self.parts.report.k *= factor;
+        self.parts.sizes = sizes;
+    }
+
+    fn node(&self, row: usize) -> (&[f32], usize) {
+        (self.row(row), self.node_views()[row] as usize)
+    }
+
+    /// What is expected of two training nodes.
+    pub fn pair(&self, i: usize, j: usize) -> Expected {
+        self.expected(self.node(i), self.node(j))
+    }
+
+    /// The chance that two training nodes are linked.
+    pub fn p_link(&self, i: usize, j: usize) -> f64 {
+        self.as_count(self.node(i), self.node(j)).p_link
     }
 
     /// The expected weight of two training nodes.
     pub fn mu(&self, i: usize, j: usize) -> f64 {
-        let view = |row: usize| self.node_views()[row] as usize;
-        self.expected_weight((self.row(i), view(i)), (self.row(j), view(j)))
+        self.pair(i, j).mu
     }
 
     /// The training nodes with the largest expected weights with an embedding

@@ -253,6 +253,7 @@ fn finish<T: Real>(
         neighborhood,
         links: data.user_graph()?,
         believed: None,
+        sizes: None,
         classes: None,
         report: FitReport {
             stop_reason: solution.stop_reason,

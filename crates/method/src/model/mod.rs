@@ -9,7 +9,7 @@ mod fit;
 pub mod folds;
 pub(crate) mod nearest;
 
-pub use apply::{BadLink, End, Neighbor, NewLink, NewLinks};
+pub use apply::{BadLink, End, Expected, Neighbor, NewLink, NewLinks};
 pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
 pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
@@ -27,6 +27,7 @@ use crate::engine::runtime::Record;
 use crate::engine::solve::StopReason;
 use crate::error::{Error, Result};
 use crate::params::{Note, Params};
+use crate::size::SizeLaw;
 
 /// A view's encoder with its weights ([example](Fitted)).
 #[derive(Debug, Clone)]
@@ -62,7 +63,8 @@ pub struct FitReport {
     pub held_out_is_estimated: bool,
     /// Nodes, links, held-out links and pairs.
     pub counts: DataCounts,
-    /// The factor that `score` multiplies `mu` with: 1 unless `lambda` was set.
+    /// The factor of expected weights, or of the intensity of links where sizes have
+    /// a law of their own: 1 unless `lambda` was set or the fit is robust.
     pub k: f64,
     /// The solver, optimizer, steps, learning rate and so on that were chosen.
     pub plan: Plan,
@@ -128,6 +130,8 @@ pub struct ModelParts {
     pub links: Graph,
     /// How far these are believed.
     pub believed: Option<Believed>,
+    /// The law of their sizes, where the fit is to their pattern.
+    pub sizes: Option<SizeLaw>,
     /// Classes of nodes that the fit was given to keep; it does not see them.
     pub classes: Option<Classes>,
     /// How the fit went.
@@ -187,6 +191,8 @@ impl Fitted {
             Some("the links")
         } else if !(parts.believed.iter()).all(|it| it.fits(parts.links.n_links(), n_views)) {
             Some("beliefs in links")
+        } else if !parts.sizes.iter().all(SizeLaw::is_sound) {
+            Some("the law of sizes")
         } else if !parts.classes.iter().all(of_classes) {
             Some("classes of nodes")
         } else {
@@ -270,6 +276,11 @@ impl Fitted {
     /// What a robust fit knows of its links.
     pub fn believed(&self) -> Option<&Believed> {
         self.parts.believed.as_ref()
+    }
+
+    /// The law of the sizes of links, where the fit is to their pattern.
+    pub fn sizes(&self) -> Option<&SizeLaw> {
+        self.parts.sizes.as_ref()
     }
 
     /// Classes of nodes that the fit was given to keep.

@@ -21,7 +21,7 @@ mod probability;
 mod tail;
 
 pub use kernel::{Kernel, Masks};
-pub use tail::log_tail;
+pub use tail::{log_gamma_above, log_normal_above, log_tail};
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -49,6 +49,25 @@ pub fn log_tail(w: f64, mu: f64) -> f64 {
     math::ln_1p(-below.min(1.0))
 }
 
+/// `log P(X >= x)` for a gamma variable `X` of this shape and scale 1.
+pub fn log_gamma_above(shape: f64, x: f64) -> f64 {
+    if x < shape + 1.0 {
+        return math::ln_1p(-math::exp(log_tail(shape, x)));
+    }
+    (log_density(shape, x) + math::ln(shape) + math::ln(fraction(shape, x))).min(0.0)
+}
+
+/// `log P(X >= z)` for a standard normal `X`.
+pub fn log_normal_above(z: f64) -> f64 {
+    if z < 0.0 {
+        return math::ln_1p(-0.5 * math::erfc(-z * FRAC_1_SQRT_2));
+    }
+    if z < 20.0 {
+        return math::ln(0.5 * math::erfc(z * FRAC_1_SQRT_2));
+    }
+    math::ln(mills_ratio(z)) - 0.5 * (z * z + math::ln(2.0 * PI))
+}
+
 /// `log p(w|mu)` for real `w`.
 fn log_density(w: f64, mu: f64) -> f64 {
     // Far from `mu` nothing cancels.
@@ -182,6 +201,30 @@ mod tests {
             let (exact, normal) = (at(0.99e8), at(1.01e8));
             assert!(close(exact, normal, 1e-3), "{z} {exact} {normal}");
         }
+    }
+
+    #[test]
+    fn other_tails_are_what_is_left() {
+        for shape in [0.01, 0.5, 1.0, 7.3, 900.0] {
+            for x in [1e-6, 0.3, 1.9, 8.4, 30.0, 880.0, 905.0] {
+                let sum = log_tail(shape, x).exp() + log_gamma_above(shape, x).exp();
+                assert!(close(sum, 1.0, 1e-11), "{shape} {x} {sum}");
+            }
+            // Of shape 1: e^-x.
+            assert!(close(
+                log_gamma_above(1.0, 40.0 * shape),
+                -40.0 * shape,
+                1e-12
+            ));
+        }
+        for z in [-9.0, -1.0, 0.0, 2.0, 8.0] {
+            let sum = log_normal_above(z).exp() + log_normal_above(-z).exp();
+            assert!(close(sum, 1.0, 1e-14), "{z}");
+        }
+        // The formulas meet, and the slope of the logarithm is nearly -z.
+        let (before, after) = (log_normal_above(20.0 - 1e-9), log_normal_above(20.0));
+        assert!(close(before, after, 1e-9), "{before} {after}");
+        assert!(log_normal_above(1e8) < -4e15 && log_normal_above(1e8).is_finite());
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Degrees and weights beside those that a fit expects.
 //!
-//! A pair has a link where its weight is not zero, so by Poisson with the chance
-//! `1 - e^{-mu}`. The degree of a node is about Poisson around the sum of these
-//! chances over its pairs, and a link's weight Poisson around `mu` given that it
-//! is not zero.
+//! The degree of a node is about Poisson around the sum over its pairs of the chances
+//! of a link. A link's weight has the model's law of sizes, or is Poisson around `mu`
+//! given that it is not zero.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -114,9 +113,7 @@ fn expected_degree(model: &Fitted, row: usize) -> f64 {
         model.view_pairs().contains(&(d, e))
     };
     let others = (0..model.n_nodes()).filter(|&other| other != row && takes_part(other));
-    others
-        .map(|other| -math::exp_m1(-model.mu(row, other)))
-        .sum()
+    others.map(|other| model.p_link(row, other)).sum()
 }
 
 /// The weights of the links, as the fit sees them.
@@ -137,8 +134,17 @@ pub(super) fn weights(model: &Fitted, links: &Graph) -> Histogram {
     let observed = counts(&bins, seen.into_iter());
     let mut expected = vec![0.0; bins.len()];
     for link in links.links() {
-        let mu = model.mu(link.src as usize, link.dst as usize);
-        let linked = -math::exp_m1(-mu);
+        let pair = model.pair(link.src as usize, link.dst as usize);
+        if let Some(law) = model.sizes() {
+            // A bin begins above the end of the one before.
+            let above = |size: u64| math::exp(law.log_chance(size as f64 + 1e-3, pair.similarity));
+            for (&(start, end), sum) in bins.iter().zip(&mut expected) {
+                let heavier = if end == u64::MAX { 0.0 } else { above(end) };
+                *sum += if start == 1 { 1.0 } else { above(start - 1) } - heavier;
+            }
+            continue;
+        }
+        let (mu, linked) = (pair.mu, pair.p_link);
         if !(linked > 0.0) {
             // By rounding; the smallest weight is all that can be expected.
             expected[0] += 1.0;

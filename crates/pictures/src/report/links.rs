@@ -8,7 +8,7 @@ use super::arrays::{array, reals};
 use linkproof_method::data::graph::Graph;
 use linkproof_method::error::Result;
 use linkproof_method::trust::audit::{
-    Thresholds, Verdict, as_fitted, discover, judged_data, pairs_to_compare, taking_part,
+    Thresholds, Verdict, as_fitted, discover, judged_data, pairs_to_compare, sizes, taking_part,
 };
 use linkproof_method::trust::judge::JudgedLink;
 use linkproof_method::trust::judge::evidence::Kind;
@@ -44,8 +44,8 @@ impl Page<'_> {
         let (data, _) = taking_part(self.model, data)?;
         let random = pairs_to_compare(self.model, &data);
         let judged = as_fitted(self.model, &data, &random)?;
-        let weights = self.model.params().weights;
-        let discovery = discover(&judged.verdicts, weights, &judged.random);
+        let law = sizes(self.model, &judged.verdicts, |_| 1.0);
+        let discovery = discover(&judged.verdicts, law.as_ref(), &judged.random);
         // Where all are believed alike, beliefs say nothing.
         let speaks = self.model.believed().is_some_and(|it| !it.abstained);
         let beliefs = remembered(self.model)
@@ -57,16 +57,17 @@ impl Page<'_> {
             place.ok().map(|place| beliefs[place])
         };
         let own = Thresholds::new(None, None)?;
-        let verdicts = judged.verdicts.into_iter().zip(&discovery.rates);
+        let rates = discovery.rates.iter().zip(&discovery.weight_rates);
+        let verdicts = judged.verdicts.into_iter().zip(rates);
         let mut links: Vec<JudgedOne> = verdicts
-            .map(|(verdict, &rate)| {
+            .map(|(verdict, (&rate, &weight_rate))| {
                 let belief = find(&verdict);
                 JudgedOne {
                     verdict,
                     rate,
                     belief,
                     suspect: match belief {
-                        Some(it) => it.false_discovery_rate <= SUSPECTS,
+                        Some(it) => it.false_discovery_rate.min(weight_rate) <= SUSPECTS,
                         None => own.call(&verdict, rate),
                     },
                 }

@@ -77,8 +77,8 @@ pub(super) fn judge_inside(
     links
         .map(|link| {
             let of_user = data.user_link(link);
-            let mu = fitted.mu(of_user.src as usize, of_user.dst as usize);
-            Verdict::seen_as(&score, of_user, seen.of(&link), mu)
+            let expected = fitted.pair(of_user.src as usize, of_user.dst as usize);
+            Verdict::seen_as(&score, of_user, seen.of(&link), expected)
         })
         .collect()
 }

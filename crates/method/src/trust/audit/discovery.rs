@@ -17,21 +17,20 @@
 //! of the least concave majorant of the distribution (Grenander). Suspects of
 //! rates up to `q` are sound at a rate of `q` or less.
 //!
-//! *Its weight should be smaller.* Given that it exists, `P(X >= w | X >= 1)` for
-//! a Poisson `X` is the chance of a weight as large, its mean being `mu` or the
-//! median weight of all links, whichever is larger: in a sparse graph `mu` is far
-//! below 1, and weights of 2 and 3 are no errors where they are common. The
-//! procedure of Benjamini and Hochberg turns these chances into rates.
+//! *Its weight should be smaller.* The law of the sizes of links
+//! ([`crate::size`]) tells the chance of a weight as large, given that there is a
+//! link: honest counts are no errors however heavy, where such counts are common.
+//! The procedure of Benjamini and Yekutieli turns these chances into rates: weights
+//! of links that share a node may depend on each other.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Verdict;
 use crate::data::dataset::Dataset;
-use crate::data::transform::transform_weight;
 use crate::measure::falling_density;
-use crate::params::WeightTransform;
-use crate::score::log_tail;
+use crate::model::Fitted;
+use crate::size::{SizeLaw, SizedLink};
 use linkproof_numeric::math;
 
 /// An unlinked pair drawn at random.
@@ -77,22 +76,42 @@ pub fn random_pairs(data: &Dataset, count: usize, seed: u64) -> Vec<RandomPair> 
 pub struct Discovery {
     /// For each verdict the rate of error of calling it a suspect.
     pub rates: Vec<f64>,
+    /// The same of calling its weight too large.
+    pub weight_rates: Vec<f64>,
     /// The share of links that look like random pairs.
     pub random_share: f64,
     /// The number of links whose weight is too large (5% of them in error).
     pub too_heavy: usize,
 }
 
-/// Estimates the rate of error of each suspect. `random` are the
-/// expected weights of random unlinked pairs.
-pub fn discover(verdicts: &[Verdict], weights: WeightTransform, random: &[f64]) -> Discovery {
+/// The law of the sizes of links: the model's own or, where it has none, what the
+/// links tell of it, each as far as it is believed.
+pub fn sizes(
+    model: &Fitted,
+    verdicts: &[Verdict],
+    belief: impl Fn(&Verdict) -> f64,
+) -> Option<SizeLaw> {
+    let links = verdicts.iter().map(|verdict| SizedLink {
+        weight: verdict.weight,
+        belief: belief(verdict),
+        similarity: verdict.similarity,
+    });
+    // A fit to weights makes heavy links similar: that tells nothing of their size.
+    let told = || SizeLaw::estimate(&links.collect::<Vec<_>>(), false);
+    model.sizes().copied().or_else(told)
+}
+
+/// Estimates the rate of error of each suspect, by the law of sizes where there is
+/// one. `random` are the expected weights of random unlinked pairs.
+pub fn discover(verdicts: &[Verdict], sizes: Option<&SizeLaw>, random: &[f64]) -> Discovery {
     let (existence, random_share) = existence_rates(verdicts, random);
-    let heaviness = weight_rates(verdicts, weights);
-    let rates = existence.iter().zip(&heaviness);
+    let weight_rates = weight_rates(verdicts, sizes);
+    let rates = existence.iter().zip(&weight_rates);
     Discovery {
         rates: rates.map(|(a, b)| a.min(*b)).collect(),
         random_share,
-        too_heavy: heaviness.iter().filter(|&&rate| rate <= 0.05).count(),
+        too_heavy: weight_rates.iter().filter(|&&rate| rate <= 0.05).count(),
+        weight_rates,
     }
 }
 
@@ -125,22 +144,13 @@ fn existence_rates(verdicts: &[Verdict], random: &[f64]) -> (Vec<f64>, f64) {
 }
 
 /// The rates by which weights are too large for links that exist.
-fn weight_rates(verdicts: &[Verdict], weights: WeightTransform) -> Vec<f64> {
-    let seen = |verdict: &Verdict| transform_weight(verdict.weight, weights);
-    let mut all: Vec<f64> = verdicts.iter().map(seen).collect();
-    all.sort_by(f64::total_cmp);
-    let median = all.get(all.len() / 2).copied().unwrap_or(0.0);
-    let chances: Vec<f64> = verdicts
-        .iter()
-        .map(|verdict| {
-            let (w, mean) = (seen(verdict), verdict.mu.max(median));
-            if w <= 1.0 || w <= mean {
-                return 1.0;
-            }
-            math::exp(log_tail(w, mean) - log_tail(1.0, mean))
-        })
-        .collect();
-    let m = chances.len() as f64;
+fn weight_rates(verdicts: &[Verdict], sizes: Option<&SizeLaw>) -> Vec<f64> {
+    let chance = |verdict: &Verdict| {
+        let log_chance = sizes.map(|law| law.log_chance(verdict.weight, verdict.similarity));
+        math::exp(log_chance.unwrap_or(0.0))
+    };
+    let chances: Vec<f64> = verdicts.iter().map(chance).collect();
+    let m: f64 = chances.len() as f64 * (1..=chances.len()).map(|k| 1.0 / k as f64).sum::<f64>();
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|&a, &b| chances[a].total_cmp(&chances[b]));
     let mut rates = vec![1.0; chances.len()];

@@ -31,7 +31,7 @@ fn order(a: &Found, b: &Found) -> Ordering {
     b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2)))
 }
 
-/// The `count` pairs of largest expected weight that have no link, largest
+/// The `count` pairs that most likely have a link and have none, the most similar
 /// first. All pairs are looked at, tile by tile; `links` are between the
 /// model's rows.
 pub fn missing(model: &Fitted, links: &Graph, count: usize) -> Vec<Missing> {

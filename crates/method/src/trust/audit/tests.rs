@@ -6,6 +6,7 @@ use crate::measure::auc;
 use crate::model::fit;
 use crate::model::folds::Folds;
 use crate::params::{Normalize, ScoreKind, WeightTransform};
+use crate::size::SizedLink;
 use crate::synthetic::{Noise, synthetic};
 
 #[test]
@@ -31,13 +32,13 @@ fn a_verdict_reads_the_weight_as_the_fit_did() {
         dst: 1,
         weight: 100.0,
     };
-    let asis = Verdict::new(&Params::default(), link, 1.0);
+    let asis = Verdict::new(&Params::default(), link, Expected::of_count(1.0));
     let logged = Params {
         weights: WeightTransform::Log1p,
         ..Params::default()
     };
-    let logged = Verdict::new(&logged, link, 101f64.ln());
-    assert!(asis.trust < 1e-100 && asis.surprise > 100.0);
+    let logged = Verdict::new(&logged, link, Expected::of_count(101f64.ln()));
+    assert!(asis.trust < 1e-100);
     assert_eq!((logged.trust, logged.weight), (1.0, 100.0));
 }
 
@@ -52,13 +53,23 @@ fn ties_of_trust_fall_back_on_the_tail() {
     // All are weaker than expected, so all are trusted; the last is the least
     // unlikely to be as large.
     let sorted = least_trusted_first(vec![
-        Verdict::new(&params, link(1), 9.0),
-        Verdict::new(&params, link(2), 2.0),
-        Verdict::new(&params, link(3), 4.0),
+        Verdict::new(&params, link(1), Expected::of_count(9.0)),
+        Verdict::new(&params, link(2), Expected::of_count(2.0)),
+        Verdict::new(&params, link(3), Expected::of_count(4.0)),
     ]);
     assert!(sorted.iter().all(|verdict| verdict.trust == 1.0));
     let order: Vec<u32> = sorted.iter().map(|verdict| verdict.dst).collect();
     assert_eq!(order, [2, 3, 1]);
+}
+
+/// The law that the links themselves tell.
+fn law(verdicts: &[Verdict]) -> Option<SizeLaw> {
+    let link = |verdict: &Verdict| SizedLink {
+        weight: verdict.weight,
+        belief: 1.0,
+        similarity: 0.0,
+    };
+    SizeLaw::estimate(&verdicts.iter().map(link).collect::<Vec<_>>(), false)
 }
 
 fn params() -> CheckedParams {
@@ -89,7 +100,11 @@ fn cross_fits_find_false_links_and_their_rate() {
     let doubt: Vec<f64> = found.verdicts.iter().map(|v| -v.trust).collect();
     let ranked = auc(&doubt, &truth).unwrap();
     assert!(ranked > 0.8, "{ranked}");
-    let discovery = discover(&found.verdicts, WeightTransform::AsIs, &found.random);
+    let discovery = discover(
+        &found.verdicts,
+        law(&found.verdicts).as_ref(),
+        &found.random,
+    );
     // Two thirds of the links are false, and no false one is inside a cluster,
     // as a quarter of all random pairs are: more seem random than are false.
     let share = truth.iter().filter(|x| **x).count() as f64 / truth.len() as f64;
@@ -119,7 +134,7 @@ fn links_that_are_no_better_than_random_pairs_are_suspects() {
             dst: 1,
             weight: 1.0,
         };
-        Verdict::new(&Params::default(), link, mu)
+        Verdict::new(&Params::default(), link, Expected::of_count(mu))
     };
     let random: Vec<f64> = (0..1000).map(|x| f64::from(x) / 1000.0).collect();
     // 300 links like random pairs, 700 that are expected more than any of them.
@@ -127,11 +142,11 @@ fn links_that_are_no_better_than_random_pairs_are_suspects() {
         .map(|x| link((f64::from(x) + 0.5) / 300.0))
         .chain((0..700).map(|_| link(2.0)))
         .collect();
-    let found = discover(&verdicts, WeightTransform::AsIs, &random);
+    let found = discover(&verdicts, law(&verdicts).as_ref(), &random);
     assert!((found.random_share - 0.3).abs() < 0.01);
     assert!(found.rates[..290].iter().all(|&rate| rate < 0.05));
     assert!(found.rates[300..].iter().all(|&rate| rate > 0.95));
-    let none = discover(&[], WeightTransform::AsIs, &random);
+    let none = discover(&[], law(&[]).as_ref(), &random);
     assert!(none.rates.is_empty());
     // A fit that expects the same of every pair knows no suspects, and counts
     // are no errors where they are common.
@@ -142,12 +157,12 @@ fn links_that_are_no_better_than_random_pairs_are_suspects() {
                 dst: 1,
                 weight: if x == 99 { 50.0 } else { f64::from(1 + x % 3) },
             };
-            Verdict::new(&Params::default(), link, 0.01)
+            Verdict::new(&Params::default(), link, Expected::of_count(0.01))
         })
         .collect();
-    let found = discover(&counts, WeightTransform::AsIs, &[0.01; 50]);
+    let found = discover(&counts, law(&counts).as_ref(), &[0.01; 50]);
     assert_eq!(found.too_heavy, 1);
-    assert!(found.rates[..99].iter().all(|&rate| rate > 0.9));
+    assert!(found.rates[..99].iter().all(|&rate| rate > 0.3));
     assert!(found.rates[99] < 1e-6);
 }
 
@@ -159,7 +174,7 @@ fn corrupted_weights_are_discovered_as_too_heavy() {
     let n_heavy = verdicts.iter().filter(|v| v.weight == 20.0).count();
     assert!(n_heavy > 30);
     assert!(verdicts[..n_heavy].iter().all(|v| v.weight == 20.0));
-    let discovery = discover(&verdicts, WeightTransform::AsIs, &[]);
+    let discovery = discover(&verdicts, law(&verdicts).as_ref(), &[]);
     assert_eq!(discovery.too_heavy, n_heavy);
     assert!(discovery.rates[..n_heavy].iter().all(|&rate| rate < 1e-6));
     assert!(discovery.rates[n_heavy..].iter().all(|&rate| rate == 1.0));
@@ -236,4 +251,65 @@ fn links_of_a_fit_to_walks_are_judged_by_averaged_weights() {
     };
     let raw = mean(&|verdict| log_trust(verdict.weight, verdict.mu).exp());
     assert!(mean(&|verdict| verdict.trust) > raw, "{raw}");
+}
+
+/// Links of these weights, about which the model knows nothing else.
+fn of_weights(weights: &[f64]) -> Vec<Verdict> {
+    let link = |(dst, &weight): (u32, &f64)| {
+        let link = Link {
+            src: 0,
+            dst,
+            weight,
+        };
+        Verdict::new(&Params::default(), link, Expected::of_count(0.02))
+    };
+    (1..).zip(weights).map(link).collect()
+}
+
+#[test]
+fn honest_heavy_weights_are_no_suspects_and_spikes_are() {
+    use crate::size::tests::{PLANTED, planted};
+    const SPIKES: usize = 100;
+    for (seed, name) in (20..).zip(PLANTED) {
+        let mut weights = planted(name, 5_000, seed);
+        let honest = of_weights(&weights);
+        let law_of_honest = law(&honest);
+        let found = discover(&honest, law_of_honest.as_ref(), &[]);
+        let called = |rates: &[f64]| rates.iter().filter(|&&rate| rate <= 0.1).count();
+        assert!(called(&found.weight_rates) <= 5, "{name} {law_of_honest:?}");
+        let mut sorted = weights.clone();
+        sorted.sort_by(f64::total_cmp);
+        weights[..SPIKES].fill(10.0 * sorted[4_950]);
+        let spiked = of_weights(&weights);
+        let law = law(&spiked);
+        let found = discover(&spiked, law.as_ref(), &[]);
+        assert_eq!(
+            called(&found.weight_rates[..SPIKES]),
+            SPIKES,
+            "{name} {law:?}"
+        );
+        // A tenth of all suspects are expected, so eleven.
+        assert!(
+            called(&found.weight_rates[SPIKES..]) <= 25,
+            "{name} {law:?}"
+        );
+        let surprises = spiked.iter().map(|link| link.surprise(law.as_ref()));
+        let surprises: Vec<f64> = surprises.collect();
+        let is_spike: Vec<bool> = (0..weights.len()).map(|place| place < SPIKES).collect();
+        let told = auc(&surprises, &is_spike).unwrap();
+        assert!(told > 0.99, "{name} {told}");
+    }
+}
+
+#[test]
+fn surprise_is_of_a_link_and_of_its_size() {
+    let counts = of_weights(&[1.0, 1.0, 1.0, 1.0, 40.0]);
+    let law = law(&of_weights(&[1.0; 200]));
+    let p_link = -(-0.02f64).exp_m1();
+    for link in &counts[..4] {
+        assert_eq!(link.p_link, p_link);
+        assert!((link.surprise(law.as_ref()) + p_link.log10()).abs() < 1e-12);
+    }
+    assert!(counts[4].surprise(law.as_ref()) > 20.0);
+    assert!((counts[4].surprise(None) + p_link.log10()).abs() < 1e-12);
 }

@@ -14,7 +14,7 @@ use crate::model::{Believed, Fitted, held_out_pairs};
 use crate::params::Params;
 use crate::trust::audit::{
     self, Baseline, Contest, CrossFit, Judges, Missing, RandomPair, Thresholds, Verdict, as_fitted,
-    can_fit, contest, discover, judge_by, missing, pairs_to_compare, taking_part,
+    can_fit, contest, discover, judge_by, missing, pairs_to_compare, sizes, taking_part,
 };
 use crate::trust::judge::evidence::Kind;
 use crate::trust::judge::{JudgedLink, PRIOR};
@@ -29,7 +29,8 @@ const RANK: &str = "rank";
 /// What makes a link a suspect.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
-    /// The share of sound links among the least believed ones.
+    /// The share of sound links among the least believed ones, and of honest weights
+    /// among those called too large.
     pub beliefs: Option<f64>,
     /// By the model's own expected weights.
     pub own: Option<Thresholds>,
@@ -81,8 +82,12 @@ pub struct AuditSettings {
 pub struct AuditedLink {
     /// What the model expects of it.
     pub verdict: Verdict,
+    /// `-log10` of the chance of a weight as large.
+    pub surprise: f64,
     /// The chance that it is sound, by the model's own expected weights.
     pub fdr: f64,
+    /// The rate of error of calling its weight too large.
+    pub weight_fdr: f64,
     /// Whether it is a suspect.
     pub suspect: bool,
     /// The cosine of its ends' data vectors, where they have some of one kind.
@@ -159,7 +164,7 @@ impl Audit {
             ("mu".into(), all(&|link| link.verdict.mu)),
             ("trust".into(), all(&|link| link.verdict.trust)),
             ("influence".into(), all(&|link| link.verdict.influence)),
-            ("surprise".into(), all(&|link| link.verdict.surprise)),
+            ("surprise".into(), all(&|link| link.surprise)),
             ("fdr".into(), all(&|link| link.fdr)),
             (
                 "suspect".into(),
@@ -176,6 +181,7 @@ impl Audit {
                 columns.push((name, all(&of)));
             }
         }
+        columns.push(("weight_fdr".into(), all(&|link| link.weight_fdr)));
         columns
     }
 }
@@ -278,7 +284,6 @@ pub fn audit(
         Some(crossed) if settings.cross_fit => crossed,
         _ => plain,
     };
-    let discovery = discover(&verdicts, model.params().weights, &random);
     let (judged, beliefs) = match settings.judge {
         true => {
             believe(model, data, settings, runtime).map(|(links, found)| (links, Some(found)))?
@@ -290,18 +295,24 @@ pub fn audit(
         let place = judged.binary_search_by_key(&ends, |link| (link.src, link.dst));
         place.ok().map(|place| judged[place])
     };
+    let belief = |verdict: &Verdict| find(verdict).map_or(1.0, |link| link.belief);
+    let law = sizes(model, &verdicts, belief);
+    let discovery = discover(&verdicts, law.as_ref(), &random);
     let speaks = beliefs.as_ref().is_some_and(|found| !found.abstained);
     let limits = &settings.limits;
     let all = verdicts
         .iter()
-        .zip(&discovery.rates)
-        .map(|(verdict, &fdr)| {
+        .zip(discovery.rates.iter().zip(&discovery.weight_rates))
+        .map(|(verdict, (&fdr, &weight_fdr))| {
             let judged = find(verdict);
             let by_belief = judged.filter(|_| speaks).zip(limits.beliefs);
             AuditedLink {
                 verdict: *verdict,
+                surprise: verdict.surprise(law.as_ref()),
                 fdr,
+                weight_fdr,
                 suspect: by_belief.is_some_and(|(link, rate)| link.false_discovery_rate <= rate)
+                    || limits.beliefs.is_some_and(|rate| weight_fdr <= rate)
                     || limits.own.is_some_and(|own| own.call(verdict, fdr)),
                 cosine: baseline
                     .as_ref()

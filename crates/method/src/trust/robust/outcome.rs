@@ -115,7 +115,6 @@ pub(super) fn plain(
         let fit = Fit::new(params).runtime(runtime.of_one_of_many());
         fit.run(data)?
     };
-    let weights = data.graph().weights();
     Ok(Robust {
         averaged: model.embeddings().to_vec(),
         recommends_averages: false,
@@ -124,7 +123,6 @@ pub(super) fn plain(
         judge_ridge,
         walk_ridges: Vec::new(),
         ridge: params.ridge,
-        mean_weight: weights.iter().sum::<f64>() / weights.len().max(1) as f64,
         judgement,
         model,
     })

@@ -13,9 +13,10 @@ use crate::error::{Error, Result};
 use crate::model::{Fit, Fitted};
 use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
 use crate::schema::choice;
+use crate::size::{SizeLaw, SizedLink};
 use crate::trust::judge::fits::{LinkFit, TOLERANCE};
 use crate::trust::judge::held_out::{SAME_RANKS, gain};
-use crate::trust::judge::{Hearing, Judge, JudgedLink, Judgement};
+use crate::trust::judge::{Hearing, Judge, Judgement};
 
 /// A smaller ridge of the fit to walks must tell more by this factor.
 const MORE: f64 = 1.02;
@@ -166,8 +167,6 @@ pub struct Robust {
     pub walk_ridges: Vec<WalkRidge>,
     /// The ridge of the model.
     pub ridge: f64,
-    /// The mean weight of a link, counted by belief.
-    pub mean_weight: f64,
 }
 
 impl Robust {
@@ -272,13 +271,11 @@ pub fn fit_robust(
     let warm = warm.map(|fit| fit.theta.as_slice());
     let fit = Fit::new(&with).to_all_pairs(TOLERANCE).starting_from(warm);
     let mut model = fit.runtime(runtime.of_one_of_many()).run(&walked)?;
-    let sum = |value: &dyn Fn(&JudgedLink) -> f64| judgement.links.iter().map(value).sum::<f64>();
-    let believed_links = sum(&|link| link.belief).max(f64::MIN_POSITIVE);
-    let mean_weight = sum(&|link| link.belief * link.weight) / believed_links;
-    // The fit saw the links at what they are believed; expected weights are in
-    // the unit of the weights.
+    // The fit saw the links at `max(0, 2b - 1)`; there are as many as are believed.
+    let believed_links: f64 = judgement.links.iter().map(|link| link.belief).sum();
     let seen: f64 = trusted.weights().iter().sum();
-    model.scale_expected(mean_weight * believed_links / seen.max(f64::MIN_POSITIVE));
+    let sizes = sizes(&model, &judgement);
+    model.tell_sizes(believed_links / seen.max(f64::MIN_POSITIVE), sizes);
     let averaged = average_model(&model, data, &links, recipe.rounds)?;
     Ok(Robust {
         model,
@@ -290,8 +287,17 @@ pub fn fit_robust(
         judge_ridge,
         walk_ridges,
         ridge,
-        mean_weight,
     })
+}
+
+/// The law of the sizes of links, by the similarities of a fit to their pattern.
+fn sizes(model: &Fitted, judgement: &Judgement) -> Option<SizeLaw> {
+    let links = judgement.links.iter().map(|link| SizedLink {
+        weight: link.weight,
+        belief: link.belief,
+        similarity: model.pair(link.src as usize, link.dst as usize).similarity,
+    });
+    SizeLaw::estimate(&links.collect::<Vec<_>>(), true)
 }
 
 /// The ridge by which held-out links are told from decoys best, and its fits to

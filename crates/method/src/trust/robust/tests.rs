@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::engine::runtime::Runtime;
-use crate::measure::{KMeans, nmi};
+use crate::measure::{KMeans, auc, nmi};
+use crate::size::tests::planted;
 use crate::trust::judge::tests::{Planted, Rows, small};
 use crate::trust::smooth::{End, NewLink};
 use crate::{Dataset, Features, Matrix};
@@ -130,8 +131,8 @@ fn the_unit_of_the_weights_is_that_of_expected_weights_alone() {
         ..Planted::default()
     };
     let mut links = plan.links(4);
-    for (place, link) in links.iter_mut().enumerate() {
-        link.2 = 1.0 + (place % 3) as f64;
+    for (link, weight) in links.iter_mut().zip(planted("geometric", 1_200, 4)) {
+        link.2 = weight;
     }
     let one = run(&plan.data(&links, plan.vectors(4)));
     let believed =
@@ -146,9 +147,76 @@ fn the_unit_of_the_weights_is_that_of_expected_weights_alone() {
         assert_eq!((one.ridge, one.gate), (other.ridge, other.gate));
         assert_eq!(one.judge_ridge, other.judge_ridge);
         assert_eq!(believed(&one), believed(&other));
-        let ratio = other.model.mu(0, 6) / one.model.mu(0, 6);
-        assert!((ratio / factor - 1.0).abs() < 1e-6, "{ratio}");
+        let [a, b] = [&one, &other].map(|robust| robust.model.pair(0, 6));
+        assert_eq!(a.p_link, b.p_link);
+        for (found, expected) in [(b.size, factor * a.size), (b.mu, factor * a.mu)] {
+            assert!((found / expected - 1.0).abs() < 1e-6, "{found} {expected}");
+        }
     }
+}
+
+#[test]
+fn weights_are_expected_by_the_chance_of_a_link_and_its_size() {
+    let plan = Planted {
+        degree: 20,
+        ..Planted::default()
+    };
+    let mut links = plan.links(14);
+    let weights = planted("geometric", links.len(), 14);
+    for (link, &weight) in links.iter_mut().zip(&weights) {
+        link.2 = weight;
+    }
+    // Every fiftieth link is honest, and its weight is not.
+    let spike = |place: usize| place % 50 == 7;
+    let mut sorted = weights.clone();
+    sorted.sort_by(f64::total_cmp);
+    let far = 10.0 * sorted[sorted.len() * 99 / 100];
+    for (place, link) in links.iter_mut().enumerate() {
+        if spike(place) {
+            link.2 = far;
+        }
+    }
+    let data = plan.data(&links, plan.vectors(14));
+    let found = fit_model(&small(), &data, &quick(), Runtime::default()).unwrap();
+    let law = *found.model.sizes().unwrap();
+    assert_eq!(law.unit, 1.0);
+    assert!((law.mean(0.0) - 5.0).abs() < 0.5, "{law:?}");
+    let (mut links_expected, mut weight_expected) = (0.0, 0.0);
+    for i in 0..plan.nodes {
+        for j in 0..i {
+            let pair = found.model.pair(i, j);
+            assert_eq!(pair.mu, pair.p_link * pair.size);
+            links_expected += pair.p_link;
+            weight_expected += pair.mu;
+        }
+    }
+    // Where links are dense, 1 - e^-nu is less than the intensity nu, which was fitted.
+    let share = links_expected / links.len() as f64;
+    assert!(share > 0.7 && share < 1.1, "{share}");
+    let mean = weight_expected / links_expected;
+    assert!((mean - 5.0).abs() < 0.5, "{mean}");
+    let settings = AuditSettings {
+        judge: true,
+        cross_fit: false,
+        folds: 5,
+        limits: Limits::new(true, None, None, None).unwrap(),
+        missing: 0,
+        own_links: true,
+    };
+    let audited = audit(&found.model, &data, &settings, Runtime::default()).unwrap();
+    let is_spike = |link: &AuditedLink| link.verdict.weight == far;
+    let (spikes, others): (Vec<AuditedLink>, Vec<AuditedLink>) =
+        audited.links.iter().copied().partition(is_spike);
+    assert!(spikes.len() > 50 && spikes.iter().all(|link| link.suspect));
+    let doubted = others.iter().filter(|link| link.suspect).count();
+    assert!(doubted as f64 <= 0.1 * others.len() as f64, "{doubted}");
+    // Of the suspects by weight a tenth may be honest, which is 13.
+    let heavy = others.iter().filter(|link| link.weight_fdr <= 0.1).count();
+    assert!(heavy <= 30, "{heavy}");
+    let surprises: Vec<f64> = audited.links.iter().map(|link| link.surprise).collect();
+    let truth: Vec<bool> = audited.links.iter().map(is_spike).collect();
+    let told = auc(&surprises, &truth).unwrap();
+    assert!(told > 0.99, "{told}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ use crate::error::{Error, Result};
 use crate::model::Fitted;
 pub use crate::model::{End, NewLink};
 use crate::trust::audit::{
-    CrossFit, Judges, Verdict, discover, has_vectors, judge_by, taking_part,
+    CrossFit, Judges, Verdict, discover, has_vectors, judge_by, sizes, taking_part,
 };
 use crate::trust::judge::average::averages;
 
@@ -148,7 +148,8 @@ impl<'m> Smoother<'m> {
         random: Vec<f64>,
         times: usize,
     ) -> Smoother<'m> {
-        let rates = discover(&verdicts, model.params().weights, &random).rates;
+        let law = sizes(model, &verdicts, |_| 1.0);
+        let rates = discover(&verdicts, law.as_ref(), &random).rates;
         let mut smoother = Smoother {
             model,
             verdicts,
@@ -290,10 +291,11 @@ impl<'m> Smoother<'m> {
                 dst,
                 weight: link.weight,
             };
-            let mu = model.expected_weight(here, there);
-            judged.push(Verdict::new(model.params(), seen, mu));
+            let expected = model.expected(here, there);
+            judged.push(Verdict::new(model.params(), seen, expected));
         }
-        let rates = discover(&judged, model.params().weights, &self.random).rates;
+        let law = sizes(model, &judged, |_| 1.0);
+        let rates = discover(&judged, law.as_ref(), &self.random).rates;
         rates[self.verdicts.len()..].to_vec()
     }
 }

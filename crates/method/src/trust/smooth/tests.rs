@@ -42,7 +42,8 @@ fn averages_follow_the_formula() {
     let made = synthetic(3, Noise::false_links(0.01)).unwrap();
     let (model, verdicts, random) = fitted(&made);
     let smoother = Smoother::new(&model, verdicts.clone(), random.clone(), 1);
-    let rates = discover(&verdicts, model.params().weights, &random).rates;
+    let law = sizes(&model, &verdicts, |_| 1.0);
+    let rates = discover(&verdicts, law.as_ref(), &random).rates;
     let (n, dim) = (model.n_nodes(), model.dim());
     let mut b = vec![0.0; n * n];
     for (verdict, rate) in verdicts.iter().zip(&rates) {
