@@ -13,7 +13,7 @@ from conftest import Opened
 NODES, GROUPS, SOUND, FALSE = 240, 4, 900, 260
 
 
-def robust_page(folder: Path, sound: int, wrong: int) -> Path:
+def robust_page(folder: Path, sound: int, wrong: int, false_weight: int) -> Path:
     """Groups that data vectors tell, with links inside them and between them."""
     draw = random.Random(3)
     pairs: set[tuple[int, int]] = set()
@@ -21,7 +21,8 @@ def robust_page(folder: Path, sound: int, wrong: int) -> Path:
         i, j = sorted(draw.sample(range(NODES), 2))
         if (i % GROUPS == j % GROUPS) == (len(pairs) < sound):
             pairs.add((i, j))
-    made.write(folder / "links.csv", [["src", "dst"], *sorted(pairs)])
+    weights = [[i, j, 1 if i % GROUPS == j % GROUPS else false_weight] for i, j in sorted(pairs)]
+    made.write(folder / "links.csv", [["src", "dst", "weight"], *weights])
     rows = [
         [node, *(f"{(column % GROUPS == node % GROUPS) + draw.gauss(0, 0.5):.4f}" for column in range(16))]
         for node in range(NODES)
@@ -35,7 +36,7 @@ def robust_page(folder: Path, sound: int, wrong: int) -> Path:
 
 @pytest.fixture(scope="module")
 def judged(browser, program, tmp_path_factory):
-    page = robust_page(tmp_path_factory.mktemp("robust"), SOUND, FALSE)
+    page = robust_page(tmp_path_factory.mktemp("robust"), SOUND, FALSE, 9)
     opened = Opened(browser.new_page(viewport={"width": 1280, "height": 1200}), page)
     yield opened
     assert opened.errors == []
@@ -59,7 +60,7 @@ def test_the_verdict_stands_on_top(judged):
     share = int(said[0].split("%")[0].split()[-1])
     assert abs(share - 100 * FALSE / (SOUND + FALSE)) < 10, said[0]
     assert any("dimensions (effective rank)" in text for text in said)
-    assert any("All links weigh the same" in text for text in said)
+    assert any("Weights speak against heavy links" in text for text in said)
     verdict, map_ = (judged.page.locator(one).bounding_box() for one in ("#verdict", "#map"))
     assert verdict["y"] + verdict["height"] <= map_["y"]
     assert judged.page.locator("nav a", has_text="Verdict").is_visible()
@@ -84,6 +85,7 @@ def test_links_stand_by_belief_and_say_what_spoke(judged):
     crossing = [int(a) % GROUPS != int(b) % GROUPS for a, b in ends]
     assert sum(crossing[:100]) > 85
     against = column(judged, "Against")
+    assert all("weight ×" in text for text in against[:100])
     assert sum("data vectors" in text or "embeddings" in text for text in against[:50]) > 40
     page.click("#link-table th button:has-text('Belief')")
     most = [float(text) for text in column(judged, "Belief")]
@@ -118,7 +120,7 @@ def test_belief_filters_links_and_colours_nodes(judged):
 def test_where_the_judge_abstains_the_page_says_so(browser, program, tmp_path_factory):
     # As many links inside groups as there are by chance.
     chance = SOUND // GROUPS
-    page = robust_page(tmp_path_factory.mktemp("abstains"), chance, SOUND - chance)
+    page = robust_page(tmp_path_factory.mktemp("abstains"), chance, SOUND - chance, 1)
     opened = Opened(browser.new_page(), page)
     said = opened.page.locator("#said li").all_inner_texts()
     assert "cannot be told from pairs without a link" in said[0]

@@ -46,8 +46,8 @@ class Selection:
     compared : str
         What the candidates were compared by, in words.
     tied : int
-        The candidates, the chosen one among them, between which the criterion cannot
-        decide; the one with the largest ridge was chosen.
+        The ridges, the chosen one among them, between which the criterion cannot
+        decide; the largest was chosen.
     warnings : list of str
         What a user should know of the choice.
     fits, seconds : int, float
@@ -93,8 +93,8 @@ def select(
     well its embeddings tell held-out links from pairs without a link. Links count 1
     each then, whatever their weight, unless `weights` is given, so that neither the
     unit of the weights nor corrupted ones matter; where that makes a difference, the
-    chosen parameters have ``weights="binary"``. Candidates between which ranks
-    cannot decide give way to the one with the largest ridge.
+    chosen parameters have ``weights="binary"``. Of ridges between which ranks cannot
+    decide the largest is chosen.
 
     Parameters
     ----------

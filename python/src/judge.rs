@@ -173,6 +173,9 @@ fn told(model: &Model, found: &Audit) -> Value {
     told
 }
 
+/// The rows, and what [`smooth_embeddings`] says of them.
+type SmoothedRows<'py> = (Bound<'py, PyArray2<f32>>, bool, Option<f64>, usize);
+
 /// Embeddings averaged over links, each as far as it is believed: of the
 /// model's nodes, or of new ones of a view, given their data vectors and
 /// perhaps links (new row, training row, weight). Also whether they were averaged,
@@ -195,7 +198,7 @@ pub fn smooth_embeddings<'py>(
     links_of_new: Option<Vec<(u32, u32, f64)>>,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
-) -> PyResult<(Bound<'py, PyArray2<f32>>, bool, Option<f64>, usize)> {
+) -> PyResult<SmoothedRows<'py>> {
     let averaging: Averaging = averaging
         .parse()
         .map_err(|accepted: String| exception(Error::argument("averaging", accepted, averaging)))?;

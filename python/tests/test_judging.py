@@ -222,6 +222,4 @@ def test_views_are_judged_too(planted: Any) -> None:
     model = GraphEmbedding(dim=3, verbose=False).fit(X, planted.matrix)
     assert len(model.audit(X=X, cross_fit=True, folds=2)) == planted.triangle.nnz
     assert model.smooth(X, folds=2, averaging="always").shape == (90, 3)
-    assert model.smooth(
-        X, planted.X[:3], view="a", folds=2, averaging="always"
-    ).shape == (3, 3)
+    assert model.smooth(X, planted.X[:3], view="a", folds=2, averaging="always").shape == (3, 3)

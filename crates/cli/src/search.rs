@@ -195,8 +195,8 @@ pub fn notes(selection: &Selection) -> Vec<String> {
     let mut notes = Vec::new();
     if selection.tied > 1 {
         notes.push(format!(
-            "{} candidates are as good as each other (they differ by less than a standard error, \
-             or 0.005 of a rank): of these the one with the largest ridge is chosen",
+            "{} ridges are as good as each other (they differ by less than a standard error, or \
+             0.005 of a rank): the largest is chosen",
             selection.tied
         ));
     }

@@ -27,16 +27,15 @@ use crate::settings::SettingArgs;
 /// without a link whose ends have as many links: the share of such pairs that are
 /// further apart, on average. Fits count every link 1 then (--weights binary,
 /// which the chosen settings keep), so the unit of the weights does not matter
-/// and corrupted weights do no harm; --weights asis keeps weights. Of candidates
-/// that this cannot tell apart the one with the largest ridge is chosen. A fit
-/// that expects next to no links, or whose embeddings are as good as zero, is
-/// never preferred.
+/// and corrupted weights do no harm; --weights asis keeps weights. Of ridges that
+/// this cannot tell apart the largest is chosen. A fit that expects next to no
+/// links, or whose embeddings are as good as zero, is never preferred.
 ///
 /// --criterion compares by a score of the held-out weights instead, for graphs in
 /// which weights say more than links do.
 ///
-/// Most candidates are dropped after one or two folds. Differences come with
-/// their standard error.
+/// Most candidates are dropped after one or two folds, unless there are too few
+/// links for that. Differences come with their standard error.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof select --links links.csv --features x.npy --out chosen.toml\n  \

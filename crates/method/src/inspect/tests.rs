@@ -126,7 +126,7 @@ fn equal_weights_get_the_moment_score() {
 #[test]
 fn a_few_impossible_weights_get_the_probability_score_and_a_caution() {
     let report = ring(|k| {
-        if k % 40 == 0 {
+        if k.is_multiple_of(40) {
             100.0
         } else {
             1.0 + f64::from(k % 3)
@@ -191,7 +191,7 @@ fn shares_in_words() {
 #[test]
 fn the_probability_score_is_not_advised_where_honest_weights_are_heavy() {
     let heavy = |k: u32| {
-        if k % 40 == 0 {
+        if k.is_multiple_of(40) {
             5000.0
         } else {
             20.0 + f64::from(k % 3)

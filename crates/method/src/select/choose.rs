@@ -104,6 +104,9 @@ pub struct Band {
     pub least: f64,
     /// Or a standard error, if that is more.
     pub one_standard_error: bool,
+    /// Only if it differs from the best in its ridge alone: ridges of different
+    /// scores cannot be compared.
+    pub same_column: bool,
 }
 
 impl Band {
@@ -113,6 +116,7 @@ impl Band {
         Band {
             least: if by_ranks { SAME_RANKS } else { 0.0 },
             one_standard_error: by_ranks || search.one_standard_error,
+            same_column: by_ranks,
         }
     }
 
@@ -127,7 +131,10 @@ impl Band {
 /// all folds, or of those that are as good the simplest; and how many are.
 pub fn choose(compared: &[Comparison], band: Band) -> Option<(Candidate, usize)> {
     let places = can_be_chosen(compared.iter().map(|one| &one.entry));
-    let good = places.iter().map(|&place| &compared[place]);
+    let places = || places.iter().map(|&place| &compared[place]);
+    let best = places().min_by(|a, b| order(&a.entry).total_cmp(&order(&b.entry)))?;
+    let same = |one: &&Comparison| one.entry.candidate.same_column(&best.entry.candidate);
+    let good = places().filter(|one| !band.same_column || same(one));
     let good: Vec<&Comparison> = good.filter(|one| band.holds(one)).collect();
     let simplest = good
         .iter()

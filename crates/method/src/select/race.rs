@@ -26,6 +26,8 @@ use crate::trust::judge::held_out::HeldOut;
 const KEPT: usize = 3;
 /// No round has fewer, while there are as many.
 const FEWEST: usize = 3;
+/// With fewer links in a fold, on average, their ranks do not sift candidates.
+const ENOUGH: usize = 500;
 /// Above this number of nodes one fit at a time has the machine for itself.
 const ALONE_NODES: usize = 20_000;
 
@@ -64,7 +66,9 @@ impl Race<'_> {
             planned: 0,
             coarse_fits: 0,
         };
-        let sifts = self.search.halving && self.candidates.len() > FEWEST && all > 2;
+        // The ranks of few links say too little to drop a candidate.
+        let enough = self.held_out.is_none() || self.data.graph().n_links() >= ENOUGH * all;
+        let sifts = self.search.halving && enough && self.candidates.len() > FEWEST && all > 2;
         let rounds: &[Range<usize>] = if sifts { &[0..1, 1..2] } else { &[] };
         let counts = counts(rounds.len(), self.candidates.len());
         let of_rounds = rounds.iter().zip(&counts);

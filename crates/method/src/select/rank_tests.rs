@@ -200,6 +200,11 @@ fn what_ranks_cannot_decide_gets_the_larger_ridge() {
         let (chosen, tied) = choose(&[best.clone(), other], band).unwrap();
         assert_eq!((chosen.ridge, tied), expected);
     }
+    // Ridges of another score are others.
+    let mut other = one(10.0, 0.001, 0.01);
+    other.entry.candidate.score = ScoreKind::Probability;
+    let (chosen, tied) = choose(&[best.clone(), other], band).unwrap();
+    assert_eq!((chosen.ridge, tied), (1.0, 1));
     // Not a collapsed one, however good its ranks.
     let mut collapsed = one(100.0, -0.01, 0.001);
     collapsed.entry.collapsed = 1;

@@ -247,9 +247,13 @@ impl RobustSummary {
         let checks = said.iter().position(|one| one.about == Topic::Checked);
         let checks = said.split_off(checks.unwrap_or(said.len()));
         let mut say = |about: Topic, says: String| said.push(Said { about, says });
-        if !self.trust.abstained {
-            say(Topic::Averages, self.averages_sentence(told));
-        }
+        say(
+            Topic::Averages,
+            match self.trust.abstained {
+                true => "The embeddings are those of a plain fit to all links.".to_owned(),
+                false => self.averages_sentence(told),
+            },
+        );
         if let Some(says) = told.and_then(|told| self.vectors_sentence(told)) {
             say(Topic::Vectors, says);
         }

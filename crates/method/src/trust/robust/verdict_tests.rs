@@ -126,10 +126,8 @@ fn links_that_help_and_links_that_tell_nothing() {
     assert!(found.trust.abstained);
     assert!(said(Topic::Judged).contains("No link is called false"));
     assert!(said(Topic::Vectors).contains("alone is the better choice"));
-    assert_eq!(
-        said(Topic::Weights) + &said(Topic::Checked) + &said(Topic::Averages),
-        ""
-    );
+    assert!(said(Topic::Averages).contains("a plain fit to all links"));
+    assert_eq!(said(Topic::Weights) + &said(Topic::Checked), "");
 }
 
 #[test]
