@@ -31,6 +31,7 @@ const RATES: [(f64, &str); 3] = [
     (0.2, "sound among suspects at a rate of .2"),
 ];
 const OPENS: &str = "runs in which averages are recommended";
+const GATE: &str = "what averages tell against embeddings, by the gate";
 
 /// A graph of the suite.
 pub enum Subject<'g> {
@@ -202,7 +203,10 @@ pub fn tables(subject: &Subject<'_>, runs: u64, readings: &[Reading]) -> Vec<Tab
         rows: ours.into_iter().chain(others).map(Row::new).collect(),
     };
     let rates = RATES.map(|(_, row)| row);
-    let rows = [AUC, SHARE, TRUTH].into_iter().chain(rates).chain([OPENS]);
+    let rows = [AUC, SHARE, TRUTH]
+        .into_iter()
+        .chain(rates)
+        .chain([GATE, OPENS]);
     let links = Table {
         name: links_table(subject),
         caption: format!(
@@ -338,6 +342,11 @@ fn robust(
     readings.push(of_links.reading(SHARE, found.judgement.share_false));
     let opens = f64::from(u8::from(found.recommends_averages));
     readings.push(of_links.reading(OPENS, opens));
+    let gate = found.gate.told.filter(|told| told.plain_clusters > 0.0);
+    if let Some(told) = gate {
+        let share = told.averaged_clusters / told.plain_clusters;
+        readings.push(of_links.reading(GATE, share));
+    }
     match &made {
         Made::Classes(graph) => {
             let not = graph.mean_nmi(found.model.embeddings(), seed)?;

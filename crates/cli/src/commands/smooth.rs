@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use linkproof::Runtime;
 use linkproof::trust::audit::{self, Judges};
-use linkproof::trust::robust::{Averaging, Gate, LEAST_COLUMNS, Recipe, Smoothing};
+use linkproof::trust::robust::{Averaging, Gate, LEAST_COLUMNS, SMOOTHING_THRESHOLD, Smoothing};
 use linkproof::trust::smooth::{NewNodes, Smoothed};
 use serde_json::json;
 
@@ -127,7 +127,7 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         "nodes": ids.len(), "dim": model.dim(), "times": args.times,
         "averaged": found.averaged, "averaging": args.averaging,
         "gate": gate.and_then(|gate| gate.share()),
-        "gate_opens_at": Recipe::default().threshold,
+        "gate_opens_at": SMOOTHING_THRESHOLD,
         "links": found.links, "believed": found.believed, "ignored_links": found.ignored,
         "new_links": own, "as_encoded": found.as_encoded,
         "cross_fit": !args.as_fitted,
@@ -148,7 +148,7 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
 
 /// What the gate found.
 fn gate_in_words(gate: Gate) -> String {
-    let least = Recipe::default().threshold;
+    let least = SMOOTHING_THRESHOLD;
     let anyway = match gate.opens {
         true => "",
         false => "; --averaging always averages anyway",

@@ -23,7 +23,7 @@ pub use own::OWN_SETTINGS;
 pub use recipe::{
     Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, walks_over,
 };
-pub use smoothed::{Smoothing, smooth};
+pub use smoothed::{SMOOTHING_THRESHOLD, Smoothing, smooth};
 pub use unseen::{Newcomers, embed_new};
 pub use verdict::{ByWeight, Said, Topic, WeightsSay, dimensions_sentence};
 pub use workflow::{RobustFit, fit_model};

@@ -73,7 +73,7 @@ impl Default for Recipe {
             walks: 4,
             rounds: 2,
             averaging: Averaging::Gate,
-            threshold: 0.985,
+            threshold: 0.85,
         }
     }
 }

@@ -1,13 +1,17 @@
 //! Averages of a model's embeddings, where the gate says that they help.
 
 use super::gate::tell;
-use super::recipe::{Averaging, Gate, Recipe};
+use super::recipe::{Averaging, Gate};
 use crate::data::dataset::Dataset;
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
 use crate::model::Fitted;
 use crate::trust::audit::{Judges, can_fit};
 use crate::trust::smooth::{self, NewNodes, Smoothed};
+
+/// Averages must tell as much as embeddings do, but for chance. (Those of a robust fit
+/// need not: they are put together with what data vectors tell.)
+pub const SMOOTHING_THRESHOLD: f64 = 0.985;
 
 /// How a model's embeddings are averaged.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,8 +54,7 @@ pub fn smooth(
                 }
                 false => None,
             };
-            let threshold = Recipe::default().threshold;
-            let found = told.map_or(Gate::SHUT, |told| Gate::new(told, threshold));
+            let found = told.map_or(Gate::SHUT, |told| Gate::new(told, SMOOTHING_THRESHOLD));
             gate = Some(found);
             Ok(found.opens)
         }
