@@ -160,7 +160,7 @@ def test_selections_agree(planted: Any, command: Any, tmp_path: Path) -> None:
     X = pd.read_csv(features, index_col="node")
     ours = linkproof.select(X, pd.read_csv(links), dim=3, ridges=[1, 10], folds=3, verbose=False)
     assert ours.params == {
-        name: theirs["chosen"][name] for name in ("score", "beta", "ridge", "dim")
+        name: theirs["chosen"][name] for name in ("score", "beta", "ridge", "dim", "weights")
     }
     names = {"behind": "behind", "standard_error": "standard_error", "criterion": "mean"}
     for column, name in names.items():

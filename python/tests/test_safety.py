@@ -88,10 +88,11 @@ def test_weights_that_are_too_large(planted: Any) -> None:
     assert 'weights="log1p"' in str(raised.value) and 'score="probability"' in str(raised.value)
     model.set_params(weights="log1p").fit(planted.X, heavy)
     model.set_params(weights="asis", score="probability", beta=0.5).fit(planted.X, heavy)
+    settings = {"scores": ["likelihood"], "ridges": [1.0], "folds": 2, "dims": [2]}
     with pytest.raises(ValueError, match=message):
-        linkproof.select(
-            planted.X, heavy, scores=["likelihood"], ridges=[1.0], folds=2, dims=[2], verbose=False
-        )
+        linkproof.select(planted.X, heavy, criterion="likelihood", verbose=False, **settings)
+    # Ranks know no unit of weights.
+    linkproof.select(planted.X, heavy, verbose=False, **settings)
 
 
 def test_long_and_hostile_values_are_shown_short_and_plain(planted: Any) -> None:
