@@ -10,7 +10,7 @@
 //! | moment | `e^{(1+beta)s}/(1+beta)` | `-w (e^{beta s} - 1)/beta` |
 //! | probability | a sum over all weights | `-(p(w)^beta - p(0)^beta)/beta` |
 //!
-//! A score is a file with a [`Formula`] and a row in the list below.
+//! A score is a file with a `Formula` and a row in the list below.
 //!
 //! Reference: Okuno and Shimodaira, *Robust Graph Embedding with Noisy Link
 //! Weights*, AISTATS 2019, equations 4 to 7.

@@ -7,9 +7,9 @@
 //! depend on the similarity of the pair, `a + c s`.
 //!
 //! The law is fitted by the density-power score with every link counted by the
-//! belief in it ([`estimate`]), so that neither false links nor a few absurd weights
+//! belief in it (`estimate`), so that neither false links nor a few absurd weights
 //! tell it; family and slope are chosen by links that the fit did not see
-//! ([`choose`]).
+//! (`choose`).
 
 mod choose;
 mod counts;
