@@ -204,7 +204,7 @@ impl Robust {
             },
             averaged: self.recommends_averages,
             gate: self.gate.share(),
-            gate_opens_at: recipe.threshold,
+            gate_opens_at: recipe.opens_at(self.model.views().len()),
             vectors_alone: self.vectors_alone(),
             effective_rank: effective_rank(self.embeddings(), dim),
             ridges: self.ridges.clone(),

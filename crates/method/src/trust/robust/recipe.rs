@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::blend::average_model;
 use super::gate::{HeldBack, Telling, Told};
 use super::outcome::plain;
+use super::smoothed::SMOOTHING_THRESHOLD;
 use crate::data::dataset::Dataset;
 use crate::data::graph::{Adjacency, Graph, Link, LinkRules};
 use crate::data::transform::average_over_kept_walks;
@@ -79,6 +80,15 @@ impl Default for Recipe {
 }
 
 impl Recipe {
+    /// Where the gate opens for data of so many views. Nodes of several views are
+    /// to find each other, and averages that tell less lose that first.
+    pub fn opens_at(&self, n_views: usize) -> f64 {
+        match n_views {
+            0 | 1 => self.threshold,
+            _ => self.threshold.max(SMOOTHING_THRESHOLD),
+        }
+    }
+
     /// Most fits that judge links.
     pub fn most_fits(&self) -> usize {
         match self.ridges.len() {
@@ -384,7 +394,8 @@ fn choose_walk_ridge(
 ) -> Result<(f64, Vec<WalkRidge>, Gate)> {
     let mut ridges = recipe.ridges.clone();
     ridges.sort_by(f64::total_cmp);
-    let opens = |told: &Told| Gate::new(*told, recipe.threshold).opens;
+    let opens_at = recipe.opens_at(walked.views().len());
+    let opens = |told: &Told| Gate::new(*told, opens_at).opens;
     // Of each component: an embedding that lost dimensions may still tell most of
     // the variance.
     let value = |told: &Told| match opens(told) {
@@ -443,5 +454,5 @@ fn choose_walk_ridge(
         best = WalkRidge { ridge, told };
         least = CLEARLY_LESS * value(&found.first);
     }
-    Ok((best.ridge, tried, Gate::new(best.told, recipe.threshold)))
+    Ok((best.ridge, tried, Gate::new(best.told, opens_at)))
 }
