@@ -45,8 +45,7 @@ pub(super) fn average_model(
         };
         let place = view.rows.start * dim..view.rows.end * dim;
         let own = averaged[place.clone()].to_vec();
-        let map = Regression::new(matrix, &own, dim, params.normalize, params.seed)?;
-        let guesses = map.foretell(matrix, &own, params.seed)?;
+        let guesses = Regression::foretell(matrix, &own, dim, params.normalize, params.seed)?;
         let rows: Vec<usize> = (0..view.rows.len()).collect();
         let nearest = Nearest::new(&own, dim, rows.clone(), params.seed);
         blend(
