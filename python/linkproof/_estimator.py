@@ -71,6 +71,16 @@ class GraphEmbedding(
         The map from data vectors to embeddings; a dict has one for each view,
         and "*" for the others. "table" gives every node a vector of its own and
         cannot embed unseen nodes. "auto": linear with data vectors, else table.
+    offsets : bool, default=False
+        Each node has an offset, which is added to the similarities of its pairs, so that
+        popular nodes need no long embeddings: what its data vector tells of it, plus a
+        number of its own (`offsets_`). :func:`linkproof.select` says whether a graph
+        wants them.
+    similarity : {"inner", "signed"}, default="inner"
+        "signed" counts a share of the dimensions as negative: there unlike nodes attract
+        each other. For graphs that link unlike nodes of one kind.
+    negative_share : float, default=0.5
+        The share of the dimensions that "signed" counts as negative.
     weights : {"asis", "binary", "log1p"}, default="asis"
         The transform of the link weights.
     normalize : {"l2", "none"}, default="l2"
@@ -151,6 +161,8 @@ class GraphEmbedding(
     embedding_ : ndarray of shape (n_nodes, dim), float32
         The embeddings, in the order of ``nodes_``. Read-only: the model's own
         memory. Of a robust fit the recommended ones.
+    offsets_ : ndarray of shape (n_nodes,), float32
+        The offset of each node, with ``offsets=True``.
     plain_embedding_ : ndarray of shape (n_nodes, dim), float32
         The encoder's embeddings, which expected weights are of; other than
         ``embedding_`` only where a robust fit averages.
@@ -218,6 +230,9 @@ class GraphEmbedding(
         beta: float = 0.1,
         ridge: float = 2.0,
         encoder: str | Mapping[str, str] = "auto",
+        offsets: bool = False,
+        similarity: str = "inner",
+        negative_share: float = 0.5,
         weights: str = "asis",
         normalize: str = "l2",
         propagate: int = 0,
@@ -261,6 +276,9 @@ class GraphEmbedding(
         self.beta = beta
         self.ridge = ridge
         self.encoder = encoder
+        self.offsets = offsets
+        self.similarity = similarity
+        self.negative_share = negative_share
         self.weights = weights
         self.normalize = normalize
         self.propagate = propagate
@@ -425,7 +443,7 @@ class GraphEmbedding(
         if links is not None:
             listed = self._links_to_known(links, vectors.shape[0], "links")
         threads = read_threads(self.n_jobs)
-        found = self._model.embed(place, vectors, listed, recommended=True, threads=threads)
+        found = self._model.embed(place, vectors, listed, threads=threads)
         return as_configured(self, found, row_ids(X))
 
     def set_output(self, *, transform: str | None = None) -> GraphEmbedding:

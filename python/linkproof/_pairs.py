@@ -93,15 +93,15 @@ class PairScoring(FittedModel):
         check_is_fitted(self)
         parts = read_flag("parts", parts)
         src, dst = pair_ends(pairs)
-        embeddings, views = self._model.plain_embedding, self._model.node_views
-        n, row_of = len(embeddings), self._rows_by_text()
+        points, views = self._model.points, self._model.node_views
+        n, row_of = len(points), self._rows_by_text()
         if X is not None:
             place = self._view_place(view)
             unseen = self._encode(X, links, place)
             ids = row_ids(X)
             if ids is None:
                 n, row_of = len(unseen), None
-                embeddings, views = unseen, np.full(n, place, np.uint32)
+                points, views = unseen, np.full(n, place, np.uint32)
             else:
                 known = [str(node) for node in self.nodes_] if row_of is None else list(row_of)
                 names = [*known, *(str(node) for node in ids)]
@@ -113,11 +113,11 @@ class PairScoring(FittedModel):
                         "X or of a "
                         "node of the fit; expected new ids"
                     )
-                embeddings = np.concatenate([embeddings, unseen])
+                points = np.concatenate([points, unseen])
                 views = np.concatenate([views, np.full(len(unseen), place, np.uint32)])
-                n = len(embeddings)
+                n = len(points)
         rows = [rows_of(end, row_of, n, "pairs") for end in (src, dst)]
-        found = self._model.expected(np.ascontiguousarray(embeddings), views, *rows)
+        found = self._model.expected(np.ascontiguousarray(points), views, *rows)
         if not parts:
             return found[2]
         return pd.DataFrame(dict(zip(("p_link", "size", "mu"), found)))
@@ -170,10 +170,10 @@ class PairScoring(FittedModel):
         if node is not None:
             row = int(rows_of([node], self._rows_by_text(), len(self.embedding_), "node")[0])
             place = int(self._model.node_views[row])
-            return self._nearest(self._model.plain_embedding[row], place, top, other, row)
+            return self._nearest(self._model.points[row], place, top, other, row)
         place = self._view_place(view)
         found = self._encode(X, links, place)
-        tables = [self._nearest(y, place, top, other) for y in found]
+        tables = [self._nearest(point, place, top, other) for point in found]
         if len(tables) == 1:
             return tables[0]
         ids = row_ids(X)
@@ -182,23 +182,23 @@ class PairScoring(FittedModel):
         return pd.concat(tables, ignore_index=True)
 
     def _encode(self, X: Any, links: Any, place: int) -> npt.NDArray[np.float32]:
-        """Unseen nodes by the encoder, which expected weights are of."""
+        """Unseen nodes by the encoder, which expected weights are of; offsets come last."""
         vectors = self._read_unseen(X, place)
         known = None
         if links is not None:
             known = self._links_to_known(links, vectors.shape[0], "links")
-        return self._model.embed(place, vectors, known, recommended=False, threads=None)
+        return self._model.encode(place, vectors, known)
 
     def _nearest(
         self,
-        y: npt.NDArray[np.float32],
+        point: npt.NDArray[np.float32],
         place: int,
         top: int,
         within: int | None,
         leaving_out: int | None = None,
     ) -> pd.DataFrame:
-        y = np.ascontiguousarray(y)
-        rows, mu = self._model.neighbors(y, place, int(top), leaving_out, within)
+        point = np.ascontiguousarray(point)
+        rows, mu = self._model.neighbors(point, place, int(top), leaving_out, within)
         return pd.DataFrame({"node": self.nodes_[rows], "mu": mu})
 
 

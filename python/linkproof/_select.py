@@ -151,6 +151,8 @@ def select(
         "exhaustive": read_flag("exhaustive", exhaustive),
         "one_standard_error": read_flag("one_standard_error", one_standard_error),
         "keep_weights": "weights" in settings,
+        "keep_offsets": "offsets" in settings,
+        "keep_similarity": "similarity" in settings,
     }
     searched = [name for name in ("score", "beta", "ridge") if name in settings]
     kept = {f"{name}s": _plain(name, [settings[name]]) for name in searched}
@@ -183,7 +185,7 @@ def select(
 
 def _selection(base: GraphEmbedding, settings: dict[str, Any], report: dict[str, Any]) -> Selection:
     chosen = {name: report["chosen_settings"].get(name) for name in ("score", "beta", "ridge")}
-    for name in ("dim", "walks", "steps", "weights"):
+    for name in ("dim", "walks", "steps", "weights", "offsets", "similarity", "negative_share"):
         value = report["chosen_settings"].get(name)
         if name in settings or value != getattr(base, name):
             chosen[name] = value

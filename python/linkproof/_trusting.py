@@ -117,6 +117,15 @@ class Trusting(FittedModel):
         return self._model.plain_embedding
 
     @property
+    def offsets_(self) -> npt.NDArray[np.float32]:
+        """The offset of each node, in a model with offsets."""
+        check_is_fitted(self)
+        found = self._model.offsets
+        if found is None:
+            raise AttributeError("offsets_: a model without offsets; fit with offsets=True")
+        return found
+
+    @property
     def belief_(self) -> npt.NDArray[np.float64]:
         """How far each link is believed, 0 to 1, in the order of :meth:`beliefs`."""
         check_is_fitted(self)

@@ -2,7 +2,7 @@
 
 use linkproof::data::dataset::NodeViews;
 use linkproof::data::features::{Matrix, Values};
-use linkproof::data::graph::{Compressed, Duplicates, Link, LinkRules, SelfLinks};
+use linkproof::data::graph::{Compressed, Duplicates, Ends, Link, LinkRules, SelfLinks};
 use linkproof::data::ids::{Ids, Names};
 use linkproof::error::quote;
 use linkproof::{Dataset, Features, Graph};
@@ -168,6 +168,7 @@ fn link_rules((duplicates, self_links): &(String, String)) -> PyResult<LinkRules
     Ok(LinkRules {
         duplicates: choice("duplicates", duplicates, Duplicates::ALL)?,
         self_links: choice("self-links", self_links, SelfLinks::ALL)?,
+        ends: Ends::Alike,
     })
 }
 

@@ -29,7 +29,7 @@ const FEWEST: usize = 3;
 /// With fewer links in a fold, on average, their ranks do not sift candidates.
 const ENOUGH: usize = 500;
 /// Above this number of nodes one fit at a time has the machine for itself.
-const ALONE_NODES: usize = 20_000;
+pub(super) const ALONE_NODES: usize = 20_000;
 
 /// Everything that the fits of a race share.
 pub(super) struct Race<'r> {
@@ -220,7 +220,7 @@ impl Race<'_> {
                         head = Some(fit.theta.clone());
                     }
                     let held_out = self.held_out.as_ref();
-                    let ranks = held_out.map(|it| it.ranks(fold, &fit.y, params.dim));
+                    let ranks = held_out.map(|it| it.ranks(fold, &fit.y, params.given()));
                     let outcome = Outcome::of(&fit, ranks.unwrap_or_default());
                     previous = Some((*candidate, fit.theta));
                     outcome
