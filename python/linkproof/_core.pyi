@@ -41,7 +41,7 @@ class Links:
         indptr: npt.NDArray[Any],
         indices: npt.NDArray[Any],
         data: npt.NDArray[Any],
-        rules: tuple[str, str],
+        rules: tuple[str, str, str],
     ) -> Links: ...
     @staticmethod
     def from_rows(
@@ -49,7 +49,7 @@ class Links:
         src: npt.NDArray[Any],
         dst: npt.NDArray[Any],
         weight: npt.NDArray[Any] | None,
-        rules: tuple[str, str],
+        rules: tuple[str, str, str],
     ) -> Links: ...
     @property
     def n_nodes(self) -> int: ...
@@ -130,6 +130,8 @@ class Model:
     ) -> npt.NDArray[np.float32]: ...
     @property
     def points(self) -> npt.NDArray[np.float32]: ...
+    @property
+    def directed(self) -> bool: ...
     @property
     def offsets(self) -> npt.NDArray[np.float32] | None: ...
     @property

@@ -140,6 +140,10 @@ class GraphEmbedding(
         another value than the default). It takes about ten times as long. Where it
         averages, it keeps `X`, not a copy, to judge links of unseen nodes; a saved
         model and a pickle hold it too.
+    directed : bool, default=False
+        Links lead from their first node to their second, and a matrix need not be
+        symmetric: every node is embedded as a source and as a target, side by side in
+        ``embedding_``. For nodes of one kind; of two kinds, hand over a dict of views.
     duplicates : {"error", "sum", "max", "first"}, default="error"
         What to do with pairs that are listed more than once, and with entries
         of a matrix that is not symmetric. ("sum" makes it ``A + A.T``.)
@@ -159,10 +163,12 @@ class GraphEmbedding(
     Attributes
     ----------
     embedding_ : ndarray of shape (n_nodes, dim), float32
-        The embeddings, in the order of ``nodes_``. Read-only: the model's own
+        The embeddings, in the order of ``nodes_``; with ``directed=True`` of shape
+        (n_nodes, 2 * dim), those of a source and then those of a target. Read-only: the model's own
         memory. Of a robust fit the recommended ones.
     offsets_ : ndarray of shape (n_nodes,), float32
-        The offset of each node, with ``offsets=True``.
+        The offset of each node, with ``offsets=True``; of directed links two columns,
+        out and in.
     plain_embedding_ : ndarray of shape (n_nodes, dim), float32
         The encoder's embeddings, which expected weights are of; other than
         ``embedding_`` only where a robust fit averages.
@@ -264,6 +270,7 @@ class GraphEmbedding(
         precision: str = "f32",
         view_pairs: Sequence[tuple[str, str]] | None = None,
         robust: bool = False,
+        directed: bool = False,
         duplicates: str = "error",
         self_links: str = "error",
         random_state: Any = 0,
@@ -310,6 +317,7 @@ class GraphEmbedding(
         self.precision = precision
         self.view_pairs = view_pairs
         self.robust = robust
+        self.directed = directed
         self.duplicates = duplicates
         self.self_links = self_links
         self.random_state = random_state
@@ -368,7 +376,7 @@ class GraphEmbedding(
         if graph.n < 2:
             found = f"found one node (n_samples = {graph.n})"
             raise ValueError(f"X, links: {found}; expected two at least")
-        data = core_data(graph, read_rules(self.duplicates, self.self_links))
+        data = core_data(graph, read_rules(self.duplicates, self.self_links, self.directed))
         with Progress("fitting", self.verbose) as progress:
             if robust:
                 model = _core.fit_robust(
@@ -437,12 +445,24 @@ class GraphEmbedding(
             if links is not None:
                 raise ValueError("links: found with a dict of views; expected one view at a time")
             return {name: self.transform(values, view=name) for name, values in X.items()}
+        threads = read_threads(self.n_jobs)
+        if self._model.directed and view is None:
+            if links is not None:
+                raise ValueError(
+                    "links: found with directed links; expected None: unseen nodes are embedded "
+                    "from their data vectors alone"
+                )
+            sides = (self._read_unseen(X, place) for place in (0, 1))
+            both = [
+                self._model.embed(place, vectors, None, threads=threads)
+                for place, vectors in enumerate(sides)
+            ]
+            return as_configured(self, np.hstack(both), row_ids(X))
         place = self._view_place(view)
         vectors = self._read_unseen(X, place)
         listed = None
         if links is not None:
             listed = self._links_to_known(links, vectors.shape[0], "links")
-        threads = read_threads(self.n_jobs)
         found = self._model.embed(place, vectors, listed, threads=threads)
         return as_configured(self, found, row_ids(X))
 

@@ -150,10 +150,15 @@ impl Model {
     /// The ids in row order, as text; `None` where they are row numbers.
     #[getter]
     fn ids(&self) -> Option<Vec<String>> {
-        match self.fitted.ids() {
+        match self.fitted.node_ids() {
             Ids::Rows(_) => None,
             Ids::Names(names) => Some(text(names)),
-            Ids::Sides(_) => None,
+            // Nodes of two kinds, which may share their ids.
+            ids @ Ids::Sides(_) => Some(
+                (0..ids.len())
+                    .map(|row| ids.name(row).into_owned())
+                    .collect(),
+            ),
         }
     }
 
@@ -236,7 +241,14 @@ impl Model {
         self.as_points(py, self.fitted.n_nodes(), |row| self.fitted.point(row))
     }
 
-    /// The offset of each node; none in a model without.
+    /// Whether links have directions: then rows are sources, and then the same nodes as
+    /// targets.
+    #[getter]
+    fn directed(&self) -> bool {
+        self.fitted.is_directed()
+    }
+
+    /// The offset of each row; none in a model without.
     #[getter]
     fn offsets<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
         Some(PyArray1::from_slice(py, self.fitted.offsets()?))
@@ -421,6 +433,13 @@ fn in_place<'py>(
     of: fn(&Model) -> &[f32],
 ) -> PyResult<Bound<'py, PyArray2<f32>>> {
     let fitted = &model.get().fitted;
+    if fitted.is_directed() {
+        let (values, width) = fitted.by_node(of(model.get()), fitted.dim());
+        let n = fitted.node_ids().len();
+        let array = rows(model.py(), values.into_owned(), n, width)?;
+        array.call_method1("setflags", (false,))?;
+        return Ok(array);
+    }
     let shape = (fitted.n_nodes(), fitted.dim());
     let view = ArrayView2::from_shape(shape, of(model.get()));
     let view = view.map_err(|error| PyValueError::new_err(error.to_string()))?;

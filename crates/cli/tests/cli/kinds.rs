@@ -17,7 +17,7 @@ fn offsets_are_part_of_expected_weights() {
     let lab = Lab::with_graph();
     // A hub that half of all nodes are linked to.
     let hub: String = (1..30)
-        .map(|node| format!("n0,n{}\n", 2 * node + 1))
+        .map(|node| format!("n0,n{},1\n", 2 * node + 1))
         .collect();
     lab.write("links.csv", lab.read("links.csv") + &hub);
     let fit = "fit --links links.csv --features x.csv --dim 4 --ridge 0.5 --duplicates first";
