@@ -28,6 +28,7 @@ __all__ = [
     "robust_settings",
     "select",
     "smooth",
+    "update",
 ]
 __version__: str
 
@@ -185,6 +186,15 @@ def smooth(
 ) -> tuple[npt.NDArray[np.float32], bool, float | None, int]: ...
 def fit_robust(
     data: Data, settings: str, *, keep_ridge: bool, threads: int | None, show: _Show
+) -> Model: ...
+def update(
+    model: Model,
+    links: Links | None,
+    withdrawn: Links | None,
+    vectors: Sequence[tuple[int, Sequence[str], Vectors]],
+    *,
+    threads: int | None,
+    show: _Show,
 ) -> Model: ...
 def objective(
     y: npt.NDArray[Any],

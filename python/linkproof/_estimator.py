@@ -27,6 +27,7 @@ from linkproof._settings import (
 )
 from linkproof._storing import Storing
 from linkproof._trusting import DEFAULT_RIDGE, Trusting, refuse_settings
+from linkproof._updating import Updating
 from linkproof._words import refused
 
 
@@ -34,6 +35,7 @@ class GraphEmbedding(
     PairScoring,
     Judging,
     Trusting,
+    Updating,
     Storing,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]

@@ -52,5 +52,7 @@ mod smooth;
 mod smooth_unseen;
 #[path = "cli/threads.rs"]
 mod threads;
+#[path = "cli/update.rs"]
+mod update;
 #[path = "cli/views.rs"]
 mod views;

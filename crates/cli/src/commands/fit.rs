@@ -218,21 +218,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
 
 /// What `fit.json` records beside the fit itself.
 fn record(findings: &Findings) -> Map<String, Value> {
-    let command: Vec<String> = std::env::args_os()
-        .map(|arg| arg.to_string_lossy().into_owned())
-        .collect();
-    let mut record = Map::from_iter([
-        ("inputs".to_owned(), findings.inputs.json()),
-        (
-            "versions".to_owned(),
-            json!({ "linkproof": env!("CARGO_PKG_VERSION"),
-                    "system": std::env::consts::OS,
-                    "processor": std::env::consts::ARCH,
-                    "instructions": linkproof::instructions().ok() }),
-        ),
-        ("peak_memory_bytes".to_owned(), json!(peak_memory_bytes())),
-        ("command".to_owned(), json!(command)),
-    ]);
+    let mut record = findings.inputs.record();
     if let Some(selection) = &findings.selection {
         record.insert("selection".to_owned(), search::as_json(selection));
     }

@@ -275,6 +275,7 @@ fn finish<T: Real>(
             k: plan.k,
             plan: plan.clone(),
             notes: notes(params, problem, plan, &solution),
+            updates: None,
             history: solution.history,
             seconds: 0.0,
         },

@@ -71,10 +71,29 @@ pub struct FitReport {
     /// What a user should know, such as settings without effect.
     #[serde(default)]
     pub notes: Vec<Note>,
+    /// What changed since, where the model was brought up to date: all the rest is of
+    /// the last full fit.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub updates: Option<Updates>,
     /// The history.
     pub history: Vec<Record>,
     /// Seconds of the whole fit.
     pub seconds: f64,
+}
+
+/// All that changed since the last full fit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Updates {
+    /// How often the model was brought up to date.
+    pub times: usize,
+    /// Nodes that are new.
+    pub new_nodes: usize,
+    /// Links that are new.
+    pub new_links: usize,
+    /// Links whose weight is another now.
+    pub changed_links: usize,
+    /// Links that are no more.
+    pub withdrawn_links: usize,
 }
 
 /// The size of the data ([example](Fitted)).
