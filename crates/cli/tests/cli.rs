@@ -14,6 +14,8 @@ mod audit;
 mod bad_input;
 #[path = "cli/bad_usage.rs"]
 mod bad_usage;
+#[path = "cli/bootstrap.rs"]
+mod bootstrap;
 #[path = "cli/commands.rs"]
 mod commands;
 #[path = "cli/datasets.rs"]

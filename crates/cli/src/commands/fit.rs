@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
 use linkproof::io::{gamma_json, write_model};
-use linkproof::model::foreseen;
+use linkproof::model::{bootstrap, foreseen};
 use linkproof::select::{Selection, select};
 use linkproof::trust::robust::{RobustSummary, dimensions_sentence, fit_model};
 use linkproof::{Error, Fit, Fitted, Runtime};
 use serde_json::{Map, Value, json};
 
-use crate::args::{choice, quoted};
+use crate::args::{choice, quoted, whole};
 use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
@@ -85,6 +85,10 @@ pub struct FitArgs {
     /// select' does; those that are given here are kept
     #[arg(long, help_heading = "Without labels")]
     select: bool,
+    /// Tell how sure the model is: so many fits to parts of the nodes, 5 or more, which
+    /// 'score', 'neighbors', 'audit' and 'cluster' read; 30 are usual
+    #[arg(long, value_name = "B", conflicts_with = "robust", allow_negative_numbers = true, value_parser = whole)]
+    bootstrap: Option<usize>,
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
@@ -182,9 +186,16 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
-            Fit::new(&params)
-                .runtime(Runtime::watched_by(&progress))
-                .run(&data)?
+            let runtime = Runtime::watched_by(&progress);
+            let fitted = Fit::new(&params).runtime(runtime).run(&data)?;
+            match args.bootstrap {
+                Some(count) => {
+                    progress.say("fitting to parts of the nodes");
+                    let found = bootstrap(&params, &data, &fitted, count, runtime)?;
+                    fitted.with_replicates(found)?
+                }
+                None => fitted,
+            }
         }
     };
     let classes = labels.as_ref().map(|known| known.classes.clone());
@@ -226,6 +237,20 @@ fn record(findings: &Findings) -> Map<String, Value> {
         record.insert("robust".to_owned(), json!(robust));
     }
     record
+}
+
+/// How sure the model is of its links, the middle one of them.
+fn surety(model: &Fitted) -> Option<String> {
+    let count = model.replicates()?.parts.len();
+    let links = model.links().links();
+    let errors = links.filter_map(|link| model.spread(link.src as usize, link.dst as usize));
+    let mut errors: Vec<f64> = errors.map(|spread| spread.error).collect();
+    errors.sort_by(f64::total_cmp);
+    let middle = errors.get(errors.len() / 2)?;
+    Some(format!(
+        "\n  sure      The logarithms of expected weights of links have a standard error of {middle:.2} \
+         (the middle one; {count} fits to parts of the nodes)"
+    ))
 }
 
 fn write_formats(args: &FitArgs, fitted: &Fitted, folder: &OutputFolder) -> Result<(), Error> {
@@ -308,6 +333,7 @@ fn summary(
             report.best_step
         );
     }
+    text.push_str(&surety(fitted).unwrap_or_default());
     if let Some(selection) = &findings.selection {
         let _ = write!(
             text,

@@ -255,6 +255,7 @@ fn finish<T: Real>(
         believed: None,
         sizes: None,
         classes: None,
+        replicates: None,
         report: FitReport {
             stop_reason: solution.stop_reason,
             steps: solution.steps,

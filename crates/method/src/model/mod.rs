@@ -4,6 +4,7 @@
 mod apply;
 mod averaged;
 mod believed;
+mod bootstrap;
 mod doubts;
 mod fit;
 pub mod folds;
@@ -12,6 +13,7 @@ pub(crate) mod nearest;
 pub use apply::{BadLink, End, Expected, Neighbor, NewLink, NewLinks};
 pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
+pub use bootstrap::{Replicate, Replicates, Spread, bootstrap};
 pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
 pub use fit::{Fit, check_weights, fit, held_out_pairs};
 
@@ -153,6 +155,8 @@ pub struct ModelParts {
     pub sizes: Option<SizeLaw>,
     /// Classes of nodes that the fit was given to keep; it does not see them.
     pub classes: Option<Classes>,
+    /// Fits to parts of the nodes, which tell how sure this one is.
+    pub replicates: Option<Replicates>,
     /// How the fit went.
     pub report: FitReport,
 }
@@ -212,6 +216,8 @@ impl Fitted {
             Some("beliefs in links")
         } else if !parts.sizes.iter().all(SizeLaw::is_sound) {
             Some("the law of sizes")
+        } else if !(parts.replicates.iter()).all(|it| it.fit(n, parts.params.dim, n_views)) {
+            Some("replicates")
         } else if !parts.classes.iter().all(of_classes) {
             Some("classes of nodes")
         } else {

@@ -147,6 +147,7 @@ pub fn update(model: &Fitted, changes: &Changes<'_>, runtime: Runtime<'_>) -> Re
         believed,
         classes,
         report,
+        replicates: None,
         ..parts.clone()
     })?;
     let (moved_nodes, moved) = moves(model, &new);
