@@ -4,11 +4,13 @@
 //! so that each view is one contiguous range; the two orders are the same
 //! unless the user interleaves views.
 
+mod part;
+
 use std::ops::Range;
 
 use crate::data::features::{Features, Matrix};
-use crate::data::graph::{Graph, Link, LinkRules};
-use crate::data::ids::{Ids, Names};
+use crate::data::graph::{Graph, Link};
+use crate::data::ids::Ids;
 use crate::error::{Error, Result, Subject, quote};
 
 /// A group of nodes that share a kind of data vector ([example](crate::data)).
@@ -240,48 +242,6 @@ impl Dataset {
             graph,
             ..self.clone()
         }
-    }
-
-    /// Some nodes, by ascending internal rows, with the links between them; they are in
-    /// this order.
-    pub fn part(&self, rows: &[u32]) -> Result<Dataset> {
-        let mut place = vec![None; self.n_nodes()];
-        for (at, &row) in rows.iter().enumerate() {
-            place[row as usize] = Some(at as u32);
-        }
-        let mut views = Vec::with_capacity(self.views.len());
-        for view in &self.views {
-            let start = rows.partition_point(|&row| (row as usize) < view.rows.start);
-            let end = rows.partition_point(|&row| (row as usize) < view.rows.end);
-            let within = rows[start..end].iter();
-            let within: Vec<u32> = within.map(|&row| row - view.rows.start as u32).collect();
-            views.push(DataView {
-                name: view.name.clone(),
-                rows: start..end,
-                matrix: view.matrix.as_ref().map(|matrix| matrix.select(&within)),
-            });
-        }
-        let mut names = Names::default();
-        for &row in rows {
-            names.insert(&self.name(row as usize));
-        }
-        let ids = Ids::Names(names);
-        let links = self.graph.links().filter_map(|link| {
-            let [src, dst] = [link.src, link.dst].map(|row| place[row as usize]);
-            Some(Link {
-                src: src?,
-                dst: dst?,
-                weight: link.weight,
-            })
-        });
-        let graph = Graph::new(ids.clone(), links.collect(), LinkRules::default())?;
-        Dataset {
-            ids,
-            order: None,
-            views,
-            graph,
-        }
-        .check()
     }
 
     /// The same nodes and links with other data vectors, view by view.
