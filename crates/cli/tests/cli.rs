@@ -46,10 +46,14 @@ mod select;
 // Shared with the tests of downloads, which need more of it.
 #[allow(dead_code)]
 mod server;
+#[path = "cli/signals.rs"]
+mod signals;
 #[path = "cli/smooth.rs"]
 mod smooth;
 #[path = "cli/smooth_unseen.rs"]
 mod smooth_unseen;
+#[path = "cli/starved.rs"]
+mod starved;
 #[path = "cli/threads.rs"]
 mod threads;
 #[path = "cli/views.rs"]

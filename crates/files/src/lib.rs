@@ -15,6 +15,7 @@ mod intern;
 mod labels;
 mod link_text;
 mod links;
+pub mod memory;
 mod model;
 mod mtx;
 mod nodes;
@@ -24,9 +25,11 @@ mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod record;
+mod side;
 mod source;
 mod table;
 mod text;
+mod unpacked;
 mod write;
 
 #[cfg(not(feature = "parquet"))]
@@ -50,8 +53,10 @@ pub use nodes::{NodeTable, read_nodes};
 pub use npy::{NpyNumber, read_npy, write_npy};
 pub use output::write_file;
 pub use pairs::{ListedPair, PairList, read_pairs};
+pub use side::{Listed, OutputLock, remove_unfinished};
 pub use source::digest;
 pub use table::{Field, TableRows, write_table};
+pub use unpacked::set_unpacked_limit;
 pub use write::{EmbeddingFormat, write_embeddings, write_links, write_nodes};
 
 /// A number of columns in words.

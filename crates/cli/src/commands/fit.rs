@@ -9,7 +9,7 @@ use linkproof::io::{gamma_json, write_model};
 use linkproof::model::foreseen;
 use linkproof::select::{Selection, select};
 use linkproof::trust::robust::{RobustSummary, dimensions_sentence, fit_model};
-use linkproof::{Error, Fit, Fitted, Runtime};
+use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 
 use crate::args::{choice, quoted};
@@ -154,7 +154,6 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             progress.aside(|| session.warn(&note.told(&Flags)));
         }
     }
-    Session::stop_on_interrupt()?;
     let mut findings = Findings {
         inputs,
         selection: None,
@@ -163,7 +162,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let fitted = match recipe {
         Some(recipe) => {
             progress.say("judging links");
-            let found = fit_model(&params, &data, &recipe, Runtime::watched_by(&progress))?;
+            let found = fit_model(&params, &data, &recipe, session.runtime(&progress))?;
             findings.robust = Some(found.summary);
             found.model
         }
@@ -172,18 +171,13 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             if args.select {
                 progress.say("choosing settings");
                 let wanted = args.search.search(params.given(), &args.settings);
-                let found = select(
-                    params.given(),
-                    &data,
-                    &wanted,
-                    Runtime::watched_by(&progress),
-                )?;
+                let found = select(params.given(), &data, &wanted, session.runtime(&progress))?;
                 params = found.chosen.params(params.given()).check()?;
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
             Fit::new(&params)
-                .runtime(Runtime::watched_by(&progress))
+                .runtime(session.runtime(&progress))
                 .run(&data)?
         }
     };

@@ -7,7 +7,7 @@ use clap::Args;
 use linkproof::io::{self, Field, Files};
 use linkproof::params::WeightTransform;
 use linkproof::select::{Selection, select};
-use linkproof::{Error, Params, Runtime};
+use linkproof::{Error, Params};
 use linkproof_pictures::criterion::plot;
 
 use crate::data::DataArgs;
@@ -79,9 +79,8 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let progress = Progress::start(session, "reading");
     let data = args.data.read()?;
     progress.say("fitting candidates");
-    Session::stop_on_interrupt()?;
     let wanted = args.search.search(&base, &args.settings);
-    let selection = select(&base, &data, &wanted, Runtime::watched_by(&progress))?;
+    let selection = select(&base, &data, &wanted, session.runtime(&progress))?;
     progress.end();
     let mut json = search::as_json(&selection);
     let written = [&args.out, &args.table, &args.plot];

@@ -9,6 +9,7 @@
 
 mod cpu;
 pub mod encoder;
+mod forecast;
 mod look;
 pub mod objective;
 pub mod pairs;
@@ -19,6 +20,7 @@ pub mod solve;
 mod sweep;
 
 pub use cpu::{Cpu, CpuEngine, Evaluator, Gradient, Piece, Workspace};
+pub use forecast::{Forecast, LBFGS_MEMORY};
 pub use look::{EXACT_NODES, Look};
 pub use plan::Plan;
 pub use sampler::{DrawnNodes, Sample, StepSampler};

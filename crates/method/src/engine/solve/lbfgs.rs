@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use super::StopReason;
+use crate::engine::LBFGS_MEMORY;
 use crate::error::{Error, Result};
 use linkproof_numeric::real::{Real, add_scaled, dot_f64};
 
@@ -23,7 +24,7 @@ pub struct Lbfgs {
 impl Default for Lbfgs {
     fn default() -> Self {
         Lbfgs {
-            memory: 10,
+            memory: LBFGS_MEMORY,
             max_steps: 500,
             gradient_tolerance: 1e-6,
             value_tolerance: 1e-9,

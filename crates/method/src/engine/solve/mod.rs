@@ -59,6 +59,7 @@ pub fn solve<T: Real>(
     start: Vec<T>,
     runtime: Runtime<'_>,
 ) -> Result<Solution<T>> {
+    runtime.check_memory::<T>(engine.problem(), plan)?;
     engine.load(&start)?;
     let mut watch = Watch::new(engine, plan, &start, runtime)?;
     let stop_reason = match plan.optimizer {
