@@ -10,6 +10,7 @@ mod download;
 mod exit;
 mod inputs;
 mod judged;
+mod kept;
 mod labels;
 mod memory;
 mod picture;

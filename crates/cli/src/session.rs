@@ -7,6 +7,7 @@ use linkproof::Runtime;
 use linkproof::data::graph::LinkCounts;
 use linkproof::engine::runtime::Monitor;
 use linkproof::error::shown_line;
+use linkproof::io::Checkpoint;
 use serde_json::Value;
 
 use crate::cli::SharedArgs;
@@ -56,6 +57,19 @@ impl Session {
     /// The runtime of fits that a monitor looks at.
     pub fn runtime<'r>(&self, monitor: &'r dyn Monitor) -> Runtime<'r> {
         Runtime::watched_by(monitor).within(memory::known_bound())
+    }
+
+    /// The same for fits whose state is kept.
+    pub fn kept_runtime<'r>(
+        &self,
+        monitor: &'r dyn Monitor,
+        kept: Option<&'r Checkpoint>,
+    ) -> Runtime<'r> {
+        let runtime = self.runtime(monitor);
+        match kept {
+            Some(kept) => runtime.kept_by(kept),
+            None => runtime,
+        }
     }
 
     /// Whether progress is wanted and can be seen.

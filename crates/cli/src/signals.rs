@@ -2,15 +2,20 @@
 //! takes too long ends it anyway; the second ends the program at once. In either case
 //! nothing half done is left.
 
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
+use linkproof::io::Checkpoint;
 
 use crate::exit;
 
 /// Whether a signal asked the program to stop.
 static STOP: AtomicBool = AtomicBool::new(false);
+/// Where a checkpoint is or will be, and how to go on from it.
+static KEPT: Mutex<Option<(PathBuf, String)>> = Mutex::new(None);
 
 /// So long may work take to end by itself.
 const GRACE: Duration = Duration::from_millis(500);
@@ -20,13 +25,17 @@ pub fn listen() -> anyhow::Result<()> {
     let ignored = ignores_hangups();
     ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
-            exit::at_once(exit::STOPPED, "stopped by the user");
+            end();
         }
         // Apart, so that a second signal is heard meanwhile. Where no thread can be
         // had, the work has to end by itself.
         let _ = std::thread::Builder::new().spawn(|| {
             std::thread::sleep(GRACE);
-            exit::at_once(exit::STOPPED, "stopped by the user");
+            // A state that is being kept is worth waiting for.
+            while Checkpoint::is_saving() {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            end();
         });
     })
     .context("cannot listen for interrupts")?;
@@ -34,6 +43,25 @@ pub fn listen() -> anyhow::Result<()> {
         ignore_hangups();
     }
     Ok(())
+}
+
+fn end() -> ! {
+    let way_on = way_on().map_or_else(String::new, |words| format!("; {words}"));
+    exit::at_once(exit::STOPPED, &format!("stopped by the user{way_on}"))
+}
+
+/// Says where work that is stopped can be gone on with, once there is something.
+pub fn goes_on_from(folder: &Path, words: &str) {
+    if let Ok(mut kept) = KEPT.lock() {
+        *kept = Some((folder.to_owned(), words.to_owned()));
+    }
+}
+
+/// How to go on with work that was stopped, where that can be.
+pub fn way_on() -> Option<String> {
+    let kept = KEPT.lock().ok()?;
+    let (folder, words) = kept.as_ref()?;
+    Checkpoint::is_there(folder).then(|| words.clone())
 }
 
 /// Whether a signal has come.

@@ -24,6 +24,8 @@ mod ends;
 mod fit;
 #[path = "cli/inspect.rs"]
 mod inspect;
+#[path = "cli/kept.rs"]
+mod kept;
 #[path = "cli/lab.rs"]
 mod lab;
 #[path = "cli/messages.rs"]

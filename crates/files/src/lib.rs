@@ -6,6 +6,7 @@
 
 #[cfg(feature = "parquet")]
 mod caught;
+mod checkpoint;
 mod citations;
 mod encoding;
 mod features;
@@ -38,6 +39,7 @@ use std::path::Path;
 #[cfg(not(feature = "parquet"))]
 use linkproof_method::error::Error;
 
+pub use checkpoint::{Checkpoint, Pace};
 pub use citations::{Citations, read_citations};
 pub use encoding::read_text;
 pub use features::{Embeddings, read_embeddings, read_features};

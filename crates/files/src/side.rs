@@ -141,6 +141,11 @@ pub(super) fn is_beside(name: &str, output: &str) -> bool {
     })
 }
 
+/// Whether a name is one that a run gives to what it makes beside any output.
+pub(super) fn is_unfinished(name: &str) -> bool {
+    name.starts_with('.') && name.contains(MARK)
+}
+
 /// Removes what runs left beside an output that ended before they could.
 pub(super) fn clear_leftovers(place: &Place) {
     let Ok(entries) = fs::read_dir(&place.parent) else {

@@ -17,6 +17,7 @@ use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
 use crate::inputs::Inputs;
+use crate::kept::{self, KeptArgs};
 use crate::labels::KnownLabels;
 use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
@@ -88,6 +89,8 @@ pub struct FitArgs {
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
+    kept: KeptArgs,
+    #[command(flatten)]
     settings: SettingArgs,
 }
 
@@ -105,6 +108,13 @@ impl FitArgs {
         self.data.paths().chain(more.map(PathBuf::as_path))
     }
 
+    /// The usual place of a checkpoint.
+    fn beside(&self) -> PathBuf {
+        let mut name = self.out.file_name().unwrap_or_default().to_owned();
+        name.push(".checkpoint");
+        self.out.with_file_name(name)
+    }
+
     fn files(&self) -> Files {
         Files::default()
             .reads(self.inputs())
@@ -116,7 +126,7 @@ impl FitArgs {
 /// Runs the command.
 pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let outcome = fit(args, session);
-    outcome.map_err(|error| args.settings.in_config(args.data.in_links(error)))
+    outcome.map_err(|error| kept::told(args.settings.in_config(args.data.in_links(error))))
 }
 
 fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
@@ -133,6 +143,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         .into());
     }
     args.files().check()?;
+    args.kept.check(&args.out)?;
     let mut kind = FolderKind::model();
     if let Some(plot) = &args.plot {
         kind = kind.and(&args.out, plot)?;
@@ -154,6 +165,14 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             progress.aside(|| session.warn(&note.told(&Flags)));
         }
     }
+    let wanted = args.search.search(params.given(), &args.settings);
+    let (what, more) = match &recipe {
+        Some(recipe) => ("fit --robust", format!("{recipe:?}")),
+        None if args.select => ("fit --select", format!("{wanted:?}")),
+        None => ("fit", String::new()),
+    };
+    let work = kept::work(what, params.given(), &data, &more);
+    let kept = args.kept.open(Some(args.beside()), work, session)?;
     let mut findings = Findings {
         inputs,
         selection: None,
@@ -162,7 +181,12 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let fitted = match recipe {
         Some(recipe) => {
             progress.say("judging links");
-            let found = fit_model(&params, &data, &recipe, session.runtime(&progress))?;
+            let found = fit_model(
+                &params,
+                &data,
+                &recipe,
+                session.kept_runtime(&progress, kept.as_ref()),
+            )?;
             findings.robust = Some(found.summary);
             found.model
         }
@@ -170,14 +194,18 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             let mut params = params;
             if args.select {
                 progress.say("choosing settings");
-                let wanted = args.search.search(params.given(), &args.settings);
-                let found = select(params.given(), &data, &wanted, session.runtime(&progress))?;
+                let found = select(
+                    params.given(),
+                    &data,
+                    &wanted,
+                    session.kept_runtime(&progress, kept.as_ref()),
+                )?;
                 params = found.chosen.params(params.given()).check()?;
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
             Fit::new(&params)
-                .runtime(session.runtime(&progress))
+                .runtime(session.kept_runtime(&progress, kept.as_ref()))
                 .run(&data)?
         }
     };
@@ -200,6 +228,9 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     }
     progress.end();
     folder.commit()?;
+    if let Some(kept) = kept {
+        kept.finish();
+    }
     // With the model in place: the picture may be meant for the same folder.
     if let (Some(path), Some(layout)) = (&args.plot, &layout) {
         pictured.write_plot(path, layout)?;

@@ -14,7 +14,9 @@
 //! # Ok::<(), linkproof::Error>(())
 //! ```
 
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +86,36 @@ impl Monitor for Nobody {
     }
 }
 
+/// How far a solver has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// It is on its way.
+    Running,
+    /// It is done.
+    Done,
+}
+
+/// Keeps what solvers remember, from any thread, so that work that was cut short goes
+/// on to the same result ([example](self)).
+pub trait Keeper: Sync {
+    /// What was kept under a key, whole; none where nothing was.
+    fn recall(&self, key: &str, stage: Stage) -> Result<Option<Box<dyn io::Read>>>;
+
+    /// Whether the state of a solver is wanted that was kept so long ago.
+    fn is_due(&self, since: Duration) -> bool;
+
+    /// Whether a result is worth keeping that took so long.
+    fn is_worth(&self, took: Duration) -> bool;
+
+    /// Keeps what is written, in place of what was kept under the key before.
+    fn keep(
+        &self,
+        key: &str,
+        stage: Stage,
+        write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
+    ) -> Result<()>;
+}
+
 /// How much memory a process may hold, and what says so ([example](self)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryBound {
@@ -104,6 +136,7 @@ pub struct Runtime<'r> {
     monitor: &'r dyn Monitor,
     backend: &'r dyn Backend,
     memory: Option<&'r MemoryBound>,
+    keeper: Option<&'r dyn Keeper>,
     is_one_of_many: bool,
 }
 
@@ -114,6 +147,7 @@ impl Default for Runtime<'_> {
             monitor: &Nobody,
             backend: &Cpu,
             memory: None,
+            keeper: None,
             is_one_of_many: false,
         }
     }
@@ -138,6 +172,17 @@ impl<'r> Runtime<'r> {
     pub fn within(self, memory: impl Into<Option<&'r MemoryBound>>) -> Runtime<'r> {
         let memory = memory.into();
         Runtime { memory, ..self }
+    }
+
+    /// The same with someone who keeps what solvers remember.
+    pub fn kept_by(self, keeper: &'r dyn Keeper) -> Runtime<'r> {
+        let keeper = Some(keeper);
+        Runtime { keeper, ..self }
+    }
+
+    /// Who keeps what solvers remember.
+    pub fn keeper(self) -> Option<&'r dyn Keeper> {
+        self.keeper
     }
 
     /// Refuses a fit that needs more memory than there is.
