@@ -148,10 +148,10 @@ fn searches_and_robust_fits_go_on_too() {
     let params = base.clone().check().unwrap();
     let recipe = Recipe::default();
     let whole = fit_model(&params, &data, &recipe, Runtime::default()).unwrap();
-    let (pieces, stops) = by_pieces(&at, 60, |runtime| {
+    let (pieces, stops) = by_pieces(&at, 25, |runtime| {
         fit_model(&params, &data, &recipe, runtime)
     });
-    assert!(stops > 3, "{stops}");
+    assert!(stops > 1, "{stops}");
     same(&whole.model, &pieces.model);
     assert_eq!(
         format!("{:?}", whole.summary.gate),
@@ -161,7 +161,7 @@ fn searches_and_robust_fits_go_on_too() {
     let search = Search::around(&base);
     let whole = select(&base, &data, &search, Runtime::default()).unwrap();
     let (pieces, stops) = by_pieces(&at, 200, |runtime| select(&base, &data, &search, runtime));
-    assert!(stops > 3, "{stops}");
+    assert!(stops > 1, "{stops}");
     assert_eq!(
         format!("{:?}", whole.chosen),
         format!("{:?}", pieces.chosen)
