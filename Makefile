@@ -86,8 +86,7 @@ test-kills:
 # holds those that were found, and `make test` tries them again.
 SECONDS ?= 600
 fuzz:
-	$(CARGO) build --workspace --release --bin linkproof-fuzz
-	target/release/linkproof-fuzz $(SECONDS)
+	LINKPROOF_FUZZ_SECONDS=$(SECONDS) $(CARGO) test --workspace --release --bin linkproof-fuzz -- --ignored --nocapture
 
 # What the program is made of, with licences and digests; part of a release.
 sbom:

@@ -169,14 +169,17 @@ fn keep(target: &Target, input: &[u8], what: &str) {
     fs::write(path, input).unwrap();
 }
 
-fn main() -> ExitCode {
-    // One at a time, so that memory is one input's; and panics are ours to tell.
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build_global()
-        .unwrap();
+/// One input at a time, so that memory is one input's; and panics are ours to tell.
+fn prepare() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
+    // Where there is a pool already, it is used.
+    let _ = pool.build_global();
     linkproof::io::set_unpacked_limit(UNPACKED);
     std::panic::set_hook(Box::new(|_| {}));
+}
+
+fn main() -> ExitCode {
+    prepare();
     let words: Vec<String> = std::env::args().skip(1).collect();
     let is_sound = match words.split_first() {
         Some((first, _)) if first == "replay" => {
@@ -208,6 +211,15 @@ mod tests {
         let (count, wrong) = replay();
         assert!(wrong.is_empty(), "{wrong:?}");
         assert!(count > TARGETS.len(), "{count}");
+    }
+
+    /// For as many seconds as `LINKPROOF_FUZZ_SECONDS` says; `make fuzz` runs it.
+    #[test]
+    #[ignore = "takes as long as it is told to"]
+    fn for_a_while() {
+        let seconds = std::env::var("LINKPROOF_FUZZ_SECONDS").unwrap_or_default();
+        prepare();
+        assert!(fuzz(seconds.parse().unwrap_or(60), &[]));
     }
 
     /// A few inputs that nobody has seen, the same on every machine.
