@@ -89,6 +89,8 @@ class Model:
         threads: int | None,
         show: _Show,
         every_step: _EveryStep,
+        checkpoint: str | PathLike[str] | None,
+        resume: bool,
     ) -> Model: ...
     @staticmethod
     def load(folder: str | PathLike[str]) -> Model: ...
@@ -185,7 +187,14 @@ def smooth(
     show: _Show,
 ) -> tuple[npt.NDArray[np.float32], bool, float | None, int]: ...
 def fit_robust(
-    data: Data, settings: str, *, keep_ridge: bool, threads: int | None, show: _Show
+    data: Data,
+    settings: str,
+    *,
+    keep_ridge: bool,
+    threads: int | None,
+    show: _Show,
+    checkpoint: str | PathLike[str] | None,
+    resume: bool,
 ) -> Model: ...
 def update(
     model: Model,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -147,6 +148,13 @@ class GraphEmbedding(
     callback : callable or None, default=None
         Called with a dict at every step: step, steps, value, gradient_norm,
         held_out (or None) and seconds. What it raises ends the fit.
+    checkpoint : path or None, default=None
+        A folder in which the state of the fit is kept, every five minutes and when it
+        is interrupted. It goes when the fit is done.
+    resume : bool, default=False
+        Go on from the state in `checkpoint`, where there is one, to the same bits as if
+        nothing had happened. The state of other data, settings or another version is
+        refused.
 
     Attributes
     ----------
@@ -257,6 +265,8 @@ class GraphEmbedding(
         n_jobs: int | None = None,
         verbose: bool = True,
         callback: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
     ) -> None:
         self.dim = dim
         self.score = score
@@ -300,6 +310,8 @@ class GraphEmbedding(
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
+        self.checkpoint = checkpoint
+        self.resume = resume
 
     def fit(
         self, X: Any = None, y: Any = None, *, links: Any = None, nodes: Any = None
@@ -346,6 +358,11 @@ class GraphEmbedding(
         if self.callback is not None and not callable(self.callback):
             raise refused("callback", "a function or None", self.callback)
         robust = read_flag("robust", self.robust)
+        resume = read_flag("resume", self.resume)
+        if not (self.checkpoint is None or isinstance(self.checkpoint, (str, os.PathLike))):
+            raise refused("checkpoint", "the path of a folder or None", self.checkpoint)
+        if resume and self.checkpoint is None:
+            raise refused("checkpoint", "the folder to go on from with resume=True", None)
         if robust:
             refuse_settings(params)
         graph = read_graph(X, links, nodes)
@@ -361,6 +378,8 @@ class GraphEmbedding(
                     keep_ridge=self.ridge != DEFAULT_RIDGE,
                     threads=threads,
                     show=progress.show,
+                    checkpoint=self.checkpoint,
+                    resume=resume,
                 )
             else:
                 model = _core.Model.fit(
@@ -369,6 +388,8 @@ class GraphEmbedding(
                     threads=threads,
                     show=progress.show,
                     every_step=self.callback,
+                    checkpoint=self.checkpoint,
+                    resume=resume,
                 )
                 progress.finish(len(model.history()["step"]))
         self._keep(model, graph.ids)

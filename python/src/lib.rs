@@ -4,6 +4,7 @@ mod arrays;
 mod data;
 mod errors;
 mod judge;
+mod kept;
 mod look;
 mod model;
 mod numbers;

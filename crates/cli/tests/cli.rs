@@ -26,6 +26,8 @@ mod ends;
 mod fit;
 #[path = "cli/inspect.rs"]
 mod inspect;
+#[path = "cli/kept.rs"]
+mod kept;
 #[path = "cli/lab.rs"]
 mod lab;
 #[path = "cli/messages.rs"]
@@ -48,10 +50,14 @@ mod select;
 // Shared with the tests of downloads, which need more of it.
 #[allow(dead_code)]
 mod server;
+#[path = "cli/signals.rs"]
+mod signals;
 #[path = "cli/smooth.rs"]
 mod smooth;
 #[path = "cli/smooth_unseen.rs"]
 mod smooth_unseen;
+#[path = "cli/starved.rs"]
+mod starved;
 #[path = "cli/threads.rs"]
 mod threads;
 #[path = "cli/update.rs"]

@@ -201,7 +201,6 @@ fn download(
     downloads: &mut Downloads,
     session: &Session,
 ) -> anyhow::Result<()> {
-    Session::stop_on_interrupt()?;
     let mut progress = Progress::start(session, "connecting");
     for file in &set.raw {
         let addresses: Vec<String> = addresses

@@ -9,7 +9,7 @@ use linkproof::io::{gamma_json, write_model};
 use linkproof::model::{bootstrap, foreseen};
 use linkproof::select::{Selection, select};
 use linkproof::trust::robust::{RobustSummary, dimensions_sentence, fit_model};
-use linkproof::{Error, Fit, Fitted, Runtime};
+use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 
 use crate::args::{choice, quoted, whole};
@@ -17,6 +17,7 @@ use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
 use crate::inputs::Inputs;
+use crate::kept::{self, KeptArgs};
 use crate::labels::KnownLabels;
 use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
@@ -92,6 +93,8 @@ pub struct FitArgs {
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
+    kept: KeptArgs,
+    #[command(flatten)]
     settings: SettingArgs,
 }
 
@@ -109,6 +112,13 @@ impl FitArgs {
         self.data.paths().chain(more.map(PathBuf::as_path))
     }
 
+    /// The usual place of a checkpoint.
+    fn beside(&self) -> PathBuf {
+        let mut name = self.out.file_name().unwrap_or_default().to_owned();
+        name.push(".checkpoint");
+        self.out.with_file_name(name)
+    }
+
     fn files(&self) -> Files {
         Files::default()
             .reads(self.inputs())
@@ -120,7 +130,7 @@ impl FitArgs {
 /// Runs the command.
 pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let outcome = fit(args, session);
-    outcome.map_err(|error| args.settings.in_config(args.data.in_links(error)))
+    outcome.map_err(|error| kept::told(args.settings.in_config(args.data.in_links(error))))
 }
 
 fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
@@ -137,6 +147,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         .into());
     }
     args.files().check()?;
+    args.kept.check(&args.out)?;
     let mut kind = FolderKind::model();
     if let Some(plot) = &args.plot {
         kind = kind.and(&args.out, plot)?;
@@ -158,7 +169,14 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             progress.aside(|| session.warn(&note.told(&Flags)));
         }
     }
-    Session::stop_on_interrupt()?;
+    let wanted = args.search.search(params.given(), &args.settings);
+    let (what, more) = match &recipe {
+        Some(recipe) => ("fit --robust", format!("{recipe:?}")),
+        None if args.select => ("fit --select", format!("{wanted:?}")),
+        None => ("fit", String::new()),
+    };
+    let work = kept::work(what, params.given(), &data, &more);
+    let kept = args.kept.open(Some(args.beside()), work, session)?;
     let mut findings = Findings {
         inputs,
         selection: None,
@@ -167,7 +185,12 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let fitted = match recipe {
         Some(recipe) => {
             progress.say("judging links");
-            let found = fit_model(&params, &data, &recipe, Runtime::watched_by(&progress))?;
+            let found = fit_model(
+                &params,
+                &data,
+                &recipe,
+                session.kept_runtime(&progress, kept.as_ref()),
+            )?;
             findings.robust = Some(found.summary);
             found.model
         }
@@ -175,22 +198,22 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             let mut params = params;
             if args.select {
                 progress.say("choosing settings");
-                let wanted = args.search.search(params.given(), &args.settings);
                 let found = select(
                     params.given(),
                     &data,
                     &wanted,
-                    Runtime::watched_by(&progress),
+                    session.kept_runtime(&progress, kept.as_ref()),
                 )?;
                 params = found.chosen.params(params.given()).check()?;
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
-            let runtime = Runtime::watched_by(&progress);
+            let runtime = session.kept_runtime(&progress, kept.as_ref());
             let fitted = Fit::new(&params).runtime(runtime).run(&data)?;
             match args.bootstrap {
                 Some(count) => {
                     progress.say("fitting to parts of the nodes");
+                    let runtime = session.runtime(&progress);
                     let found = bootstrap(&params, &data, &fitted, count, runtime)?;
                     fitted.with_replicates(found)?
                 }
@@ -217,6 +240,9 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     }
     progress.end();
     folder.commit()?;
+    if let Some(kept) = kept {
+        kept.finish();
+    }
     // With the model in place: the picture may be meant for the same folder.
     if let (Some(path), Some(layout)) = (&args.plot, &layout) {
         pictured.write_plot(path, layout)?;

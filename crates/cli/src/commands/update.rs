@@ -6,7 +6,7 @@ use clap::Args;
 use linkproof::error::Subject;
 use linkproof::io::{self, Files, FolderKind, OutputFolder, load, write_model};
 use linkproof::update::{Changes, UpdateReport, update};
-use linkproof::{Error, Fitted, Graph, Runtime};
+use linkproof::{Error, Fitted, Graph};
 use serde_json::json;
 
 use crate::args::{FeatureFile, LinkRuleArgs};
@@ -123,14 +123,13 @@ pub fn run(args: &UpdateArgs, session: &Session) -> anyhow::Result<()> {
     let (links, withdrawn) = (read(&args.links)?, read(&args.withdrawn)?);
     let vectors = new_vectors(&stored.model, &args.features, args.nodes.as_deref())?;
     inputs.after();
-    Session::stop_on_interrupt()?;
     progress.say("fitting what changed");
     let changes = Changes {
         links: links.as_ref(),
         withdrawn: withdrawn.as_ref(),
         vectors,
     };
-    let found = update(&stored.model, &changes, Runtime::watched_by(&progress));
+    let found = update(&stored.model, &changes, session.runtime(&progress));
     let found = found.map_err(|error| args.in_files(error))?;
     let mut record = inputs.record();
     for name in ["robust", "selection"] {

@@ -12,6 +12,7 @@ use ::parquet::schema::types::{Type, TypePtr};
 
 use super::super::intern::Interner;
 use super::super::source::{Source, extensions, open_file};
+use super::super::unpacked;
 use super::damaged;
 use linkproof_method::error::{Error, Result, quote};
 
@@ -76,6 +77,8 @@ pub(super) fn kind(field: &Type) -> Option<Kind> {
 /// A table that has been opened and not read.
 pub(super) struct Table<'p> {
     path: &'p Path,
+    /// The bytes of the file.
+    packed: u64,
     reader: SerializedFileReader<File>,
     pub(super) fields: Vec<TypePtr>,
 }
@@ -91,11 +94,16 @@ impl<'p> Table<'p> {
                 file
             }
         };
+        let packed = file
+            .metadata()
+            .map_err(|source| Error::read(path, source))?
+            .len();
         let reader = SerializedFileReader::new(file).map_err(damaged(path))?;
         let schema = reader.metadata().file_metadata().schema();
         let fields = schema.get_fields().to_vec();
         Ok(Table {
             path,
+            packed,
             reader,
             fields,
         })
@@ -114,6 +122,7 @@ impl<'p> Table<'p> {
         size: usize,
         mut take: impl FnMut(usize, Columns<'_>) -> Result<()>,
     ) -> Result<()> {
+        self.check_size(wanted)?;
         let mut first_row = 0;
         for group in 0..self.reader.num_row_groups() {
             let group = self
@@ -141,6 +150,23 @@ impl<'p> Table<'p> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses a table that would unpack to more than is allowed: by runs of equal
+    /// values a few bytes can stand for any number of rows.
+    fn check_size(&self, wanted: &[usize]) -> Result<()> {
+        let metadata = self.reader.metadata();
+        let rows: u128 = metadata
+            .row_groups()
+            .iter()
+            .map(|group| group.num_rows().max(0) as u128)
+            .sum();
+        // A number takes 8 bytes, and so does the place of a text.
+        let limit = unpacked::limit(Some(self.packed))?;
+        match rows * wanted.len() as u128 * 8 > u128::from(limit) {
+            true => Err(unpacked::too_large(self.path, limit)),
+            false => Ok(()),
+        }
     }
 
     /// The reader of a field in a group of rows; none where the field is neither

@@ -141,6 +141,22 @@ impl Matrix {
         }))
     }
 
+    /// The bytes that its numbers and their places take.
+    pub fn bytes(&self) -> u64 {
+        let (values, places) = match self {
+            Matrix::Dense(dense) => (dense.values(), 0),
+            Matrix::Sparse(sparse) => (
+                sparse.values(),
+                4 * sparse.columns().len() + 8 * (sparse.n_rows() + 1),
+            ),
+        };
+        let each = match values {
+            Values::F32(_) => 4,
+            Values::F64(_) => 8,
+        };
+        (each * values.len() + places) as u64
+    }
+
     /// A sparse matrix from compressed rows. Columns need not be sorted; a
     /// column that repeats within a row is an error.
     pub fn sparse(

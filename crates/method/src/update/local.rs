@@ -19,7 +19,7 @@ use crate::engine::pairs::{
     AllPairs, EmbeddedRows, PairTerm, Part, Split, TileShare, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::engine::runtime::{Record, Runtime};
-use crate::engine::solve::{Lbfgs, Minimized, StopReason, minimize};
+use crate::engine::solve::{Descent, Lbfgs, Minimized, StopReason, minimize};
 use crate::error::{Error, Result};
 use crate::model::Fitted;
 use crate::score::{Kernel, Score};
@@ -351,18 +351,13 @@ impl Minimized<f32> for Local<'_> {
         Ok((sums.value + constant + self.ridge * squares) / self.n_links)
     }
 
-    fn after_step(
-        &mut self,
-        step: usize,
-        value: f64,
-        norm: f64,
-        theta: &[f32],
-    ) -> Result<Option<StopReason>> {
+    fn after_step(&mut self, descent: &Descent<f32>) -> Result<Option<StopReason>> {
+        let (step, theta) = (descent.step(), descent.theta());
         self.steps = step;
         let record = Record {
             step,
-            value,
-            gradient_norm: norm,
+            value: descent.value(),
+            gradient_norm: descent.norm(),
             held_out: self.watched,
             seconds: 0.0,
         };

@@ -348,7 +348,10 @@ pub fn audit(
 
 /// Whether an error ends an audit of which other parts stand without.
 fn is_final(error: &Error) -> bool {
-    matches!(error, Error::Interrupted { .. } | Error::Param { .. })
+    matches!(
+        error,
+        Error::Interrupted { .. } | Error::Param { .. } | Error::Memory { .. }
+    )
 }
 
 /// How model and baseline tell links that no fit saw from random pairs.
