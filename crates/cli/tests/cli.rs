@@ -28,6 +28,8 @@ mod fit;
 mod inspect;
 #[path = "cli/kept.rs"]
 mod kept;
+#[path = "cli/kinds.rs"]
+mod kinds;
 #[path = "cli/lab.rs"]
 mod lab;
 #[path = "cli/messages.rs"]

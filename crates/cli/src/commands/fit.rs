@@ -204,7 +204,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
                     &wanted,
                     session.kept_runtime(&progress, kept.as_ref()),
                 )?;
-                params = found.chosen.params(params.given()).check()?;
+                params = found.params(params.given()).check()?;
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
@@ -285,8 +285,9 @@ fn write_formats(args: &FitArgs, fitted: &Fitted, folder: &OutputFolder) -> Resu
             continue; // always there
         }
         let file = folder.file(&format!("embeddings.{format}"));
-        let (n, dim) = (fitted.n_nodes(), fitted.dim());
-        io::write_embeddings(file, *format, fitted.ids(), n, dim, fitted.recommended())?;
+        let (values, dim) = fitted.by_node(fitted.recommended(), fitted.dim());
+        let ids = fitted.node_ids();
+        io::write_embeddings(file, *format, ids, ids.len(), dim, &values)?;
     }
     Ok(())
 }
@@ -419,7 +420,7 @@ fn summary(
          linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv\n  \
          linkproof audit --model {out} {} --out audit.csv",
         quoted(&fitted.ids().name(0)),
-        args.data.typed(),
+        args.data.typed_for_model(),
     );
     text
 }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use linkproof::data::ids::Ids;
+use linkproof::data::ids::{Ids, Side};
 use linkproof::error::quote;
 use linkproof::io::load;
 use linkproof::io::{self, Field, ListedPair, PairList};
-use linkproof::model::{Expected, Spread};
+use linkproof::model::{Expected, Point, Spread};
 use linkproof::{Error, Fitted};
 use serde_json::json;
 
@@ -66,9 +66,11 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
     for (file, part) in args.features.iter().zip(&unseen) {
         check_ids(&model, file, part)?;
     }
-    let nodes: Vec<Option<Node<'_>>> = (0..list.names().len())
-        .map(|row| find(&model, &unseen, list.names().name(row)))
-        .collect();
+    let nodes = [Side::Source, Side::Target].map(|side| {
+        (0..list.names().len())
+            .map(|row| find(&model, &unseen, side, list.names().name(row)))
+            .collect()
+    });
     let all = list
         .pairs()
         .iter()
@@ -113,9 +115,6 @@ fn spread(known: Option<Spread>) -> [Field<'static>; 3] {
     }
 }
 
-/// An embedding and the place of its view.
-type Node<'a> = (&'a [f32], usize);
-
 /// Rows of unseen nodes without names count from 0, as those of the training
 /// nodes may; refuse them where every one would be taken for a training node.
 fn check_ids(model: &Fitted, file: &FeatureFile, part: &Embedded) -> Result<(), Usage> {
@@ -133,14 +132,19 @@ fn check_ids(model: &Fitted, file: &FeatureFile, part: &Embedded) -> Result<(), 
     )))
 }
 
-fn find<'a>(model: &'a Fitted, unseen: &'a [Embedded], id: &str) -> Option<Node<'a>> {
-    if let Some(row) = model.ids().row(id) {
-        let row = row as usize;
-        return Some((model.row(row), model.node_views()[row] as usize));
+/// The node of an id that stands on a side of a pair.
+fn find<'a>(model: &'a Fitted, unseen: &'a [Embedded], side: Side, id: &str) -> Option<Point<'a>> {
+    if let Some(row) = model.ids().row_on(side, id) {
+        return Some(model.point(row as usize));
     }
-    unseen.iter().find_map(|part| {
-        let row = part.ids.row(id)? as usize;
-        Some((part.row(row, model.dim()), part.view))
+    let has_sides = model.ids().sides().is_some();
+    let here = |part: &&Embedded| {
+        let view = &model.views()[part.encoded.view];
+        !has_sides || view.name == side.name()
+    };
+    unseen.iter().filter(here).find_map(|part| {
+        let row = part.ids.row(id)?;
+        Some(part.encoded.point(row as usize))
     })
 }
 
@@ -148,22 +152,23 @@ fn expected(
     args: &ScoreArgs,
     model: &Fitted,
     list: &PairList,
-    nodes: &[Option<Node<'_>>],
+    nodes: &[Vec<Option<Point<'_>>>; 2],
     pair: &ListedPair,
 ) -> Result<Expected, Error> {
-    let node = |row: u32| {
-        nodes[row as usize].ok_or_else(|| {
+    let node = |side: Side, row: u32| {
+        nodes[side as usize][row as usize].ok_or_else(|| {
             let found = format!("node {}", quote(list.names().name(row as usize)));
             let expected = "nodes of the model or of --features";
             Error::input(&args.pairs, pair.line, found, expected)
         })
     };
-    let (y, z) = (node(pair.src)?, node(pair.dst)?);
-    if !model.takes_part(y.1, z.1) {
-        let [d, e] = [y.1.min(z.1), y.1.max(z.1)].map(|view| model.views()[view].name.as_str());
+    let (a, b) = (node(Side::Source, pair.src)?, node(Side::Target, pair.dst)?);
+    if !model.takes_part(a.view, b.view) {
+        let [d, e] =
+            [a.view.min(b.view), a.view.max(b.view)].map(|view| model.views()[view].name.as_str());
         let found = format!("nodes of the views '{d}' and '{e}'");
         let expected = "a pair of views that took part in the fit (--view-pairs)";
         return Err(Error::input(&args.pairs, pair.line, found, expected));
     }
-    Ok(model.expected(y, z))
+    Ok(model.expected(a, b))
 }

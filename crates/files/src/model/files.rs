@@ -12,7 +12,7 @@ use linkproof_method::params::Params;
 use linkproof_method::size::SizeLaw;
 
 pub(super) use crate::model_files::{
-    BELIEFS, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, MODEL, NODES,
+    BELIEFS, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, MODEL, NODES, OFFSETS,
 };
 
 /// The version of the format of a model folder.
@@ -50,6 +50,14 @@ pub(super) struct DescribedView {
     pub(super) name: String,
     #[serde(flatten)]
     pub(super) spec: NetworkSpec,
+}
+
+/// The name of the nodes' offsets among the numbers of a model.
+pub(super) const OFFSETS_OF_NODES: &str = "offsets";
+
+/// The name of a view's map to offsets among them.
+pub(super) fn offsets_of(view: usize) -> String {
+    format!("views.{view}.offsets")
 }
 
 /// The name of a view's map to averages among the numbers of a model.

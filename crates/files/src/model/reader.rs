@@ -3,17 +3,19 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::files::{
-    Described, DescribedView, VERSION, averages_of, damaged, numbers_of_links, replicate_of,
-    vectors_of,
+    Described, DescribedView, OFFSETS_OF_NODES, VERSION, averages_of, damaged, numbers_of_links,
+    offsets_of, replicate_of, vectors_of,
 };
 use linkproof_method::data::features::{Matrix, Values};
 use linkproof_method::data::graph::{Graph, Link, LinkRules};
-use linkproof_method::data::ids::Ids;
+use linkproof_method::data::ids::{Ids, Names, Sides};
 use linkproof_method::engine::Real;
 use linkproof_method::engine::encoder::{Network, NetworkSpec, Statistics};
 use linkproof_method::engine::pairs::ViewMatrix;
@@ -75,6 +77,47 @@ impl<'a> Reader<'a> {
         serde_json::from_str(text).map_err(|error| damaged(self.path, &error))
     }
 
+    /// The ids of the nodes, where the metadata has them.
+    pub(super) fn nodes(&self) -> Result<Option<Ids>> {
+        if !self.metadata.contains_key("nodes") {
+            return Ok(None);
+        }
+        self.ids(self.json("nodes")?).map(Some)
+    }
+
+    fn ids(&self, nodes: Value) -> Result<Ids> {
+        Ok(match nodes {
+            Value::Number(n) => Ids::Rows(n.as_u64().unwrap_or_default() as usize),
+            Value::Object(mut sides) => {
+                let source = self.ids(sides.remove("source").unwrap_or_default())?;
+                let target = sides.remove("target").filter(|target| !target.is_null());
+                let same = target.is_none();
+                let target = target.map(|target| self.ids(target));
+                let target = target.unwrap_or_else(|| Ok(source.clone()))?;
+                if source.sides().is_some() || target.sides().is_some() {
+                    return Err(damaged(self.path, &"its nodes have sides of sides"));
+                }
+                Ids::Sides(Arc::new(Sides {
+                    source,
+                    target,
+                    same,
+                }))
+            }
+            names => {
+                let names: Vec<String> =
+                    serde_json::from_value(names).map_err(|error| damaged(self.path, &error))?;
+                let mut known = Names::default();
+                for name in &names {
+                    known.insert(name);
+                }
+                if known.len() < names.len() {
+                    return Err(damaged(self.path, &"it names a node twice"));
+                }
+                Ids::Names(known)
+            }
+        })
+    }
+
     pub(super) fn described(&self) -> Result<Described> {
         let described: Described = self.json("model")?;
         let checked = described.params.clone().check();
@@ -119,6 +162,10 @@ impl<'a> Reader<'a> {
             None => None,
         };
         let k = self.f64s("k", &[1])?[0];
+        let offsets = match params.offsets {
+            true => Some(self.f32s(OFFSETS_OF_NODES, &[rest.ids.len()])?),
+            false => None,
+        };
         let parts = ModelParts {
             params,
             views: rest.views,
@@ -127,6 +174,7 @@ impl<'a> Reader<'a> {
             ids: rest.ids,
             node_views: rest.node_views,
             embeddings: rest.embeddings,
+            offsets,
             averaged,
             neighborhood: neighborhood.transpose()?,
             links: rest.links,
@@ -281,7 +329,14 @@ impl<'a> Reader<'a> {
     pub(super) fn views(&self, described: &Described) -> Result<Vec<FittedView>> {
         let (views, dim) = (described.views.iter().enumerate(), described.params.dim);
         views
-            .map(|(place, view)| self.view(place, view, dim))
+            .map(|(place, view)| {
+                let mut view = self.view(place, view, dim)?;
+                if described.params.offsets && !view.network.is_table() {
+                    let inputs = view.network.spec().inputs;
+                    view.offsets = Some(self.values(&offsets_of(place), &[inputs])?);
+                }
+                Ok(view)
+            })
             .collect()
     }
 
@@ -336,6 +391,7 @@ impl<'a> Reader<'a> {
             network,
             weights,
             statistics,
+            offsets: None,
         })
     }
 

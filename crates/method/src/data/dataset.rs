@@ -7,11 +7,12 @@
 mod part;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::data::digest::Digest;
 use crate::data::features::{Features, Matrix};
 use crate::data::graph::{Graph, Link};
-use crate::data::ids::Ids;
+use crate::data::ids::{Ids, Side, Sides};
 use crate::error::{Error, Result, Subject, quote};
 
 /// A group of nodes that share a kind of data vector ([example](crate::data)).
@@ -62,19 +63,105 @@ impl Dataset {
     /// Links between nodes with data vectors. The nodes are those of the
     /// features, in their order.
     pub fn new(graph: Graph, features: Features) -> Result<Dataset> {
+        if let Some(sides) = graph.ids().sides() {
+            if !sides.same {
+                let expected = "data vectors for sources, for targets or for both, by view";
+                let found = "data vectors for no side of a bipartite graph";
+                return Err(Error::data(
+                    Subject::Features { view: None },
+                    found,
+                    expected,
+                ));
+            }
+            let both = [Some(features.clone()), Some(features)];
+            return Dataset::on_sides(graph, None, both);
+        }
         let (ids, matrix) = features.into_parts();
         let graph = join(graph, &ids, None)?;
         Dataset::one_view(graph, ids, Some(matrix))
     }
 
+    /// Links from sources to targets, a view of nodes for each side, of which either may
+    /// have data vectors. The nodes of a side are those given, or those of its data
+    /// vectors, or those of the links.
+    pub fn on_sides(
+        graph: Graph,
+        nodes: Option<&Sides>,
+        features: [Option<Features>; 2],
+    ) -> Result<Dataset> {
+        let Some(sides) = graph.ids().sides() else {
+            let expected = "links from sources to targets";
+            return Err(Error::links("links between nodes of one kind", expected));
+        };
+        let [source, target] = [Side::Source, Side::Target].map(|side| {
+            let given = nodes.map(|nodes| nodes.of(side).clone());
+            let features = features[side as usize].as_ref();
+            let own = given.or_else(|| features.map(|features| features.ids().clone()));
+            let ids = own.unwrap_or_else(|| sides.of(side).clone());
+            let matrix = features.map(|features| side_matrix(side, features, &ids));
+            Result::Ok((ids, matrix.transpose()?))
+        });
+        let ((source, of_source), (target, of_target)) = (source?, target?);
+        let n = source.len();
+        let all = Ids::Sides(Arc::new(Sides {
+            source,
+            target,
+            same: sides.same,
+        }));
+        let rows = (0..graph.n_nodes())
+            .map(|row| {
+                let (id, (side, _)) = (graph.ids().name(row), sides.place(row));
+                let unknown = || Error::UnknownNode {
+                    id: id.clone().into_owned(),
+                };
+                all.row_on(side, &id).ok_or_else(unknown)
+            })
+            .collect::<Result<Vec<u32>>>()?;
+        let graph = graph.relabel(all.clone(), &rows)?;
+        let view = |side: Side, rows: Range<usize>, matrix| DataView {
+            name: side.name().to_owned(),
+            rows,
+            matrix,
+        };
+        let views = vec![
+            view(Side::Source, 0..n, of_source),
+            view(Side::Target, n..all.len(), of_target),
+        ];
+        Dataset {
+            ids: all,
+            order: None,
+            views,
+            graph,
+        }
+        .check()
+    }
+
     /// Links alone. The nodes are those of the graph, in its order.
     pub fn from_links(graph: Graph) -> Result<Dataset> {
+        if graph.ids().sides().is_some() {
+            return Dataset::on_sides(graph, None, [None, None]);
+        }
         let ids = graph.ids().clone();
         Dataset::one_view(graph, ids, None)
     }
 
     /// Links between given nodes without data vectors.
     pub fn with_nodes(graph: Graph, ids: Ids) -> Result<Dataset> {
+        if let Some(sides) = graph.ids().sides() {
+            let nodes = match (ids, sides.same) {
+                (Ids::Sides(given), _) => given,
+                (ids, true) => Arc::new(Sides {
+                    source: ids.clone(),
+                    target: ids,
+                    same: true,
+                }),
+                (_, false) => {
+                    let expected = "none with a bipartite graph, whose links name its nodes";
+                    return Err(Error::data("nodes", "one list of nodes", expected));
+                }
+            };
+            return Dataset::on_sides(graph, Some(&nodes), [None, None]);
+        }
         let graph = join(graph, &ids, None)?;
         Dataset::one_view(graph, ids, None)
     }
@@ -100,6 +187,10 @@ impl Dataset {
         nodes: NodeViews,
         features: Vec<(String, Features)>,
     ) -> Result<Dataset> {
+        if graph.ids().sides().is_some() {
+            let expected = "nodes of one kind where links have a source and a target";
+            return Err(Error::data("nodes", "nodes of several views", expected));
+        }
         let n = nodes.ids.len();
         if nodes.views.len() != n || nodes.rows.as_ref().is_some_and(|rows| rows.len() != n) {
             return Err(Error::data(
@@ -284,6 +375,14 @@ impl Dataset {
         Ok(data)
     }
 
+    /// The pairs of rows that are one node, on both sides of a directed graph: no link
+    /// is possible there.
+    pub fn self_pairs(&self) -> impl Iterator<Item = (u32, u32)> {
+        let sides = self.ids.sides().filter(|sides| sides.same);
+        let n = sides.map_or(0, |sides| sides.source.len() as u32);
+        (0..n).map(move |row| (row, n + row))
+    }
+
     /// The place of the view of an internal row.
     pub fn view_of(&self, row: u32) -> usize {
         let views = &self.views;
@@ -349,11 +448,11 @@ fn view_matrix(
 ) -> Result<Matrix> {
     let (ids, matrix) = features.into_parts();
     let rows: Vec<u32> = match (&ids, &nodes.rows) {
-        (Ids::Names(names), _) => members
+        (Ids::Names(_) | Ids::Sides(_), _) => members
             .iter()
             .map(|&node| {
                 let id = nodes.ids.name(node as usize);
-                names.row(&id).ok_or_else(|| {
+                ids.row(&id).ok_or_else(|| {
                     Error::data(
                         Subject::Features {
                             view: Some(name.to_owned()),
@@ -394,6 +493,17 @@ fn view_matrix(
     Ok(matrix.select(&rows))
 }
 
+/// The data vectors of the nodes of a side, in their order.
+fn side_matrix(side: Side, features: &Features, nodes: &Ids) -> Result<Matrix> {
+    let nodes = NodeViews {
+        ids: nodes.clone(),
+        views: Vec::new(),
+        rows: None,
+    };
+    let members: Vec<u32> = (0..nodes.ids.len() as u32).collect();
+    view_matrix(side.name(), features.clone(), &nodes, &members)
+}
+
 /// The graph on the rows of `ids`, or on `inside[row]` of them.
 fn join(graph: Graph, ids: &Ids, inside: Option<&[u32]>) -> Result<Graph> {
     if let (Ids::Rows(a), Ids::Rows(b), None) = (graph.ids(), ids, inside)
@@ -404,7 +514,11 @@ fn join(graph: Graph, ids: &Ids, inside: Option<&[u32]>) -> Result<Graph> {
     let rows = (0..graph.n_nodes())
         .map(|row| {
             let id = graph.ids().name(row);
-            let row = ids.row(&id).ok_or_else(|| Error::UnknownNode {
+            let found = match graph.ids().sides() {
+                Some(sides) => ids.row_on(sides.place(row).0, &id),
+                None => ids.row(&id),
+            };
+            let row = found.ok_or_else(|| Error::UnknownNode {
                 id: id.clone().into_owned(),
             })?;
             Ok(inside.map_or(row, |inside| inside[row as usize]))

@@ -312,6 +312,8 @@ impl Minimized<f32> for Local<'_> {
         }
         let embedded = EmbeddedRows {
             y: &self.y,
+            mirror: &self.y,
+            offsets: &[],
             dim: self.dim,
             views: &self.ranges,
             gamma: &self.gamma,

@@ -107,10 +107,19 @@ pub fn update(model: &Fitted, changes: &Changes<'_>, runtime: Runtime<'_>) -> Re
     let mut embeddings = model.embeddings().to_vec();
     embeddings.resize(joined.ids.len() * model.dim(), 0.0);
     let dim = model.dim();
+    let mut offsets = model.offsets().map(<[f32]>::to_vec);
+    if let Some(offsets) = &mut offsets {
+        offsets.resize(joined.ids.len(), 0.0);
+    }
     for new in &joined.vectors {
-        let encoded = model.embed_view(new.view, &new.features, None)?;
-        for (&row, y) in new.rows.iter().zip(encoded.chunks_exact(dim)) {
-            embeddings[row as usize * dim..][..dim].copy_from_slice(y);
+        let encoded = model.encode_view(new.view, &new.features, None)?;
+        for (at, &row) in new.rows.iter().enumerate() {
+            let point = encoded.point(at);
+            embeddings[row as usize * dim..][..dim].copy_from_slice(point.y);
+            // Of a known node's offset, what its links told stays.
+            if let Some(offsets) = offsets.as_mut().filter(|_| row as usize >= model.n_nodes()) {
+                offsets[row as usize] = point.offset;
+            }
         }
     }
     let steps = local::fit_tables(model, &joined, &mut embeddings, runtime)?;
@@ -143,6 +152,7 @@ pub fn update(model: &Fitted, changes: &Changes<'_>, runtime: Runtime<'_>) -> Re
         node_views: joined.node_views.clone(),
         links: joined.links.clone(),
         embeddings,
+        offsets,
         averaged,
         believed,
         classes,
@@ -172,6 +182,10 @@ fn refuse_what_needs_a_fit(model: &Fitted) -> Result<()> {
     let params = model.params();
     let has_table = model.views().iter().any(|view| view.network.is_table());
     let found = match () {
+        _ if model.is_directed() => "links that have a direction",
+        _ if has_table && (params.offsets || model.negative() > 0) => {
+            "vectors of nodes with offsets, or a signed similarity"
+        }
         _ if params.propagate > 0 => "data vectors that were averaged over links",
         _ if params.walks > 0 && has_table => "vectors of nodes that were fitted to walks",
         _ if model.believed().is_some() && has_table => {

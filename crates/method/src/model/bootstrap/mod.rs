@@ -101,6 +101,10 @@ pub fn bootstrap(
         let found = "a robust model, or other nodes";
         return Err(Error::data("bootstrap", found, "a plain fit and its data"));
     }
+    if model.is_directed() || model.offsets().is_some() {
+        let found = "links with a direction, or offsets";
+        return Err(Error::data("bootstrap", found, "a fit without them"));
+    }
     let counted = FitCount::new(runtime.of_one_of_many(), count + 1);
     let runtime = counted.runtime();
     let all: Vec<u32> = (0..data.n_nodes() as u32).collect();
@@ -213,7 +217,9 @@ impl Fitted {
         }
         let row = |row: usize| &of.embeddings[row * self.dim()..][..self.dim()];
         let products = row(i).iter().zip(row(j));
-        let product: f64 = products.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+        let mut products = products.map(|(a, b)| f64::from(*a) * f64::from(*b));
+        let like: f64 = products.by_ref().take(self.dim() - self.negative()).sum();
+        let product = like - products.sum::<f64>();
         let view = |row: usize| self.node_views()[row] as usize;
         Some(product - of.gamma.get(view(i), view(j)))
     }

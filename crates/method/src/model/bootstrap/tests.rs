@@ -111,12 +111,12 @@ fn neighbours_and_clusters_are_told_how_stable_they_are() {
     let model = crate::fit(&params(), &data).unwrap();
     let found = bootstrap(&params(), &data, &model, 20, Runtime::default()).unwrap();
     let model = model.with_replicates(found).unwrap();
-    let near = model.neighbors(model.row(3), 0, 5, Some(3), None).unwrap();
+    let near = model.neighbors(model.point(3), 5, Some(3), None).unwrap();
     let near: Vec<usize> = near.iter().map(|it| it.row).collect();
     let stable = model.stability(3, &near).unwrap();
     assert!(stable.iter().all(|share| (0.0..=1.0).contains(share)));
     let far: Vec<usize> = {
-        let all = model.neighbors(model.row(3), 0, 89, Some(3), None).unwrap();
+        let all = model.neighbors(model.point(3), 89, Some(3), None).unwrap();
         all[84..].iter().map(|it| it.row).collect()
     };
     let sum = |list: &[f64]| list.iter().sum::<f64>();
