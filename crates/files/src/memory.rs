@@ -142,7 +142,7 @@ pub fn bytes(text: &str) -> Option<u64> {
         _ => return None,
     };
     let bytes = number * unit;
-    (bytes >= 1.0 && bytes < 1e18).then_some(bytes as u64)
+    (1.0..1e18).contains(&bytes).then_some(bytes as u64)
 }
 
 /// An amount in words, as [`bytes`] reads it.
