@@ -116,7 +116,10 @@ fn fuzz(seconds: u64, chosen: &[String]) -> bool {
         .ok()
         .and_then(|text| text.parse().ok());
     let seed = seed.unwrap_or_else(|| begin.map_or(0, |since| since.as_secs()));
-    println!("seed {seed}");
+    println!(
+        "seed {seed}; an abort leaves its input in {}",
+        shop.path("").display()
+    );
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut counts = vec![0u64; targets.len()];
     let mut failures = vec![0u64; targets.len()];

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::output::{unusable, write_file};
-use super::side::{OutputLock, is_unfinished};
+use super::side::{OutputLock, holds_nothing, is_unfinished};
 use linkproof_method::engine::runtime::{Keeper, Stage};
 use linkproof_method::error::{Error, Result, shown_path};
 
@@ -103,7 +103,7 @@ impl Checkpoint {
     /// A folder that holds something else.
     pub fn begin(folder: &Path, work: Map<String, Value>, pace: Pace) -> Result<Checkpoint> {
         let lock = OutputLock::take(folder)?;
-        if folder.exists() && !Checkpoint::is_there(folder) && !is_empty(folder) {
+        if folder.exists() && !Checkpoint::is_there(folder) && !holds_nothing(folder) {
             let expected = "expected a new folder, an empty one or a checkpoint's";
             return Err(unusable(folder, "is no checkpoint and not empty", expected));
         }
@@ -257,13 +257,6 @@ fn clear(folder: &Path) -> io::Result<()> {
     }
     let _ = fs::remove_dir(folder);
     Ok(())
-}
-
-fn is_empty(folder: &Path) -> bool {
-    let all = |mut entries: fs::ReadDir| {
-        entries.all(|entry| entry.is_ok_and(|entry| is_left_over(&entry.path())))
-    };
-    fs::read_dir(folder).is_ok_and(all)
 }
 
 /// Whether a file is one that a kill left half written.

@@ -55,7 +55,7 @@ pub use nodes::{NodeTable, read_nodes};
 pub use npy::{NpyNumber, read_npy, write_npy};
 pub use output::write_file;
 pub use pairs::{ListedPair, PairList, read_pairs};
-pub use side::{Listed, OutputLock, remove_unfinished};
+pub use side::{Listed, OutputLock, holds_nothing, remove_unfinished};
 pub use source::digest;
 pub use table::{Field, TableRows, write_table};
 pub use unpacked::set_unpacked_limit;

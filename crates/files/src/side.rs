@@ -141,6 +141,14 @@ pub(super) fn is_beside(name: &str, output: &str) -> bool {
     })
 }
 
+/// Whether a folder is empty but for what a run left there that was killed.
+pub fn holds_nothing(folder: &Path) -> bool {
+    let is_left_over = |entry: io::Result<fs::DirEntry>| {
+        entry.is_ok_and(|entry| entry.file_name().to_str().is_some_and(is_unfinished))
+    };
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.all(is_left_over))
+}
+
 /// Whether a name is one that a run gives to what it makes beside any output.
 pub(super) fn is_unfinished(name: &str) -> bool {
     name.starts_with('.') && name.contains(MARK)
@@ -320,13 +328,17 @@ pub struct OutputLock {
 }
 
 impl OutputLock {
-    /// Takes the right to write a file or folder, which need not exist.
+    /// Takes the right to write a file or folder, which need not exist, and removes
+    /// what runs left beside it that were killed.
     ///
     /// # Errors
     /// [`Error::Output`](linkproof_method::Error::Output) where another process has it.
     pub fn take(path: impl AsRef<Path>) -> Result<OutputLock> {
         let path = path.as_ref();
-        OutputLock::of(&Place::of(path)?, path)
+        let place = Place::of(path)?;
+        let lock = OutputLock::of(&place, path)?;
+        clear_leftovers(&place);
+        Ok(lock)
     }
 
     pub(super) fn of(place: &Place, asked: &Path) -> Result<OutputLock> {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use ::parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
-use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use ::parquet::data_type::{ByteArray, DataType};
 use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
@@ -14,6 +14,7 @@ use super::super::intern::Interner;
 use super::super::source::{Source, extensions, open_file};
 use super::super::unpacked;
 use super::damaged;
+use super::pages::SoundPages;
 use linkproof_method::error::{Error, Result, quote};
 
 /// What a column may hold, as far as it is of use here.
@@ -176,8 +177,12 @@ impl<'p> Table<'p> {
         let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == at);
         match (kind(&self.fields[at]), leaf) {
             (Some(_), Some(leaf)) => {
-                let reader = group.get_column_reader(leaf).map_err(damaged(self.path))?;
-                Ok(Some(reader))
+                let pages = group.get_column_page_reader(leaf);
+                let pages = SoundPages(pages.map_err(damaged(self.path))?);
+                Ok(Some(get_column_reader(
+                    schema.column(leaf),
+                    Box::new(pages),
+                )))
             }
             _ => Ok(None),
         }

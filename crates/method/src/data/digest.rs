@@ -141,7 +141,6 @@ mod tests {
             |column: u32| Matrix::sparse(2, vec![0usize, 1], vec![column], vec![1.0]).unwrap();
         let mut all = vec![
             of(&|_| {}),
-            of(&|digest| digest.number(0)),
             of(&|digest| digest.bytes(b"")),
             of(&|digest| digest.bytes(b"\0")),
             of(&|digest| digest.bytes(b"\0\0")),

@@ -82,7 +82,7 @@ impl Cells {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                 return Err(Error::read(&path, source).into());
             }
-            Err(_) if out.exists() && !is_empty(out) => {
+            Err(_) if out.exists() && !io::holds_nothing(out) => {
                 return Err(Usage::new(format!(
                     "--out {}: is not empty and holds no experiment; name a folder that is new, \
                      empty or an experiment's",
@@ -216,10 +216,6 @@ fn differences(there: &Value, here: &Value) -> String {
         })
         .collect();
     words.join("; ")
-}
-
-fn is_empty(folder: &Path) -> bool {
-    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Makes a folder where there is none.
