@@ -105,7 +105,9 @@ class FittedModel:
 
     def _nodes_of(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The ids of rows of the core, where nodes of directed links have two each."""
-        return self.nodes_[rows % len(self.nodes_)]
+        nodes: npt.NDArray[Any] = self.nodes_
+        found: npt.NDArray[Any] = nodes[rows % len(nodes)]
+        return found
 
     def _rows_by_text(self) -> dict[str, int] | None:
         """The row of each id; None where ids are row numbers."""

@@ -170,7 +170,9 @@ def select(
     given = {name: values for name, values in lists.items() if values is not None}
     wanted.update({name: _plain(name, values) for name, values in given.items()})
     core_settings = to_core(base.get_params(deep=False), read_seed(base.random_state))
-    data = core_data(read_graph(X, links, nodes), read_rules(base.duplicates, base.self_links, base.directed))
+    data = core_data(
+        read_graph(X, links, nodes), read_rules(base.duplicates, base.self_links, base.directed)
+    )
     with Progress("choosing", base.verbose) as progress:
         report = _core.select(
             data,

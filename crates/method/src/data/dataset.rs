@@ -5,6 +5,8 @@
 //! unless the user interleaves views.
 
 mod part;
+mod rows;
+mod sides;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,8 +14,9 @@ use std::sync::Arc;
 use crate::data::digest::Digest;
 use crate::data::features::{Features, Matrix};
 use crate::data::graph::{Graph, Link};
-use crate::data::ids::{Ids, Side, Sides};
-use crate::error::{Error, Result, Subject, quote};
+use crate::data::ids::{Ids, Sides};
+use crate::error::{Error, Result, Subject};
+use rows::{join, view_matrix};
 
 /// A group of nodes that share a kind of data vector ([example](crate::data)).
 #[derive(Debug, Clone)]
@@ -79,61 +82,6 @@ impl Dataset {
         let (ids, matrix) = features.into_parts();
         let graph = join(graph, &ids, None)?;
         Dataset::one_view(graph, ids, Some(matrix))
-    }
-
-    /// Links from sources to targets, a view of nodes for each side, of which either may
-    /// have data vectors. The nodes of a side are those given, or those of its data
-    /// vectors, or those of the links.
-    pub fn on_sides(
-        graph: Graph,
-        nodes: Option<&Sides>,
-        features: [Option<Features>; 2],
-    ) -> Result<Dataset> {
-        let Some(sides) = graph.ids().sides() else {
-            let expected = "links from sources to targets";
-            return Err(Error::links("links between nodes of one kind", expected));
-        };
-        let [source, target] = [Side::Source, Side::Target].map(|side| {
-            let given = nodes.map(|nodes| nodes.of(side).clone());
-            let features = features[side as usize].as_ref();
-            let own = given.or_else(|| features.map(|features| features.ids().clone()));
-            let ids = own.unwrap_or_else(|| sides.of(side).clone());
-            let matrix = features.map(|features| side_matrix(side, features, &ids));
-            Result::Ok((ids, matrix.transpose()?))
-        });
-        let ((source, of_source), (target, of_target)) = (source?, target?);
-        let n = source.len();
-        let all = Ids::Sides(Arc::new(Sides {
-            source,
-            target,
-            same: sides.same,
-        }));
-        let rows = (0..graph.n_nodes())
-            .map(|row| {
-                let (id, (side, _)) = (graph.ids().name(row), sides.place(row));
-                let unknown = || Error::UnknownNode {
-                    id: id.clone().into_owned(),
-                };
-                all.row_on(side, &id).ok_or_else(unknown)
-            })
-            .collect::<Result<Vec<u32>>>()?;
-        let graph = graph.relabel(all.clone(), &rows)?;
-        let view = |side: Side, rows: Range<usize>, matrix| DataView {
-            name: side.name().to_owned(),
-            rows,
-            matrix,
-        };
-        let views = vec![
-            view(Side::Source, 0..n, of_source),
-            view(Side::Target, n..all.len(), of_target),
-        ];
-        Dataset {
-            ids: all,
-            order: None,
-            views,
-            graph,
-        }
-        .check()
     }
 
     /// Links alone. The nodes are those of the graph, in its order.
@@ -437,98 +385,6 @@ impl Dataset {
         }
         sorted
     }
-}
-
-/// The features of a view's nodes, in the order of those nodes.
-fn view_matrix(
-    name: &str,
-    features: Features,
-    nodes: &NodeViews,
-    members: &[u32],
-) -> Result<Matrix> {
-    let (ids, matrix) = features.into_parts();
-    let rows: Vec<u32> = match (&ids, &nodes.rows) {
-        (Ids::Names(_) | Ids::Sides(_), _) => members
-            .iter()
-            .map(|&node| {
-                let id = nodes.ids.name(node as usize);
-                ids.row(&id).ok_or_else(|| {
-                    Error::data(
-                        Subject::Features {
-                            view: Some(name.to_owned()),
-                        },
-                        format!("no row for node {}", quote(&id)),
-                        "a data vector for each node of the view",
-                    )
-                })
-            })
-            .collect::<Result<_>>()?,
-        (Ids::Rows(_), Some(rows)) => members.iter().map(|&node| rows[node as usize]).collect(),
-        (Ids::Rows(_), None) => {
-            if matrix.n_rows() != members.len() {
-                return Err(Error::data(
-                    Subject::Features {
-                        view: Some(name.to_owned()),
-                    },
-                    format!("{} rows", matrix.n_rows()),
-                    format!("as many as the view has nodes, {}", members.len()),
-                ));
-            }
-            (0..members.len() as u32).collect()
-        }
-    };
-    if let Some(row) = rows.iter().find(|&&row| row as usize >= matrix.n_rows()) {
-        return Err(Error::data(
-            Subject::Features {
-                view: Some(name.to_owned()),
-            },
-            format!("row {row} named in the nodes"),
-            format!("rows below {}", matrix.n_rows()),
-        ));
-    }
-    let in_place = rows.iter().enumerate().all(|(a, &b)| a == b as usize);
-    if in_place && matrix.n_rows() == rows.len() {
-        return Ok(matrix);
-    }
-    Ok(matrix.select(&rows))
-}
-
-/// The data vectors of the nodes of a side, in their order.
-fn side_matrix(side: Side, features: &Features, nodes: &Ids) -> Result<Matrix> {
-    let nodes = NodeViews {
-        ids: nodes.clone(),
-        views: Vec::new(),
-        rows: None,
-    };
-    let members: Vec<u32> = (0..nodes.ids.len() as u32).collect();
-    view_matrix(side.name(), features.clone(), &nodes, &members)
-}
-
-/// The graph on the rows of `ids`, or on `inside[row]` of them.
-fn join(graph: Graph, ids: &Ids, inside: Option<&[u32]>) -> Result<Graph> {
-    if let (Ids::Rows(a), Ids::Rows(b), None) = (graph.ids(), ids, inside)
-        && a == b
-    {
-        return Ok(graph);
-    }
-    let rows = (0..graph.n_nodes())
-        .map(|row| {
-            let id = graph.ids().name(row);
-            let found = match graph.ids().sides() {
-                Some(sides) => ids.row_on(sides.place(row).0, &id),
-                None => ids.row(&id),
-            };
-            let row = found.ok_or_else(|| Error::UnknownNode {
-                id: id.clone().into_owned(),
-            })?;
-            Ok(inside.map_or(row, |inside| inside[row as usize]))
-        })
-        .collect::<Result<Vec<u32>>>()?;
-    let in_place = rows.iter().enumerate().all(|(a, &b)| a == b as usize);
-    if in_place && graph.n_nodes() == ids.len() {
-        return Ok(graph);
-    }
-    graph.relabel(Ids::Rows(ids.len()), &rows)
 }
 
 #[cfg(test)]

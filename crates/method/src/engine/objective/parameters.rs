@@ -16,7 +16,7 @@ const EXACT_SOLVER_NODES: usize = 20_000;
 
 /// The solver and the optimizer of a fit, as they were asked for or else as they suit
 /// its encoders.
-pub(in crate::engine) fn method<'n>(
+pub(crate) fn method<'n>(
     params: &CheckedParams,
     n_nodes: usize,
     networks: impl IntoIterator<Item = &'n Network>,
