@@ -28,6 +28,7 @@ __all__ = [
     "robust_settings",
     "select",
     "smooth",
+    "update",
 ]
 __version__: str
 
@@ -88,6 +89,8 @@ class Model:
         threads: int | None,
         show: _Show,
         every_step: _EveryStep,
+        checkpoint: str | PathLike[str] | None,
+        resume: bool,
     ) -> Model: ...
     @staticmethod
     def load(folder: str | PathLike[str]) -> Model: ...
@@ -195,7 +198,23 @@ def smooth(
     show: _Show,
 ) -> tuple[npt.NDArray[np.float32], bool, float | None, int]: ...
 def fit_robust(
-    data: Data, settings: str, *, keep_ridge: bool, threads: int | None, show: _Show
+    data: Data,
+    settings: str,
+    *,
+    keep_ridge: bool,
+    threads: int | None,
+    show: _Show,
+    checkpoint: str | PathLike[str] | None,
+    resume: bool,
+) -> Model: ...
+def update(
+    model: Model,
+    links: Links | None,
+    withdrawn: Links | None,
+    vectors: Sequence[tuple[int, Sequence[str], Vectors]],
+    *,
+    threads: int | None,
+    show: _Show,
 ) -> Model: ...
 def objective(
     y: npt.NDArray[Any],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,6 +28,7 @@ from linkproof._settings import (
 )
 from linkproof._storing import Storing
 from linkproof._trusting import DEFAULT_RIDGE, Trusting, refuse_settings
+from linkproof._updating import Updating
 from linkproof._words import refused
 
 
@@ -34,6 +36,7 @@ class GraphEmbedding(
     PairScoring,
     Judging,
     Trusting,
+    Updating,
     Storing,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -159,6 +162,13 @@ class GraphEmbedding(
     callback : callable or None, default=None
         Called with a dict at every step: step, steps, value, gradient_norm,
         held_out (or None) and seconds. What it raises ends the fit.
+    checkpoint : path or None, default=None
+        A folder in which the state of the fit is kept, every five minutes and when it
+        is interrupted. It goes when the fit is done.
+    resume : bool, default=False
+        Go on from the state in `checkpoint`, where there is one, to the same bits as if
+        nothing had happened. The state of other data, settings or another version is
+        refused.
 
     Attributes
     ----------
@@ -277,6 +287,8 @@ class GraphEmbedding(
         n_jobs: int | None = None,
         verbose: bool = True,
         callback: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
     ) -> None:
         self.dim = dim
         self.score = score
@@ -324,6 +336,8 @@ class GraphEmbedding(
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.callback = callback
+        self.checkpoint = checkpoint
+        self.resume = resume
 
     def fit(
         self, X: Any = None, y: Any = None, *, links: Any = None, nodes: Any = None
@@ -370,6 +384,11 @@ class GraphEmbedding(
         if self.callback is not None and not callable(self.callback):
             raise refused("callback", "a function or None", self.callback)
         robust = read_flag("robust", self.robust)
+        resume = read_flag("resume", self.resume)
+        if not (self.checkpoint is None or isinstance(self.checkpoint, (str, os.PathLike))):
+            raise refused("checkpoint", "the path of a folder or None", self.checkpoint)
+        if resume and self.checkpoint is None:
+            raise refused("checkpoint", "the folder to go on from with resume=True", None)
         if robust:
             refuse_settings(params)
         graph = read_graph(X, links, nodes)
@@ -385,6 +404,8 @@ class GraphEmbedding(
                     keep_ridge=self.ridge != DEFAULT_RIDGE,
                     threads=threads,
                     show=progress.show,
+                    checkpoint=self.checkpoint,
+                    resume=resume,
                 )
             else:
                 model = _core.Model.fit(
@@ -393,6 +414,8 @@ class GraphEmbedding(
                     threads=threads,
                     show=progress.show,
                     every_step=self.callback,
+                    checkpoint=self.checkpoint,
+                    resume=resume,
                 )
                 progress.finish(len(model.history()["step"]))
         self._keep(model, graph.ids)

@@ -8,7 +8,7 @@ use linkproof::io::fit_json;
 use linkproof::io::{self, Files};
 use linkproof::model::{Classes, End, NewLink, Point};
 use linkproof::trust::robust::embed_new;
-use linkproof::{Error, Features, Fit, Fitted, Runtime};
+use linkproof::{Error, Features, Fit, Fitted};
 use linkproof_pictures::layout::{self, Method};
 use linkproof_pictures::report::Page;
 use numpy::ndarray::ArrayView2;
@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 
 use crate::data::{Data, Links, Vectors};
 use crate::errors::{Keywords, exception};
+use crate::kept::Surroundings;
 use crate::settings::params;
 use crate::work::{Listeners, quietly, run};
 
@@ -48,7 +49,8 @@ type Columns<'py> = (
 impl Model {
     /// Fits a model.
     #[staticmethod]
-    #[pyo3(signature = (data, settings, *, threads, show, every_step))]
+    #[pyo3(signature = (data, settings, *, threads, show, every_step, checkpoint, resume))]
+    #[allow(clippy::too_many_arguments)] // by name, all of them
     fn fit(
         py: Python<'_>,
         data: &Data,
@@ -56,13 +58,19 @@ impl Model {
         threads: Option<usize>,
         show: Option<Py<PyAny>>,
         every_step: Option<Py<PyAny>>,
+        checkpoint: Option<PathBuf>,
+        resume: bool,
     ) -> PyResult<Model> {
         let params = params(settings)?;
         let listeners = Listeners { show, every_step };
         let data = &data.dataset;
         run(py, threads, &listeners, |monitor| {
-            let fit = Fit::new(&params).runtime(Runtime::watched_by(monitor));
+            let around = Surroundings::here()?;
+            let kept = (checkpoint, resume);
+            let around = around.kept_in(kept, ("fit", ""), params.given(), data)?;
+            let fit = Fit::new(&params).runtime(around.runtime(monitor));
             let fitted = fit.run(data)?;
+            around.finish();
             let record = Map::from_iter([("versions".to_owned(), versions()?)]);
             Ok(Model { fitted, record })
         })

@@ -1,6 +1,5 @@
 //! The choice of settings without labels.
 
-use linkproof::engine::runtime::Runtime;
 use linkproof::model::folds::HoldOut;
 use linkproof::params::ScoreKind;
 use linkproof::select::{Asked, Grid, Search, select};
@@ -11,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::data::Data;
 use crate::errors::{Keywords, exception};
+use crate::kept::Surroundings;
 use crate::settings::unchecked;
 use crate::work::{Listeners, run};
 
@@ -32,7 +32,8 @@ pub fn select_settings(
     let search = search_for(&base, &wanted).map_err(exception)?;
     let every_step = None;
     run(py, threads, &Listeners { show, every_step }, |monitor| {
-        let found = select(&base, &data.dataset, &search, Runtime::watched_by(monitor))?;
+        let around = Surroundings::here()?;
+        let found = select(&base, &data.dataset, &search, around.runtime(monitor))?;
         let mut json = json!(found);
         let warnings = found.warnings.iter().map(|warning| warning.told(&Keywords));
         json["warnings"] = warnings.collect::<Vec<_>>().into();

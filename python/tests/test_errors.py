@@ -219,6 +219,9 @@ def test_wrong_numbers_of_features(planted: Any) -> None:
         ({"random_state": "x"}, "random_state"),
         ({"n_jobs": 0}, "n_jobs"),
         ({"callback": 3}, "callback"),
+        ({"checkpoint": 3}, "checkpoint"),
+        ({"resume": True}, "checkpoint"),
+        ({"resume": 1}, "resume"),
         ({"robust": "yes"}, "robust"),
     ],
 )

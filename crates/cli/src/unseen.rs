@@ -140,6 +140,17 @@ impl<'a> Sources<'a> {
     }
 }
 
+/// Data vectors of new nodes by the places of their views, as read.
+pub fn new_vectors(
+    model: &Fitted,
+    files: &[FeatureFile],
+    nodes: Option<&Path>,
+) -> Result<Vec<(usize, Features)>, Error> {
+    let sources = Sources::read(None, nodes, None, &LinkRules::default())?;
+    let read = |file| (sources.unseen(model, file, None)).map(|it| (it.view, it.features));
+    files.iter().map(read).collect()
+}
+
 impl UnseenArgs {
     /// The files that are read: a model, these data vectors, and what is known of
     /// them.

@@ -9,7 +9,7 @@ use linkproof::data::graph::{Graph, Link};
 use linkproof::io;
 use linkproof::trust::audit::can_fit;
 use linkproof::trust::robust::{Audit, AuditSettings, Limits, audit};
-use linkproof::{Dataset, Error, Runtime};
+use linkproof::{Dataset, Error};
 
 use crate::args::{real, whole};
 use crate::exit::Usage;
@@ -138,9 +138,8 @@ fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
         )
         .into());
     }
-    Session::stop_on_interrupt()?;
     progress.say("judging");
-    let found = audit(&model, &data, &settings, Runtime::watched_by(&progress))?;
+    let found = audit(&model, &data, &settings, session.runtime(&progress))?;
     progress.end();
     write_links(&args.out, &model, &found)?;
     if let Some(clean) = &args.clean {

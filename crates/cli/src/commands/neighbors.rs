@@ -21,7 +21,9 @@ use crate::unseen::{Embedded, UnseenArgs};
 /// Find the nearest nodes by expected weight
 ///
 /// Writes CSV node,neighbor,rank,mu: for each node that was asked for, its
-/// nearest training nodes, the nearest first with rank 1.
+/// nearest training nodes, the nearest first with rank 1. For a model that was fitted
+/// with --bootstrap a column stability follows: the share of its replicates that saw
+/// both nodes in which the neighbor is among as many nearest.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof neighbors --model model --node 17 --top 5 --out neighbors.csv\n  \
@@ -100,15 +102,25 @@ pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
         .par_iter()
         .map(|query| model.neighbors(query.point, args.top as usize, query.row, within))
         .collect::<Result<_, _>>()?;
-    io::write_table(&args.out, &["node", "neighbor", "rank", "mu"], |rows| {
-        for (query, neighbors) in queries.iter().zip(&found) {
-            for (rank, neighbor) in (1..).zip(neighbors) {
-                rows.row(&[
+    let stable = |(query, found): (&Query<'_>, &Vec<Neighbor>)| {
+        let rows: Vec<usize> = found.iter().map(|neighbor| neighbor.row).collect();
+        model.stability(query.row?, &rows)
+    };
+    let stable: Vec<Option<Vec<f64>>> = queries.par_iter().zip(&found).map(stable).collect();
+    let mut columns = vec!["node", "neighbor", "rank", "mu"];
+    columns.extend(stable.iter().any(Option::is_some).then_some("stability"));
+    io::write_table(&args.out, &columns, |rows| {
+        for ((query, neighbors), stable) in queries.iter().zip(&found).zip(&stable) {
+            for (place, neighbor) in neighbors.iter().enumerate() {
+                let name = model.ids().name(neighbor.row);
+                let mut row = vec![
                     Field::Text(&query.name),
-                    Field::Text(&model.ids().name(neighbor.row)),
-                    Field::Whole(rank),
+                    Field::Text(&name),
+                    Field::Whole(place as u64 + 1),
                     Field::Real(neighbor.mu),
-                ])?;
+                ];
+                row.extend(stable.as_ref().map(|shares| Field::Real(shares[place])));
+                rows.row(&row)?;
             }
         }
         Ok(())

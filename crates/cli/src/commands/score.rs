@@ -7,7 +7,7 @@ use linkproof::data::ids::{Ids, Side};
 use linkproof::error::quote;
 use linkproof::io::load;
 use linkproof::io::{self, Field, ListedPair, PairList};
-use linkproof::model::{Expected, Point};
+use linkproof::model::{Expected, Point, Spread};
 use linkproof::{Error, Fitted};
 use serde_json::json;
 
@@ -25,6 +25,10 @@ use crate::unseen::{Embedded, UnseenArgs};
 ///   p_link  chance of a link
 ///   size    mean weight of a link, given that there is one
 ///   mu      expected weight, p_link times size
+///
+/// For a model that was fitted with --bootstrap three more columns follow, for pairs of
+/// its own nodes: log_mu_error, the standard error of the logarithm of mu, and mu_low
+/// and mu_high, between which mu is in 90 of 100 cases.
 ///
 /// A robust fit has a law of sizes, told by the weights of believed links. Other fits
 /// read weights (as --weights makes them) as Poisson counts of mean mu.
@@ -72,20 +76,43 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
         .iter()
         .map(|pair| expected(args, &model, &list, &nodes, pair))
         .collect::<Result<Vec<Expected>, Error>>()?;
-    let columns = ["src", "dst", "p_link", "size", "mu"];
+    let mut columns = vec!["src", "dst", "p_link", "size", "mu"];
+    if model.replicates().is_some() {
+        columns.extend(["log_mu_error", "mu_low", "mu_high"]);
+    }
     io::write_table(&args.out, &columns, |rows| {
         for (pair, found) in list.pairs().iter().zip(&all) {
             let ends = [pair.src, pair.dst].map(|row| list.names().name(row as usize));
             let numbers = [found.p_link, found.size, found.mu].map(Field::Real);
             let [src, dst] = ends.map(Field::Text);
-            let [p_link, size, mu] = numbers;
-            rows.row(&[src, dst, p_link, size, mu])?;
+            let mut row = vec![src, dst];
+            row.extend(numbers);
+            if model.replicates().is_some() {
+                let [i, j] = ends.map(|id| model.ids().row(id));
+                let known = i
+                    .zip(j)
+                    .and_then(|(i, j)| model.spread(i as usize, j as usize));
+                row.extend(spread(known));
+            }
+            rows.row(&row)?;
         }
         Ok(())
     })?;
     let out = args.out.display().to_string();
     let words = format!("{} scored, written to {out}", counted(all.len(), "pair"));
     session.finish(&json!({ "out": out, "pairs": all.len() }), &words)
+}
+
+/// The standard error of the logarithm of an expected weight, and what this is between
+/// in 90 of 100 cases; empty where it is not known.
+fn spread(known: Option<Spread>) -> [Field<'static>; 3] {
+    match known {
+        Some(found) => {
+            let (low, high) = found.weights();
+            [found.error, low, high].map(Field::Real)
+        }
+        None => ["", "", ""].map(Field::Text),
+    }
 }
 
 /// Rows of unseen nodes without names count from 0, as those of the training

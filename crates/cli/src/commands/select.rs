@@ -7,10 +7,11 @@ use clap::Args;
 use linkproof::io::{self, Field, Files};
 use linkproof::params::WeightTransform;
 use linkproof::select::{Selection, select};
-use linkproof::{Error, Params, Runtime};
+use linkproof::{Error, Params};
 use linkproof_pictures::criterion::plot;
 
 use crate::data::DataArgs;
+use crate::kept::{self, KeptArgs};
 use crate::picture::write_drawing;
 use crate::progress::Progress;
 use crate::search::{self, SearchArgs};
@@ -62,13 +63,15 @@ pub struct SelectArgs {
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
+    kept: KeptArgs,
+    #[command(flatten)]
     settings: SettingArgs,
 }
 
 /// Runs the command.
 pub fn run(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let outcome = choose(args, session);
-    outcome.map_err(|error| args.settings.in_config(args.data.in_links(error)))
+    outcome.map_err(|error| kept::told(args.settings.in_config(args.data.in_links(error))))
 }
 
 fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
@@ -83,9 +86,11 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let progress = Progress::start(session, "reading");
     let data = args.data.read()?;
     progress.say("fitting candidates");
-    Session::stop_on_interrupt()?;
     let wanted = args.search.search(&base, &args.settings);
-    let selection = select(&base, &data, &wanted, Runtime::watched_by(&progress))?;
+    let work = kept::work("select", &base, &data, &format!("{wanted:?}"));
+    let kept = args.kept.open(None, work, session)?;
+    let runtime = session.kept_runtime(&progress, kept.as_ref());
+    let selection = select(&base, &data, &wanted, runtime)?;
     progress.end();
     let mut json = search::as_json(&selection);
     let written = [&args.out, &args.table, &args.plot];
@@ -106,6 +111,9 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     }
     if let Some(path) = &args.plot {
         write_drawing(path, &plot(&selection))?;
+    }
+    if let Some(kept) = kept {
+        kept.finish();
     }
     let mut words = search::words(&selection);
     if !files.is_empty() {

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use linkproof::Runtime;
 use linkproof::trust::audit::{self, Judges};
 use linkproof::trust::robust::{Averaging, Gate, LEAST_COLUMNS, SMOOTHING_THRESHOLD, Smoothing};
 use linkproof::trust::smooth::{NewNodes, Smoothed};
@@ -99,7 +98,6 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
     }
     let ids = new.map_or(model.node_ids(), |new| new.features.ids());
     format.check(ids)?;
-    Session::stop_on_interrupt()?;
     progress.say("judging");
     let judges = match args.as_fitted {
         true => Judges::Model,
@@ -115,7 +113,7 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         times: usize::from(args.times),
         averaging: args.averaging,
     };
-    let runtime = Runtime::watched_by(&progress);
+    let runtime = session.runtime(&progress);
     let (found, gate) = linkproof::trust::robust::smooth(&model, &data, smoothing, nodes, runtime)?;
     progress.end();
     let (values, dim) = match new {

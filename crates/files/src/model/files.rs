@@ -31,6 +31,9 @@ pub(super) struct Described {
     pub(super) believed: Option<DescribedBeliefs>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sizes: Option<SizeLaw>,
+    /// How many fits to parts of the nodes there are, beside the one to all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) replicates: Option<usize>,
 }
 
 /// What is known of the links, whose numbers are among the tensors.
@@ -70,6 +73,11 @@ pub(super) fn numbers_of_links(name: &str) -> String {
 /// What the names of a view's data vectors begin with.
 pub(super) fn vectors_of(view: usize) -> String {
     format!("believed.views.{view}")
+}
+
+/// What the names of a replicate's numbers begin with; the first is the whole.
+pub(super) fn replicate_of(number: usize) -> String {
+    format!("replicates.{number}")
 }
 
 pub(super) fn damaged(path: &Path, why: &dyn std::fmt::Display) -> Error {

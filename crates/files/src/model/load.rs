@@ -30,6 +30,7 @@ pub struct Stored {
 pub fn load(folder: impl AsRef<Path>) -> Result<Stored> {
     let folder = folder.as_ref();
     let path = folder.join(MODEL);
+    crate::side::recovered(folder);
     let bytes = std::fs::read(&path).map_err(|source| Error::read(&path, source))?;
     let reader = Reader::new(&path, &bytes)?;
     let described = reader.described()?;

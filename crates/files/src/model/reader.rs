@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::files::{
     Described, DescribedView, OFFSETS_OF_NODES, VERSION, averages_of, damaged, numbers_of_links,
-    offsets_of, vectors_of,
+    offsets_of, replicate_of, vectors_of,
 };
 use linkproof_method::data::features::{Matrix, Values};
 use linkproof_method::data::graph::{Graph, Link, LinkRules};
@@ -22,6 +22,7 @@ use linkproof_method::engine::pairs::ViewMatrix;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::model::{
     Averaged, Believed, Classes, FitReport, Fitted, FittedView, ModelParts, Neighborhood,
+    Replicate, Replicates,
 };
 
 /// What a folder and a piece of memory hold in different ways.
@@ -127,13 +128,11 @@ impl<'a> Reader<'a> {
     /// The model of all parts.
     pub(super) fn model(&self, described: Described, rest: Rest) -> Result<Fitted> {
         let (params, n_views) = (described.params, rest.views.len());
-        let mut gamma = ViewMatrix::filled(n_views, 0.0);
-        let entries = self.f64s("gamma", &[n_views, n_views])?;
-        for d in 0..n_views {
-            for e in d..n_views {
-                gamma.set(d, e, entries[d * n_views + e]);
-            }
-        }
+        let gamma = self.gamma("gamma", n_views)?;
+        let replicates = match described.replicates {
+            Some(count) => Some(self.replicates(count, [rest.ids.len(), params.dim], n_views)?),
+            None => None,
+        };
         let averaged = match rest.averages {
             Some(embeddings) => Some(Averaged {
                 embeddings,
@@ -182,9 +181,42 @@ impl<'a> Reader<'a> {
             believed,
             sizes: described.sizes,
             classes: rest.classes,
+            replicates,
             report: FitReport { k, ..rest.report },
         };
         Fitted::new(parts).map_err(|error| damaged(self.path, &error))
+    }
+
+    fn gamma(&self, name: &str, n_views: usize) -> Result<ViewMatrix> {
+        let mut gamma = ViewMatrix::filled(n_views, 0.0);
+        let entries = self.f64s(name, &[n_views, n_views])?;
+        for d in 0..n_views {
+            for e in d..n_views {
+                gamma.set(d, e, entries[d * n_views + e]);
+            }
+        }
+        Ok(gamma)
+    }
+
+    /// Fits to parts of the nodes; the first is to all.
+    fn replicates(&self, count: usize, shape: [usize; 2], n_views: usize) -> Result<Replicates> {
+        let one = |number: usize| {
+            let before = replicate_of(number);
+            let has = format!("{before}.has");
+            let has = match self.has(&has) {
+                true => Some(self.u32s(&has, &self.tensor(&has, &shape[..1])?)?),
+                false => None,
+            };
+            Ok(Replicate {
+                embeddings: self.f32s(&format!("{before}.embeddings"), &shape)?,
+                has: has.map(|has| has.into_iter().map(|has| has != 0).collect()),
+                gamma: self.gamma(&format!("{before}.gamma"), n_views)?,
+            })
+        };
+        Ok(Replicates {
+            whole: one(0)?,
+            parts: (1..=count).map(one).collect::<Result<_>>()?,
+        })
     }
 
     /// The data vectors of each view's nodes, where there are any at all.

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::files::{
     BELIEFS, Described, DescribedBeliefs, DescribedView, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS,
     LINKS, MODEL, NODES, OFFSETS, OFFSETS_OF_NODES, VERSION, averages_of, numbers_of_links,
-    offsets_of, vectors_of,
+    offsets_of, replicate_of, vectors_of,
 };
 use crate::{
     Field, FolderKind, OutputFolder, write_file, write_links, write_nodes, write_npy, write_table,
@@ -26,6 +26,7 @@ use linkproof_method::data::graph::Ends;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::engine::encoder::Layer;
 use linkproof_method::error::{Error, Result};
+use linkproof_method::model::Replicate;
 
 /// Writes a model as a new folder, whole or not at all.
 pub fn save(model: &Fitted, path: impl AsRef<Path>) -> Result<()> {
@@ -228,6 +229,7 @@ fn described(model: &Fitted) -> Result<BTreeMap<&'static str, String>> {
             numbers: believed.numbers.keys().cloned().collect(),
         }),
         sizes: model.sizes().copied(),
+        replicates: model.replicates().map(|it| it.parts.len()),
     };
     let mut metadata = BTreeMap::from([
         ("format", "linkproof".to_owned()),
@@ -330,7 +332,26 @@ fn tensors(model: &Fitted) -> Vec<Named<'_>> {
             }
         }
     }
+    for (number, it) in replicates(model).enumerate() {
+        let before = replicate_of(number);
+        let mut put = |name: &str, tensor| tensors.push((format!("{before}.{name}"), tensor));
+        let shape = vec![model.n_nodes(), model.dim()];
+        put("embeddings", Tensor::f32s(shape, &it.embeddings));
+        let gamma = (0..n_views).flat_map(|d| (0..n_views).map(move |e| (d, e)));
+        let gamma = gamma.map(|(d, e)| it.gamma.get(d, e).to_le_bytes());
+        put("gamma", Tensor::bytes("F64", vec![n_views, n_views], gamma));
+        if let Some(has) = &it.has {
+            let has = has.iter().map(|&has| u32::from(has).to_le_bytes());
+            put("has", Tensor::bytes("U32", vec![model.n_nodes()], has));
+        }
+    }
     tensors
+}
+
+/// The fit to all nodes, then those to parts of them.
+fn replicates(model: &Fitted) -> impl Iterator<Item = &Replicate> {
+    let all = model.replicates().into_iter();
+    all.flat_map(|it| std::iter::once(&it.whole).chain(&it.parts))
 }
 
 /// Data vectors, dense or by their entries.

@@ -4,12 +4,14 @@
 //! so that each view is one contiguous range; the two orders are the same
 //! unless the user interleaves views.
 
+mod part;
 mod rows;
 mod sides;
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::data::digest::Digest;
 use crate::data::features::{Features, Matrix};
 use crate::data::graph::{Graph, Link};
 use crate::data::ids::{Ids, Sides};
@@ -230,6 +232,21 @@ impl Dataset {
             ));
         }
         Ok(self)
+    }
+
+    /// A digest of all that a result can depend on: nodes, links and data vectors.
+    pub fn digest(&self) -> String {
+        let mut digest = Digest::default();
+        digest.links(&self.graph);
+        for row in 0..self.n_nodes() {
+            digest.bytes(self.ids.name(row).as_bytes());
+        }
+        digest.words(&self.order);
+        for view in &self.views {
+            digest.words(&(&view.name, &view.rows));
+            view.matrix.iter().for_each(|matrix| digest.matrix(matrix));
+        }
+        digest.to_string()
     }
 
     /// The number of nodes.

@@ -266,6 +266,7 @@ fn finish<T: Real>(
         believed: None,
         sizes: None,
         classes: None,
+        replicates: None,
         report: FitReport {
             stop_reason: solution.stop_reason,
             steps: solution.steps,
@@ -286,6 +287,7 @@ fn finish<T: Real>(
             k: plan.k,
             plan: plan.clone(),
             notes: notes(params, problem, plan, &solution),
+            updates: None,
             history: solution.history,
             seconds: 0.0,
         },

@@ -4,6 +4,7 @@
 mod apply;
 mod averaged;
 mod believed;
+mod bootstrap;
 mod doubts;
 mod fit;
 pub mod folds;
@@ -12,6 +13,7 @@ pub(crate) mod nearest;
 pub use apply::{BadLink, Encoded, End, Expected, Neighbor, NewLink, NewLinks, Point};
 pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
+pub use bootstrap::{Replicate, Replicates, Spread, bootstrap};
 pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
 pub use fit::{Fit, check_weights, fit, held_out_pairs};
 
@@ -75,10 +77,29 @@ pub struct FitReport {
     /// What a user should know, such as settings without effect.
     #[serde(default)]
     pub notes: Vec<Note>,
+    /// What changed since, where the model was brought up to date: all the rest is of
+    /// the last full fit.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub updates: Option<Updates>,
     /// The history.
     pub history: Vec<Record>,
     /// Seconds of the whole fit.
     pub seconds: f64,
+}
+
+/// All that changed since the last full fit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Updates {
+    /// How often the model was brought up to date.
+    pub times: usize,
+    /// Nodes that are new.
+    pub new_nodes: usize,
+    /// Links that are new.
+    pub new_links: usize,
+    /// Links whose weight is another now.
+    pub changed_links: usize,
+    /// Links that are no more.
+    pub withdrawn_links: usize,
 }
 
 /// The size of the data ([example](Fitted)).
@@ -140,6 +161,8 @@ pub struct ModelParts {
     pub sizes: Option<SizeLaw>,
     /// Classes of nodes that the fit was given to keep; it does not see them.
     pub classes: Option<Classes>,
+    /// Fits to parts of the nodes, which tell how sure this one is.
+    pub replicates: Option<Replicates>,
     /// How the fit went.
     pub report: FitReport,
 }
@@ -203,6 +226,8 @@ impl Fitted {
             Some("beliefs in links")
         } else if !parts.sizes.iter().all(SizeLaw::is_sound) {
             Some("the law of sizes")
+        } else if !(parts.replicates.iter()).all(|it| it.fit(n, parts.params.dim, n_views)) {
+            Some("replicates")
         } else if !parts.classes.iter().all(of_classes) {
             Some("classes of nodes")
         } else {

@@ -6,11 +6,10 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::race::ALONE_NODES;
 use super::{Asked, Search};
 use crate::data::dataset::Dataset;
 use crate::engine::objective::Prepared;
-use crate::engine::runtime::Runtime;
+use crate::engine::runtime::{ALONE_NODES, Runtime};
 use crate::error::{Error, Result};
 use crate::model::folds::{Care, Folds, fit_fold};
 use crate::params::{Params, ScoreKind, Similarity};
