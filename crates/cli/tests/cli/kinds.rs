@@ -67,14 +67,9 @@ fn offsets_are_part_of_expected_weights() {
         assert!((mu.ln() - s).abs() < 1e-4, "{mu} {s}");
     }
     // An unseen node has the offset that its data vector tells.
-    let header = lab.read("x.csv").lines().next().unwrap().to_owned();
-    let vector = lab
-        .read("x.csv")
-        .lines()
-        .nth(1)
-        .unwrap()
-        .replace("n0", "new");
-    lab.write("new.csv", format!("{header}\n{vector}\n"));
+    let vectors = lab.read("x.csv");
+    let vector = vectors.lines().next().unwrap().replace("n0,", "new,");
+    lab.write("new.csv", format!("{vector}\n"));
     lab.write("pairs.csv", "new,n1\nn0,n1\n");
     lab.ok("score --model m --pairs pairs.csv --features new.csv --out scores.csv");
     let mu = column(&lab, "scores.csv", "mu");
