@@ -2,7 +2,7 @@
 
 use linkproof::model::folds::HoldOut;
 use linkproof::params::ScoreKind;
-use linkproof::select::{Grid, Search, select};
+use linkproof::select::{Asked, Grid, Search, select};
 use linkproof::{Error, Params};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -37,7 +37,7 @@ pub fn select_settings(
         let mut json = json!(found);
         let warnings = found.warnings.iter().map(|warning| warning.told(&Keywords));
         json["warnings"] = warnings.collect::<Vec<_>>().into();
-        json["chosen_settings"] = json!(found.chosen.params(&base));
+        json["chosen_settings"] = json!(found.params(&base));
         Ok(json.to_string())
     })
 }
@@ -87,6 +87,10 @@ fn search_for(base: &Params, wanted: &Map<String, Value>) -> linkproof::Result<S
         halving: !flag("exhaustive"),
         one_standard_error: flag("one_standard_error"),
         weights: flag("keep_weights").then_some(base.weights),
+        asked: Asked {
+            offsets: !flag("keep_offsets"),
+            signed: !flag("keep_similarity"),
+        },
     })
 }
 

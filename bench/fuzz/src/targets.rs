@@ -109,6 +109,7 @@ impl Workshop {
         let kind = LinkRules {
             duplicates: Duplicates::Sum,
             self_links: SelfLinks::Drop,
+            ..LinkRules::default()
         };
         told(io::read_links(&path, &kind), &[name, "links"])
     }

@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     audit, cluster, datasets, demo, embed, evaluate, fit, inspect, neighbors, objective, report,
-    reproduce, score, select, smooth,
+    reproduce, score, select, smooth, update,
 };
 use crate::memory;
 use crate::session::Session;
@@ -65,6 +65,7 @@ enum Command {
     Select(Box<select::SelectArgs>),
     Fit(Box<fit::FitArgs>),
     Embed(embed::EmbedArgs),
+    Update(update::UpdateArgs),
     Audit(audit::AuditArgs),
     Smooth(smooth::SmoothArgs),
     Score(score::ScoreArgs),
@@ -93,6 +94,7 @@ impl Cli {
             Command::Select(args) => select::run(&args, session),
             Command::Fit(args) => fit::run(&args, session),
             Command::Embed(args) => embed::run(&args, session),
+            Command::Update(args) => update::run(&args, session),
             Command::Audit(args) => audit::run(&args, session),
             Command::Smooth(args) => smooth::run(&args, session),
             Command::Score(args) => score::run(&args, session),

@@ -14,6 +14,8 @@ mod audit;
 mod bad_input;
 #[path = "cli/bad_usage.rs"]
 mod bad_usage;
+#[path = "cli/bootstrap.rs"]
+mod bootstrap;
 #[path = "cli/commands.rs"]
 mod commands;
 #[path = "cli/datasets.rs"]
@@ -26,6 +28,8 @@ mod fit;
 mod inspect;
 #[path = "cli/kept.rs"]
 mod kept;
+#[path = "cli/kinds.rs"]
+mod kinds;
 #[path = "cli/lab.rs"]
 mod lab;
 #[path = "cli/messages.rs"]
@@ -58,5 +62,7 @@ mod smooth_unseen;
 mod starved;
 #[path = "cli/threads.rs"]
 mod threads;
+#[path = "cli/update.rs"]
+mod update;
 #[path = "cli/views.rs"]
 mod views;

@@ -20,6 +20,8 @@ pub mod model_files {
     /// The embeddings that expected weights are made of, where a robust fit
     /// recommends averages of them.
     pub const EMBEDDINGS_PLAIN: &str = "embeddings-plain.npy";
+    /// The offset of each node, in a model with offsets.
+    pub const OFFSETS: &str = "offsets.csv";
     /// How far a robust fit believes each link.
     pub const BELIEFS: &str = "beliefs.csv";
     /// What is known of the fit.
@@ -44,6 +46,7 @@ pub mod model_files {
             NODES,
             EMBEDDINGS,
             EMBEDDINGS_PLAIN,
+            OFFSETS,
             BELIEFS,
             FIT,
             LABELS,

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
 use linkproof::io::{gamma_json, write_model};
-use linkproof::model::foreseen;
+use linkproof::model::{bootstrap, foreseen};
 use linkproof::select::{Selection, select};
 use linkproof::trust::robust::{RobustSummary, dimensions_sentence, fit_model};
 use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 
-use crate::args::{choice, quoted};
+use crate::args::{choice, quoted, whole};
 use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
@@ -86,6 +86,10 @@ pub struct FitArgs {
     /// select' does; those that are given here are kept
     #[arg(long, help_heading = "Without labels")]
     select: bool,
+    /// Tell how sure the model is: so many fits to parts of the nodes, 5 or more, which
+    /// 'score', 'neighbors', 'audit' and 'cluster' read; 30 are usual
+    #[arg(long, value_name = "B", conflicts_with = "robust", allow_negative_numbers = true, value_parser = whole)]
+    bootstrap: Option<usize>,
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
@@ -200,13 +204,21 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
                     &wanted,
                     session.kept_runtime(&progress, kept.as_ref()),
                 )?;
-                params = found.chosen.params(params.given()).check()?;
+                params = found.params(params.given()).check()?;
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
-            Fit::new(&params)
-                .runtime(session.kept_runtime(&progress, kept.as_ref()))
-                .run(&data)?
+            let runtime = session.kept_runtime(&progress, kept.as_ref());
+            let fitted = Fit::new(&params).runtime(runtime).run(&data)?;
+            match args.bootstrap {
+                Some(count) => {
+                    progress.say("fitting to parts of the nodes");
+                    let runtime = session.runtime(&progress);
+                    let found = bootstrap(&params, &data, &fitted, count, runtime)?;
+                    fitted.with_replicates(found)?
+                }
+                None => fitted,
+            }
         }
     };
     let classes = labels.as_ref().map(|known| known.classes.clone());
@@ -243,21 +255,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
 
 /// What `fit.json` records beside the fit itself.
 fn record(findings: &Findings) -> Map<String, Value> {
-    let command: Vec<String> = std::env::args_os()
-        .map(|arg| arg.to_string_lossy().into_owned())
-        .collect();
-    let mut record = Map::from_iter([
-        ("inputs".to_owned(), findings.inputs.json()),
-        (
-            "versions".to_owned(),
-            json!({ "linkproof": env!("CARGO_PKG_VERSION"),
-                    "system": std::env::consts::OS,
-                    "processor": std::env::consts::ARCH,
-                    "instructions": linkproof::instructions().ok() }),
-        ),
-        ("peak_memory_bytes".to_owned(), json!(peak_memory_bytes())),
-        ("command".to_owned(), json!(command)),
-    ]);
+    let mut record = findings.inputs.record();
     if let Some(selection) = &findings.selection {
         record.insert("selection".to_owned(), search::as_json(selection));
     }
@@ -267,14 +265,29 @@ fn record(findings: &Findings) -> Map<String, Value> {
     record
 }
 
+/// How sure the model is of its links, the middle one of them.
+fn surety(model: &Fitted) -> Option<String> {
+    let count = model.replicates()?.parts.len();
+    let links = model.links().links();
+    let errors = links.filter_map(|link| model.spread(link.src as usize, link.dst as usize));
+    let mut errors: Vec<f64> = errors.map(|spread| spread.error).collect();
+    errors.sort_by(f64::total_cmp);
+    let middle = errors.get(errors.len() / 2)?;
+    Some(format!(
+        "\n  sure      The logarithms of expected weights of links have a standard error of {middle:.2} \
+         (the middle one; {count} fits to parts of the nodes)"
+    ))
+}
+
 fn write_formats(args: &FitArgs, fitted: &Fitted, folder: &OutputFolder) -> Result<(), Error> {
     for format in &args.format {
         if *format == EmbeddingFormat::Npy {
             continue; // always there
         }
         let file = folder.file(&format!("embeddings.{format}"));
-        let (n, dim) = (fitted.n_nodes(), fitted.dim());
-        io::write_embeddings(file, *format, fitted.ids(), n, dim, fitted.recommended())?;
+        let (values, dim) = fitted.by_node(fitted.recommended(), fitted.dim());
+        let ids = fitted.node_ids();
+        io::write_embeddings(file, *format, ids, ids.len(), dim, &values)?;
     }
     Ok(())
 }
@@ -347,6 +360,7 @@ fn summary(
             report.best_step
         );
     }
+    text.push_str(&surety(fitted).unwrap_or_default());
     if let Some(selection) = &findings.selection {
         let _ = write!(
             text,
@@ -406,7 +420,7 @@ fn summary(
          linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv\n  \
          linkproof audit --model {out} {} --out audit.csv",
         quoted(&fitted.ids().name(0)),
-        args.data.typed(),
+        args.data.typed_for_model(),
     );
     text
 }

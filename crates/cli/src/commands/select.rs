@@ -37,6 +37,10 @@ use crate::settings::SettingArgs;
 ///
 /// Most candidates are dropped after one or two folds, unless there are too few
 /// links for that. Differences come with their standard error.
+///
+/// Last, the graph is asked whether it wants --offsets or --similarity signed: both are
+/// chosen where the chosen settings tell held-out pairs better with them, by more than
+/// two standard errors. Where such an option is given, it is not asked.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof select --links links.csv --features x.npy --out chosen.toml\n  \
@@ -136,9 +140,14 @@ fn next(args: &SelectArgs, selection: &Selection) -> String {
                 weights => format!(" --weights {weights}"),
             };
             format!(
-                "linkproof fit {data} --score {} --beta {} --ridge {} --dim {} --walks {}{weights} \
+                "linkproof fit {data} --score {} --beta {} --ridge {} --dim {} --walks {}{weights}{} \
                  --out model",
-                chosen.score, chosen.beta, chosen.ridge, chosen.dim, chosen.walks
+                chosen.score,
+                chosen.beta,
+                chosen.ridge,
+                chosen.dim,
+                chosen.walks,
+                search::wanted_options(selection)
             )
         }
     }
@@ -146,7 +155,7 @@ fn next(args: &SelectArgs, selection: &Selection) -> String {
 
 /// The chosen settings, with all others as they were, for `fit --config`.
 fn config(selection: &Selection, base: &Params) -> anyhow::Result<String> {
-    let settings = toml::to_string(&selection.chosen.params(base))?;
+    let settings = toml::to_string(&selection.params(base))?;
     Ok(format!(
         "# Chosen by linkproof select of {} candidates on {} folds, by\n# {}.\n{settings}",
         selection.candidates.len(),

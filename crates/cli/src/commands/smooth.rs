@@ -86,7 +86,7 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         )
         .into());
     }
-    let new = args.new.read(&model, &args.judged.rules.rules())?;
+    let new = args.new.read(&model, &args.judged.rules.rules_of(&model))?;
     let new = new.as_ref();
     if new.is_some_and(|new| new.links.is_none() && !audit::has_vectors(&model, &data, new.view)) {
         return Err(Usage::new(
@@ -96,7 +96,7 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         )
         .into());
     }
-    let ids = new.map_or(model.ids(), |new| new.features.ids());
+    let ids = new.map_or(model.node_ids(), |new| new.features.ids());
     format.check(ids)?;
     progress.say("judging");
     let judges = match args.as_fitted {
@@ -116,7 +116,11 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
     let runtime = session.runtime(&progress);
     let (found, gate) = linkproof::trust::robust::smooth(&model, &data, smoothing, nodes, runtime)?;
     progress.end();
-    vectors::write(&args.out, format, ids, model.dim(), &found.embeddings)?;
+    let (values, dim) = match new {
+        Some(_) => (found.embeddings.as_slice().into(), model.dim()),
+        None => model.by_node(&found.embeddings, model.dim()),
+    };
+    vectors::write(&args.out, format, ids, dim, &values)?;
     let own = new
         .and_then(|new| new.links.as_ref())
         .map(|own| own.links.len());

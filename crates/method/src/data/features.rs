@@ -263,6 +263,35 @@ impl Matrix {
     }
 }
 
+impl Matrix {
+    /// These rows and others below them.
+    ///
+    /// # Errors
+    /// Rows of another width.
+    pub fn stacked(&self, below: &Matrix) -> Result<Matrix> {
+        below.check_width(self.n_columns())?;
+        let n_rows = self.n_rows() + below.n_rows();
+        if let (Matrix::Dense(a), Matrix::Dense(b)) = (self, below) {
+            let values = match (&a.values, &b.values) {
+                (Values::F32(a), Values::F32(b)) => Values::from([&a[..], &b[..]].concat()),
+                (a, b) => Values::from([&*a.cast::<f64>(), &*b.cast::<f64>()].concat()),
+            };
+            return Matrix::dense(n_rows, self.n_columns(), values);
+        }
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for matrix in [self, below] {
+            for row in 0..matrix.n_rows() {
+                for (column, value) in matrix.row(row).into_iter().filter(|entry| entry.1 != 0.0) {
+                    columns.push(column);
+                    values.push(value);
+                }
+                offsets.push(columns.len());
+            }
+        }
+        Matrix::sparse(self.n_columns(), offsets, columns, values)
+    }
+}
+
 fn pick<V: Copy>(values: &[V], ranges: impl Iterator<Item = std::ops::Range<usize>>) -> Vec<V> {
     ranges
         .flat_map(|range| values[range].iter().copied())

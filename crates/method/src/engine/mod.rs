@@ -87,6 +87,8 @@ pub struct StepOutcome {
 pub struct Embedding<T> {
     /// Row after row, by internal rows.
     pub y: Vec<T>,
+    /// The offset of each node; empty where they have none.
+    pub offsets: Vec<T>,
     /// What each view's encoder normalises with.
     pub statistics: Vec<Statistics>,
 }
@@ -207,11 +209,19 @@ fn embed<T: Real>(
         .map(|(view, input)| view.network.statistics(&theta[view.params.clone()], input))
         .collect();
     let mut y = Vec::with_capacity(problem.n_nodes() * problem.dim);
+    let mut offsets = Vec::new();
     for ((view, input), statistics) in views().zip(&statistics) {
         let params = &theta[view.params.clone()];
         y.extend(view.network.embed(params, input, statistics));
+        if let Some(of_view) = &view.offsets {
+            offsets.extend(of_view.infer(theta, input));
+        }
     }
-    Embedding { y, statistics }
+    Embedding {
+        y,
+        offsets,
+        statistics,
+    }
 }
 
 #[cfg(test)]

@@ -94,6 +94,12 @@ pub enum Remedy {
     OtherFormat,
     /// Give unseen nodes ids of their own.
     OwnIds,
+    /// Fit anew instead of bringing a model up to date.
+    FitAgain,
+    /// Give the ids of data vectors.
+    GiveIds,
+    /// Give data vectors of new nodes.
+    GiveVectors,
     /// Take less memory, or allow more.
     LessMemory,
     /// Unpack a file first, or allow it to become larger.
@@ -185,6 +191,11 @@ impl Remedy {
                 name("nodes"),
                 name("new-nodes")
             ),
+            Remedy::FitAgain => "fit again, to all links".to_owned(),
+            Remedy::GiveIds => format!("give them by {}", name("nodes")),
+            Remedy::GiveVectors => {
+                format!("give the data vectors of new nodes by {}", name("features"))
+            }
             Remedy::OtherFormat => format!("or set another {}", name("format")),
         }
     }

@@ -218,7 +218,7 @@ impl Race<'_> {
                         head = Some(fit.theta.clone());
                     }
                     let held_out = self.held_out.as_ref();
-                    let ranks = held_out.map(|it| it.ranks(fold, &fit.y, params.dim));
+                    let ranks = held_out.map(|it| it.ranks(fold, &fit.y, params.given()));
                     let outcome = Outcome::of(&fit, ranks.unwrap_or_default());
                     previous = Some((*candidate, fit.theta));
                     outcome

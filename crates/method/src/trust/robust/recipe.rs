@@ -12,7 +12,7 @@ use crate::data::transform::average_over_kept_walks;
 use crate::engine::runtime::{FitCount, Runtime};
 use crate::error::{Error, Result};
 use crate::model::{Fit, Fitted};
-use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
+use crate::params::{CheckedParams, Param, Params, ScoreKind, Similarity, WeightTransform};
 use crate::schema::choice;
 use crate::size::{SizeLaw, SizedLink};
 use crate::trust::judge::fits::{JUDGES_TOLERANCE, LinkFit, TOLERANCE};
@@ -254,6 +254,11 @@ pub fn fit_robust(
     recipe: &Recipe,
     runtime: Runtime<'_>,
 ) -> Result<Robust> {
+    if params.similarity == Similarity::Signed {
+        let accepted = "inner in a robust fit, which averages over links: those of unlike nodes \
+                        would blur them";
+        return Err(Error::param(Param::Similarity, accepted, params.similarity));
+    }
     let judge = Judge::new(params, data, recipe.folds)?;
     let (judge_ridge, ridges, fits) = choose_ridge(&judge, recipe, runtime)?;
     let judgement = judge.believe(&judge.hear(&fits));
