@@ -110,6 +110,14 @@ fn fits_in_pieces_have_the_bits_of_whole_ones() {
         },
         exact(OptimizerKind::Adam),
         Params {
+            offsets: true,
+            ..exact(OptimizerKind::Lbfgs)
+        },
+        Params {
+            offsets: true,
+            ..table(sgd(Sampler::Block))
+        },
+        Params {
             radius: Some(0.5),
             ..exact(OptimizerKind::Sgd)
         },

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::{Solution, StopReason};
 use crate::data::digest::Digest;
 use crate::engine::Plan;
-use crate::engine::objective::Problem;
+use crate::engine::objective::{Prepared, Problem};
 use crate::engine::runtime::{Keeper, Record, Stage};
 use crate::error::Result;
 use linkproof_numeric::real::Real;
@@ -84,16 +84,40 @@ impl<'r> Kept<'r> {
 }
 
 fn key<T: Real>(problem: &Problem<'_>, plan: &Plan, start: &[T]) -> String {
-    let (mut digest, data) = (Digest::default(), problem.data);
-    digest.words(&(plan, &problem.parameters, problem.dim, &problem.score));
-    digest.words(&(problem.ridge, problem.dropout, problem.seed));
-    digest.words(&(data.split, &data.view_pairs, size_of::<T>()));
-    digest.links(&data.training);
-    for graph in [&data.held_out, &data.judged, &data.aside] {
+    // By name, so that whatever is new has to be thought of here.
+    let Problem {
+        data,
+        parameters,
+        dim,
+        negative,
+        score,
+        ridge,
+        dropout,
+        seed,
+    } = problem;
+    let Prepared {
+        views,
+        view_pairs,
+        training,
+        held_out,
+        judged,
+        split,
+        aside,
+        impossible: [never_held_out, never_judged],
+        // These are told and not used.
+        set_aside_links: _,
+        training_links: _,
+        ignored_links: _,
+    } = data;
+    let mut digest = Digest::default();
+    digest.words(&(plan, parameters, dim, negative, score));
+    digest.words(&(ridge, dropout, seed, split, view_pairs, size_of::<T>()));
+    digest.links(training);
+    for graph in [held_out, judged, aside, never_held_out, never_judged] {
         digest.number(graph.is_some().into());
         graph.iter().for_each(|graph| digest.links(graph));
     }
-    for view in &data.views {
+    for view in views {
         digest.words(&(&view.name, &view.rows));
         view.matrix.iter().for_each(|matrix| digest.matrix(matrix));
     }
