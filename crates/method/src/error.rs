@@ -142,6 +142,15 @@ pub enum Error {
         /// What there is, separated by commas.
         here: String,
     },
+    /// A device cannot compute, or no longer can.
+    Device {
+        /// Which one.
+        device: String,
+        /// What is the matter with it.
+        found: String,
+        /// What would do.
+        expected: String,
+    },
     /// A weight with which the arithmetic of a fit leaves the range of numbers.
     TooHeavy {
         /// One end, as written.
@@ -251,6 +260,11 @@ impl Error {
                  or the variable unset",
                 quote(given)
             ),
+            Error::Device {
+                device,
+                found,
+                expected,
+            } => format!("{device}: {}; {}", shown(found), shown(expected)),
             Error::Diverged { step, detail } => format!(
                 "the fit diverged at step {step}: {detail}; {}",
                 Remedy::Steady.told(dialect)
@@ -354,7 +368,10 @@ impl Error {
     pub fn is_bad_input(&self) -> bool {
         !matches!(
             self,
-            Error::Write { .. } | Error::Diverged { .. } | Error::Interrupted { .. }
+            Error::Write { .. }
+                | Error::Device { .. }
+                | Error::Diverged { .. }
+                | Error::Interrupted { .. }
         )
     }
 

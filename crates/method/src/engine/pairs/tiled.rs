@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::schedule::{HeldBlocks, schedule};
 use super::split::mask_row;
-use super::{AllPairs, EmbeddedRows, Part, Sums};
+use super::{AllPairs, EmbeddedRows, Part, SumPairs, Sums};
 use crate::score::{Kernel, Masks, Term};
 use linkproof_numeric::real::{Real, Target, View, multiply_panel, pack_panel, panel_width};
 
@@ -71,10 +71,8 @@ struct Tile<'a, T> {
     second_gradient: Option<&'a mut [T]>,
 }
 
-impl<T: Real> Tiled<T> {
-    /// The sum over all pairs of what an unlinked pair adds; where `gradient`
-    /// is given (as many entries as `y`), the derivative is added to it.
-    pub fn all_pairs(
+impl<T: Real> SumPairs<T> for Tiled<T> {
+    fn all_pairs(
         &self,
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
