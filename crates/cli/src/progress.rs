@@ -58,8 +58,8 @@ impl Progress {
 
     /// Shows one step of a fit.
     /// Steps aside while something else is said.
-    pub fn aside(&self, say: impl FnOnce()) {
-        self.bar.suspend(say);
+    pub fn aside<V>(&self, say: impl FnOnce() -> V) -> V {
+        self.bar.suspend(say)
     }
 
     fn step(&self, record: &Record, most: usize) {

@@ -14,7 +14,9 @@ use linkproof_method::params::{EncoderKind, ScoreKind};
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let arg = |place: usize, default: &'static str| args.get(place).map_or(default, String::as_str).to_owned();
+    let arg = |place: usize, default: &'static str| {
+        args.get(place).map_or(default, String::as_str).to_owned()
+    };
     let n: usize = arg(0, "20000").parse().unwrap();
     let dim: usize = arg(1, "128").parse().unwrap();
     let products = match arg(2, "exact").as_str() {
@@ -52,7 +54,9 @@ fn main() {
         theta[round] += 1e-3;
         engine.load(&theta).unwrap();
         let start = Instant::now();
-        let found = engine.objective(TileShare::WHOLE, Some(&mut gradient)).unwrap();
+        let found = engine
+            .objective(TileShare::WHOLE, Some(&mut gradient))
+            .unwrap();
         times.push(start.elapsed().as_secs_f64() * 1e3);
         assert!(found.value.is_finite());
     }

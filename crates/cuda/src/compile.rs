@@ -11,16 +11,28 @@ use sha2::{Digest, Sha256};
 
 const COMMON: &str = include_str!("kernels/common.cu");
 const PLAIN: &str = include_str!("kernels/plain.cu");
+const RESIDENT: &str = include_str!("kernels/resident.cu");
 const WGMMA: &str = include_str!("kernels/wgmma.cu");
+
+/// The families of kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Pairs on tensor cores: so many products for each pair of numbers, 1 or 3, and
+    /// the dimension padded to so much.
+    Tensor { terms: u32, width: u32 },
+    /// Pairs without them.
+    Plain,
+    /// What surrounds pairs.
+    Resident,
+}
 
 /// What a kernel is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// `float` or `double`.
     pub number: &'static str,
-    /// On tensor cores: the products for each pair of numbers, 1 or 3, and what the
-    /// dimension is padded to.
-    pub tensor: Option<(u32, u32)>,
+    /// Which kernels.
+    pub kind: Kind,
     /// Whether the score is the probability score.
     pub tabulated: bool,
     /// 0: all pairs; 1: which pairs stands in memory; 2: it is computed.
@@ -30,9 +42,22 @@ pub struct Variant {
 }
 
 impl Variant {
+    /// The plain kernels that no score is in.
+    pub fn plain(number: &'static str) -> Variant {
+        Variant {
+            number,
+            kind: Kind::Plain,
+            tabulated: false,
+            split: 1,
+            gradient: false,
+        }
+    }
+
     /// Tiles that wait in shared memory, and the bytes of one.
     pub fn stages(self) -> (u32, u32) {
-        let (terms, width) = self.tensor.unwrap_or((1, 0));
+        let Kind::Tensor { terms, width } = self.kind else {
+            return (0, 0);
+        };
         let bytes = 64 * width * 2 * if terms == 3 { 2 } else { 1 };
         (if bytes > 16 * 1024 { 5 } else { 8 }, bytes)
     }
@@ -55,8 +80,10 @@ impl Variant {
         define("SCORE", &u32::from(self.tabulated));
         define("SPLIT", &self.split);
         define("GRAD", &u32::from(self.gradient));
-        let Some((terms, width)) = self.tensor else {
-            return text + COMMON + PLAIN;
+        let (terms, width) = match self.kind {
+            Kind::Plain => return text + COMMON + PLAIN,
+            Kind::Resident => return text + COMMON + RESIDENT,
+            Kind::Tensor { terms, width } => (terms, width),
         };
         define("TERMS", &terms);
         define("KP", &width);

@@ -173,6 +173,11 @@ impl Backend for Cuda {
 }
 
 impl Device {
+    /// Bytes of memory that are free.
+    pub fn free_memory(&self) -> Result<usize> {
+        Ok(self.check("memory", self.context.mem_get_info())?.0)
+    }
+
     /// A stream of work.
     pub fn stream(&self) -> Result<Arc<CudaStream>> {
         self.check("a stream", self.context.new_stream())
@@ -192,7 +197,7 @@ impl Device {
             }
         };
         let function = self.check("a kernel", module.load_function(name))?;
-        if name == "pairs" && variant.tensor.is_some() {
+        if name == "pairs" && variant.shared_bytes() > 1024 {
             let bytes = variant.shared_bytes() as i32;
             let attribute =
                 CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;

@@ -1,22 +1,32 @@
-//! The engine of a card: sums over all pairs there, the rest on the host.
+//! The engine of a card.
+//!
+//! Objectives of tables and linear maps stay on the card. Networks, and steps that look
+//! at samples, are computed on the host, with all sums over pairs on the card.
 
 use std::sync::Arc;
 
 use linkproof_method::engine::objective::Problem;
 use linkproof_method::engine::pairs::{Part, TileShare};
 use linkproof_method::engine::{
-    CpuEngine, Embedding, Engine, Look, ObjectiveValue, PartSum, Plan, StepOutcome,
+    CpuEngine, EXACT_NODES, Embedding, Engine, Look, ObjectiveValue, PartSum, Plan, StepOutcome,
 };
 use linkproof_method::error::Result;
 use linkproof_method::score::Score;
 
 use crate::device::{Device, Products};
-use crate::pairs::{DevicePairs, Failure};
+use crate::pairs::{DevicePairs, Failure, HostPairs};
 use crate::pass::Number;
+use crate::resident::Resident;
 
 /// The engine of [`crate::Cuda`].
 pub struct CudaEngine<'p, T: Number> {
+    problem: &'p Problem<'p>,
     host: CpuEngine<'p, T>,
+    resident: Option<Resident<'p, T>>,
+    /// Whether the parameters on the card are those of the host.
+    is_current: bool,
+    /// The sum over the held-out pairs at these parameters, where a pass knows it.
+    watched: Option<PartSum>,
     failure: Failure,
 }
 
@@ -28,9 +38,14 @@ impl<'p, T: Number> CudaEngine<'p, T> {
         problem: &'p Problem<'p>,
     ) -> Result<CudaEngine<'p, T>> {
         let failure = Failure::default();
-        let pairs = DevicePairs::<T>::new(device, products, failure.clone())?;
+        let pairs = Arc::new(DevicePairs::<T>::new(device, products, failure.clone())?);
+        let host = HostPairs(Arc::clone(&pairs));
         Ok(CudaEngine {
-            host: CpuEngine::with(problem, Box::new(pairs)),
+            problem,
+            host: CpuEngine::with(problem, Box::new(host)),
+            resident: Resident::new(problem, &pairs)?,
+            is_current: false,
+            watched: None,
             failure,
         })
     }
@@ -40,14 +55,27 @@ impl<'p, T: Number> CudaEngine<'p, T> {
         self.failure.take()?;
         found
     }
+
+    /// What is on the card, with the parameters in place.
+    fn resident(&mut self) -> Result<Option<&mut Resident<'p, T>>> {
+        if let (Some(resident), false) = (&mut self.resident, self.is_current) {
+            resident.load(&self.host.parameters()?)?;
+            self.is_current = true;
+        }
+        Ok(self.resident.as_mut())
+    }
 }
 
 impl<T: Number> Engine<T> for CudaEngine<'_, T> {
     fn problem(&self) -> &Problem<'_> {
-        self.host.problem()
+        self.problem
     }
 
     fn load(&mut self, theta: &[T]) -> Result<()> {
+        if self.host.parameters()? != theta {
+            self.watched = None;
+            self.is_current = false;
+        }
         self.host.load(theta)
     }
 
@@ -60,6 +88,16 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
         share: TileShare,
         gradient: Option<&mut [T]>,
     ) -> Result<ObjectiveValue> {
+        let watches = gradient.is_some()
+            && self.problem.has_held_out()
+            && self.problem.n_nodes() <= EXACT_NODES;
+        if let Some(resident) = self.resident()? {
+            let found = resident.objective(share, watches, gradient)?;
+            if share == TileShare::WHOLE && watches {
+                self.watched = found.held_out;
+            }
+            return Ok(found);
+        }
         let found = self.host.objective(share, gradient);
         self.checked(found)
     }
@@ -71,6 +109,18 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
         look: Look,
         share: TileShare,
     ) -> Result<PartSum> {
+        let is_estimate = look.estimates(self.problem.n_nodes());
+        let is_known = part == Part::HeldOut
+            && by.is_none()
+            && look.k == 1.0
+            && !is_estimate
+            && share == TileShare::WHOLE;
+        if let Some(known) = self.watched.filter(|_| is_known) {
+            return Ok(known);
+        }
+        if !is_estimate && let Some(resident) = self.resident()? {
+            return resident.part_sum(part, by, look.k, share);
+        }
         let found = self.host.sums(part, by, look, share);
         self.checked(found)
     }
@@ -81,6 +131,8 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
 
     fn step(&mut self, step: u64) -> Result<StepOutcome> {
         let found = self.host.step(step);
+        self.is_current = false;
+        self.watched = None;
         self.checked(found)
     }
 

@@ -5,12 +5,18 @@
 //! card that is there, and kept in the user's cache folder. Without a driver nothing
 //! of it is loaded, and [`Cuda::open`] says what is missing.
 
+mod card;
+mod choice;
 mod compile;
 mod device;
 mod engine;
 mod layout;
+mod lists;
 mod memory;
 mod pairs;
 mod pass;
+mod resident;
+mod vectors;
 
+pub use choice::{Choice, Chosen};
 pub use device::{Cuda, Products};

@@ -1,26 +1,15 @@
-//! Sums over all pairs on a card.
+//! Sums over all pairs on a card, of embeddings that the host has.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::{CudaStream, LaunchConfig, PushKernelArg};
-use linkproof_method::engine::pairs::{
-    AllPairs, EmbeddedRows, Part, Split, SumPairs, Sums, TileShare, ViewMatrix,
-};
+use linkproof_method::engine::pairs::{AllPairs, EmbeddedRows, SumPairs, Sums};
 use linkproof_method::error::{Error, Result};
-use linkproof_method::score::{Kernel, Score, UnlinkedForm};
+use linkproof_method::score::{Kernel, Score};
 
-use crate::compile::Variant;
+use crate::card::{CardPairs, Place};
 use crate::device::{Device, Products};
-use crate::layout::{Layout, TILE, Work};
-use crate::memory::Buffer;
-use crate::pass::{Item, Number, Pass, RuleNumbers, part_number};
-
-/// The widest rows that tensor cores are used for.
-const WIDEST: usize = 128;
-/// Up to so many rows it is written down, bit by bit, which pairs take part.
-const WRITTEN_ROWS: usize = 1 << 16;
-/// The multipliers of the held-out rule's hash.
-const HASH: [u32; 2] = [0x9e37_79b1, 0x85eb_ca77];
+use crate::layout::Layout;
+use crate::pass::Number;
 
 /// The first thing that went wrong on a card, until someone asks.
 #[derive(Debug, Clone, Default)]
@@ -42,173 +31,49 @@ impl Failure {
 /// Sums over all pairs on a card.
 #[derive(Debug)]
 pub struct DevicePairs<T: Number> {
-    device: Arc<Device>,
-    stream: Arc<CudaStream>,
-    products: Products,
+    pub on: Place,
     failure: Failure,
-    state: Mutex<State<T>>,
+    state: Mutex<CardPairs<T>>,
 }
-
-/// Memory that serves again, and what is known of earlier passes.
-#[derive(Debug, Default)]
-struct State<T: Number> {
-    host: Vec<T>,
-    rows: Buffer<T>,
-    packed: Buffer<u8>,
-    slots: Buffer<T>,
-    gradient: Buffer<T>,
-    items: Buffer<Item>,
-    sums: Buffer<f64>,
-    most: Buffer<u32>,
-    stretch: Buffer<f32>,
-    hashes: [Buffer<u32>; 3],
-    named: Buffer<u8>,
-    masks: [Buffer<u32>; 2],
-    counts: Buffer<u64>,
-    pieces: Buffer<f32>,
-    cells: Buffer<f64>,
-    /// What the masks are of.
-    written: Option<(Layout, ViewMatrix, Split)>,
-    /// Numbers of pairs that were counted, of all nodes.
-    counted: Vec<(Counted, (f64, f64))>,
-}
-
-/// What pairs were counted of.
-type Counted = (Layout, ViewMatrix, Split, Part, TileShare, usize);
 
 impl<T: Number> DevicePairs<T> {
     /// Nothing is known, and no memory is taken.
     pub fn new(device: &Arc<Device>, products: Products, failure: Failure) -> Result<Self> {
         Ok(DevicePairs {
-            device: Arc::clone(device),
-            stream: device.stream()?,
-            products,
+            on: Place {
+                device: Arc::clone(device),
+                stream: device.stream()?,
+                products,
+            },
             failure,
             state: Mutex::default(),
         })
     }
-}
 
-impl<T: Number> SumPairs<T> for DevicePairs<T> {
-    fn all_pairs(
-        &self,
-        embedded: &EmbeddedRows<'_, T>,
-        pairs: &AllPairs<'_>,
-        kernel: &Kernel<T>,
-        gradient: Option<&mut [T]>,
-    ) -> Sums {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = state.all_pairs(self, embedded, pairs, kernel.score(), gradient);
-        found.unwrap_or_else(|error| {
-            self.failure.put(error);
-            let mut sums = Sums::zero(pairs.scale.n_views());
-            sums.value = f64::NAN;
-            sums
-        })
+    /// What is on the card.
+    pub fn state(&self) -> MutexGuard<'_, CardPairs<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl<T: Number> State<T> {
-    fn all_pairs(
-        &mut self,
-        on: &DevicePairs<T>,
+    fn there_and_back(
+        &self,
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
         score: &Score,
         gradient: Option<&mut [T]>,
     ) -> Result<Sums> {
-        let (device, stream) = (&*on.device, &on.stream);
-        let form = score.unlinked_form();
-        let dim = embedded.dim;
-        let tensor = self.tensor(on, dim, &form, score.cap());
-        let width = match tensor {
-            Some((_, width)) => width as usize,
-            None => dim.next_multiple_of(16),
-        };
-        let layout = Layout::new(pairs.rows, dim, width);
-        let own = if tensor.is_some() { 2 * TILE } else { TILE };
-        let work = layout.work(pairs, embedded.gamma, (own, 6 * device.processors));
-        let mut sums = Sums::zero(pairs.scale.n_views());
-        if work.items.is_empty() {
-            return Ok(sums);
-        }
-        self.items.fill(device, stream, work.items.as_slice())?;
-        self.upload(on, embedded, &layout)?;
-        let mut pass = self.pass(on, &layout, &form, score.cap())?;
-        let everything = is_everything(pairs.nodes);
-        let mut split = 0;
-        if let Some((rule, part)) = pairs.split {
-            self.tell_rules(on, pairs.nodes, &layout, rule)?;
-            pass.hash_first = self.hashes[0].address(stream);
-            pass.hash_fold = self.hashes[1].address(stream);
-            pass.hash_stop = self.hashes[2].address(stream);
-            pass.named = self.named.address(stream);
-            [pass.fold, pass.stop] = RuleNumbers::of_split(Some(rule));
-            pass.part = part_number(part);
-            pass.watches = i32::from(pairs.watched);
-            let written = tensor.is_some()
-                && everything
-                && part == Part::Training
-                && gradient.is_some()
-                && layout.rows <= WRITTEN_ROWS;
-            split = if written { 1 } else { 2 };
-            let plain = Variant {
-                number: T::NAME,
-                tensor: None,
-                tabulated: false,
-                split: 1,
-                gradient: false,
-            };
-            let key = (
-                layout.clone(),
-                pairs.scale.clone(),
-                rule,
-                part,
-                pairs.share,
-                own,
-            );
-            let known = self.counted.iter().find(|(of, _)| everything && *of == key);
-            (sums.pairs, sums.watched.1) = match known {
-                Some((_, counts)) => *counts,
-                None => {
-                    let counts = self.count(on, plain, &pass, &work, own)?;
-                    if everything {
-                        self.counted.push((key, counts));
-                    }
-                    counts
-                }
-            };
-            if !pairs.watched {
-                sums.watched.1 = 0.0;
-            }
-            if written {
-                self.write_masks(on, &mut pass, (&layout, pairs, rule), tensor)?;
-            }
-        } else {
-            sums.pairs = work.pairs;
-        }
-        let variant = Variant {
-            number: T::NAME,
-            tensor,
-            tabulated: matches!(form, UnlinkedForm::Table { .. }),
-            split,
-            gradient: gradient.is_some(),
-        };
-        self.launch(on, variant, &mut pass, (&layout, &work))?;
-
-        let mut found = vec![0.0; work.items.len() * SUMS];
-        self.sums.read(device, stream, &mut found)?;
-        for (&(d, e), found) in work.views.iter().zip(found.chunks_exact(SUMS)) {
-            let part = |place: usize| -> f64 { found.iter().skip(place).step_by(3).sum() };
-            sums.value += 0.5 * part(0);
-            sums.gamma.add(d, e, -0.5 * part(1));
-            sums.watched.0 += 0.5 * part(2);
-        }
+        let (device, stream) = (&*self.on.device, &self.on.stream);
+        let mut state = self.state();
+        let layout = state.layout(&self.on, pairs, embedded.dim, score);
+        let mut rows = padded(embedded, &layout);
+        state.rows.fill(device, stream, rows.as_slice())?;
+        let by = (embedded.gamma, score);
+        let sums = state.run(&self.on, &layout, pairs, by, gradient.is_some())?;
         if let Some(gradient) = gradient {
-            self.host.resize(layout.rows * width, T::ZERO);
-            self.gradient.read(device, stream, &mut self.host)?;
+            state.gradient.read(device, stream, &mut rows)?;
+            let (dim, width) = (layout.dim, layout.width);
             for place in &layout.places {
-                let rows = self.host[place.start * width..].chunks_exact(width);
+                let rows = rows[place.start * width..].chunks_exact(width);
                 let out = &mut gradient[place.rows.start * dim..place.rows.end * dim];
                 for (out, row) in out.chunks_exact_mut(dim).zip(rows) {
                     for (out, more) in out.iter_mut().zip(row) {
@@ -219,321 +84,42 @@ impl<T: Number> State<T> {
         }
         Ok(sums)
     }
+}
 
-    /// How tensor cores are used, if they are.
-    fn tensor(
+/// Embeddings as they stand on the card, each view from a whole tile on.
+fn padded<T: Number>(embedded: &EmbeddedRows<'_, T>, layout: &Layout) -> Vec<T> {
+    let (dim, width) = (layout.dim, layout.width);
+    let mut padded = vec![T::ZERO; layout.rows * width];
+    for place in &layout.places {
+        let rows = padded[place.start * width..].chunks_exact_mut(width);
+        let from = &embedded.y[place.rows.start * dim..place.rows.end * dim];
+        for (row, from) in rows.zip(from.chunks_exact(dim)) {
+            row[..dim].copy_from_slice(from);
+        }
+    }
+    padded
+}
+
+/// The sums of an engine on the host, computed on a card.
+#[derive(Debug)]
+pub struct HostPairs<T: Number>(pub Arc<DevicePairs<T>>);
+
+impl<T: Number> SumPairs<T> for HostPairs<T> {
+    fn all_pairs(
         &self,
-        on: &DevicePairs<T>,
-        dim: usize,
-        form: &UnlinkedForm,
-        cap: f64,
-    ) -> Option<(u32, u32)> {
-        let terms = match on.products {
-            Products::Exact => 3,
-            Products::Fast => 1,
-            Products::Plain => return None,
-        };
-        let serves = match form {
-            UnlinkedForm::Power { .. } => true,
-            UnlinkedForm::Table { pieces, .. } => {
-                pieces.last().is_some_and(|last| cap <= f64::from(last[1]))
-            }
-        };
-        let fits = on.device.is_hopper && T::IS_SINGLE && dim <= WIDEST;
-        let width = if dim <= WIDEST / 2 {
-            WIDEST / 2
-        } else {
-            WIDEST
-        };
-        (fits && serves).then_some((terms, width as u32))
-    }
-
-    /// Copies embeddings up, each view from a whole tile on.
-    fn upload(
-        &mut self,
-        on: &DevicePairs<T>,
         embedded: &EmbeddedRows<'_, T>,
-        layout: &Layout,
-    ) -> Result<()> {
-        let (dim, width) = (layout.dim, layout.width);
-        self.host.clear();
-        self.host.resize(layout.rows * width, T::ZERO);
-        for place in &layout.places {
-            let rows = self.host[place.start * width..].chunks_exact_mut(width);
-            let from = &embedded.y[place.rows.start * dim..place.rows.end * dim];
-            for (row, from) in rows.zip(from.chunks_exact(dim)) {
-                row[..dim].copy_from_slice(from);
-            }
-        }
-        self.rows.fill(&on.device, &on.stream, self.host.as_slice())
-    }
-
-    /// The numbers of a pass that are always needed.
-    fn pass(
-        &mut self,
-        on: &DevicePairs<T>,
-        layout: &Layout,
-        form: &UnlinkedForm,
-        cap: f64,
-    ) -> Result<Pass> {
-        let (device, stream) = (&*on.device, &on.stream);
-        let (mut growth, mut beta, mut per_unit, mut n_pieces) = (1.0, 0.0, 0.0, 0);
-        match form {
-            UnlinkedForm::Power { growth: a } => growth = *a,
-            UnlinkedForm::Table {
-                beta: exponent,
-                cells,
-                cells_per_unit,
-                pieces,
-            } => {
-                (beta, per_unit, n_pieces) = (*exponent, *cells_per_unit, pieces.len());
-                self.pieces.fill(device, stream, pieces.as_flattened())?;
-                self.cells.fill(device, stream, cells.as_slice())?;
-            }
-        }
-        Ok(Pass {
-            items: self.items.address(stream),
-            left: self.rows.address(stream),
-            right: self.rows.address(stream),
-            gradient: 0,
-            sums: 0,
-            stretch: 0,
-            hash_first: 0,
-            hash_fold: 0,
-            hash_stop: 0,
-            named: 0,
-            keep: 0,
-            watch: 0,
-            pieces: self.pieces.address(stream),
-            cells: self.cells.address(stream),
-            fold: RuleNumbers::default(),
-            stop: RuleNumbers::default(),
-            part: 0,
-            rows: layout.rows as u32,
-            dim: layout.width as u32,
-            n_pieces: n_pieces as u32,
-            growth,
-            cap,
-            beta,
-            cells_per_unit: per_unit,
-            watches: 0,
+        pairs: &AllPairs<'_>,
+        kernel: &Kernel<T>,
+        gradient: Option<&mut [T]>,
+    ) -> Sums {
+        let found = self
+            .0
+            .there_and_back(embedded, pairs, kernel.score(), gradient);
+        found.unwrap_or_else(|error| {
+            self.0.failure.put(error);
+            let mut sums = Sums::zero(pairs.scale.n_views());
+            sums.value = f64::NAN;
+            sums
         })
-    }
-
-    /// What the held-out rule makes of each row.
-    fn tell_rules(
-        &mut self,
-        on: &DevicePairs<T>,
-        nodes: &[u32],
-        layout: &Layout,
-        split: Split,
-    ) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
-        let rules = split.rules();
-        let mut hashes = [const { Vec::new() }; 3];
-        hashes
-            .iter_mut()
-            .for_each(|hashes| hashes.resize(layout.rows, 0u32));
-        let mut named = vec![0u8; layout.rows];
-        for place in &layout.places {
-            for (at, row) in (place.start..).zip(place.rows.clone()) {
-                let node = nodes[row];
-                hashes[0][at] = node.wrapping_mul(HASH[0]);
-                for (which, rule) in rules.iter().enumerate() {
-                    let Some(rule) = rule else { continue };
-                    hashes[which + 1][at] = node.wrapping_mul(HASH[1]).wrapping_add(rule.seed);
-                    named[at] |= u8::from(rule.has_node(node)) << which;
-                }
-            }
-        }
-        for (buffer, hashes) in self.hashes.iter_mut().zip(&hashes) {
-            buffer.fill(device, stream, hashes.as_slice())?;
-        }
-        self.named.fill(device, stream, named.as_slice())
-    }
-
-    /// The number of pairs of the part, and of those watched, times their factors.
-    fn count(
-        &mut self,
-        on: &DevicePairs<T>,
-        variant: Variant,
-        pass: &Pass,
-        work: &Work,
-        own: usize,
-    ) -> Result<(f64, f64)> {
-        let (device, stream) = (&*on.device, &on.stream);
-        let function = device.function(variant, "count")?;
-        let counts = self.counts.room(device, stream, 2 * work.items.len())?;
-        let own = own as i32;
-        let mut launch = stream.launch_builder(&function);
-        launch.arg(pass).arg(&own).arg(counts);
-        // SAFETY: the arguments are those of the kernel.
-        device.check("counting", unsafe {
-            launch.launch(blocks(work.items.len(), 256))
-        })?;
-        let mut counts = vec![0u64; 2 * work.items.len()];
-        self.counts.read(device, stream, &mut counts)?;
-        let mut sums = (0.0, 0.0);
-        for (item, counts) in work.items.iter().zip(counts.chunks_exact(2)) {
-            sums.0 += 0.5 * item.scale * counts[0] as f64;
-            sums.1 += 0.5 * item.scale * counts[1] as f64;
-        }
-        Ok(sums)
-    }
-
-    /// Has it written down which pairs take part, where that is not known.
-    fn write_masks(
-        &mut self,
-        on: &DevicePairs<T>,
-        pass: &mut Pass,
-        (layout, pairs, split): (&Layout, &AllPairs<'_>, Split),
-        tensor: Option<(u32, u32)>,
-    ) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
-        let tiles = layout.rows / TILE;
-        let words = tiles * tiles * 128;
-        let key = (layout.clone(), pairs.scale.clone(), split);
-        let is_known = self.written.as_ref() == Some(&key);
-        for masks in &mut self.masks {
-            masks.room(device, stream, words)?;
-        }
-        pass.keep = self.masks[0].address(stream);
-        pass.watch = self.masks[1].address(stream);
-        if is_known {
-            return Ok(());
-        }
-        // Of all tiles, whatever the share of this pass.
-        let whole = AllPairs {
-            share: TileShare::WHOLE,
-            ..*pairs
-        };
-        let gamma = pairs.scale.map(|_| 0.0);
-        let work = layout.work(&whole, &gamma, (2 * TILE, 1));
-        let mut items = Buffer::default();
-        items.fill(device, stream, work.items.as_slice())?;
-        let variant = Variant {
-            number: T::NAME,
-            tensor,
-            tabulated: false,
-            split: 2,
-            gradient: false,
-        };
-        let function = device.function(variant, "masks")?;
-        let of_masks = Pass {
-            items: items.address(stream),
-            ..*pass
-        };
-        let mut launch = stream.launch_builder(&function);
-        launch.arg(&of_masks);
-        let config = LaunchConfig {
-            grid_dim: (work.items.len() as u32, 4, 1),
-            ..blocks(1, 256)
-        };
-        // SAFETY: the arguments are those of the kernel.
-        device.check("the held-out rule", unsafe { launch.launch(config) })?;
-        self.written = Some(key);
-        Ok(())
-    }
-
-    /// Computes sums and, if asked to, the gradient.
-    fn launch(
-        &mut self,
-        on: &DevicePairs<T>,
-        variant: Variant,
-        pass: &mut Pass,
-        (layout, work): (&Layout, &Work),
-    ) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
-        let size = layout.rows * layout.width;
-        self.sums.room(device, stream, work.items.len() * SUMS)?;
-        pass.sums = self.sums.address(stream);
-        if variant.gradient {
-            // Not every tile writes to every part.
-            self.slots.clear(device, stream, size * work.slots)?;
-            pass.gradient = self.slots.address(stream);
-        }
-        let mut config = blocks(work.items.len(), 256);
-        if variant.tensor.is_some() {
-            self.pack(on, variant, layout)?;
-            pass.right = self.packed.address(stream);
-            pass.stretch = self.stretch.address(stream);
-            config.block_dim.0 = 384;
-            config.shared_mem_bytes = variant.shared_bytes();
-        } else if variant.gradient {
-            config.grid_dim.1 = layout.width.div_ceil(128) as u32;
-        }
-        let function = device.function(variant, "pairs")?;
-        let mut launch = stream.launch_builder(&function);
-        launch.arg(&*pass);
-        // SAFETY: the arguments are those of the kernel, and all memory is there.
-        device.check("all pairs", unsafe { launch.launch(config) })?;
-        if variant.gradient {
-            let plain = Variant {
-                tensor: None,
-                tabulated: false,
-                split: 1,
-                gradient: false,
-                ..variant
-            };
-            let function = device.function(plain, "add_slots")?;
-            let gradient = self.gradient.room(device, stream, size)?;
-            let (size, slots) = (size as u64, work.slots as u32);
-            let mut launch = stream.launch_builder(&function);
-            launch
-                .arg(&pass.gradient)
-                .arg(&size)
-                .arg(&slots)
-                .arg(gradient);
-            // SAFETY: the arguments are those of the kernel.
-            device.check("adding up", unsafe { launch.launch(blocks(4096, 256)) })?;
-        }
-        Ok(())
-    }
-
-    /// Writes rows as tensor cores read them.
-    fn pack(&mut self, on: &DevicePairs<T>, variant: Variant, layout: &Layout) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
-        self.most.clear(device, stream, 1)?;
-        let tiles = layout.rows / TILE;
-        let most = self.most.room(device, stream, 1)?;
-        let stretch = self.stretch.room(device, stream, 1)?;
-        let bytes = tiles * variant.stages().1 as usize;
-        let packed = self.packed.room(device, stream, bytes)?;
-        let rows = self.rows.address(stream);
-        let count = (layout.rows * layout.width) as u64;
-        let largest = device.function(variant, "largest")?;
-        let mut launch = stream.launch_builder(&largest);
-        launch.arg(&rows).arg(&count).arg(&mut *most);
-        // SAFETY: the arguments are those of the kernel.
-        device.check("packing", unsafe { launch.launch(blocks(1024, 256)) })?;
-        let stretch_of = device.function(variant, "stretch_of")?;
-        let mut launch = stream.launch_builder(&stretch_of);
-        launch.arg(&*most).arg(&mut *stretch);
-        // SAFETY: likewise.
-        device.check("packing", unsafe { launch.launch(blocks(1, 1)) })?;
-        let pack = device.function(variant, "pack")?;
-        let mut launch = stream.launch_builder(&pack);
-        launch.arg(&rows).arg(&*stretch).arg(packed);
-        // SAFETY: likewise.
-        device.check("packing", unsafe { launch.launch(blocks(tiles, 256)) })?;
-        Ok(())
-    }
-}
-
-/// Sums of an item: three of each of eight warps.
-const SUMS: usize = 24;
-
-/// Whether nodes, ascending, are all there are: 0, 1, 2 and so on.
-fn is_everything(nodes: &[u32]) -> bool {
-    nodes
-        .last()
-        .is_some_and(|&last| last as usize + 1 == nodes.len())
-}
-
-fn blocks(count: usize, threads: u32) -> LaunchConfig {
-    LaunchConfig {
-        grid_dim: (count as u32, 1, 1),
-        block_dim: (threads, 1, 1),
-        shared_mem_bytes: 0,
     }
 }

@@ -33,7 +33,13 @@ fn apart(a: &[f64], b: &[f64]) -> f64 {
 fn distance(card: &Cuda, n: usize, params: Params, split: Option<Split>) -> [f64; 2] {
     let links: Vec<(u32, u32, f64)> = (0..n as u64)
         .flat_map(|i| (1..4).map(move |k| (i, 4 * i + k)))
-        .map(|(i, at)| (i as u32, ((drawn(at) + 0.5) * n as f64) as u32, 1.0 + (at % 3) as f64))
+        .map(|(i, at)| {
+            (
+                i as u32,
+                ((drawn(at) + 0.5) * n as f64) as u32,
+                1.0 + (at % 3) as f64,
+            )
+        })
         .filter(|(i, j, _)| i < j && (*j as usize) < n)
         .collect();
     let mut once = links.clone();
@@ -44,7 +50,9 @@ fn distance(card: &Cuda, n: usize, params: Params, split: Option<Split>) -> [f64
     let prepared = Prepared::new(&data, &params, split, None).unwrap();
     let problem = Problem::new(&prepared, &params).unwrap();
     let spread = 3.0 / (params.dim as f64).sqrt();
-    let mut theta: Vec<f64> = (0..problem.n_params() as u64).map(|k| spread * drawn(k + 77)).collect();
+    let mut theta: Vec<f64> = (0..problem.n_params() as u64)
+        .map(|k| spread * drawn(k + 77))
+        .collect();
     // As single precision has them.
     *theta.last_mut().unwrap() = 2.5;
     theta.iter_mut().for_each(|x| *x = f64::from(*x as f32));
@@ -52,24 +60,39 @@ fn distance(card: &Cuda, n: usize, params: Params, split: Option<Split>) -> [f64
         let mut engine = backend.double(&problem).unwrap();
         engine.load(&theta).unwrap();
         let mut gradient = vec![0.0; theta.len()];
-        let value = engine.objective(TileShare::WHOLE, Some(&mut gradient)).unwrap().value;
+        let value = engine
+            .objective(TileShare::WHOLE, Some(&mut gradient))
+            .unwrap()
+            .value;
         let held_out = engine.held_out(Look::PLAIN).unwrap();
         (value, gradient, held_out)
     };
     let (value, gradient, held_out) = in_double(&Cpu);
     let far = |found: (f64, Vec<f64>, Option<f64>)| {
-        let ahead = held_out.zip(found.2).map_or(0.0, |(a, b)| (b / a - 1.0).abs());
+        let ahead = held_out
+            .zip(found.2)
+            .map_or(0.0, |(a, b)| (b / a - 1.0).abs());
         assert_eq!(found.2.is_some(), held_out.is_some());
-        (found.0 / value - 1.0).abs().max(ahead).max(apart(&found.1, &gradient))
+        (found.0 / value - 1.0)
+            .abs()
+            .max(ahead)
+            .max(apart(&found.1, &gradient))
     };
     let single: Vec<f32> = theta.iter().map(|&x| x as f32).collect();
     let mut engine = card.single(&problem).unwrap();
     let mut run = || {
         engine.load(&single).unwrap();
         let mut slopes = vec![0f32; single.len()];
-        let value = engine.objective(TileShare::WHOLE, Some(&mut slopes)).unwrap().value;
+        let value = engine
+            .objective(TileShare::WHOLE, Some(&mut slopes))
+            .unwrap()
+            .value;
         let fresh = engine.held_out(Look::PLAIN).unwrap();
-        (value, slopes.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>(), fresh)
+        (
+            value,
+            slopes.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>(),
+            fresh,
+        )
     };
     let found = run();
     assert_eq!(found, run(), "the same bits again");

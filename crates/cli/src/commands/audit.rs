@@ -140,7 +140,9 @@ fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
     }
     Session::stop_on_interrupt()?;
     progress.say("judging");
-    let found = audit(&model, &data, &settings, Runtime::watched_by(&progress))?;
+    let device = progress.aside(|| session.device(model.n_nodes()))?;
+    let runtime = Runtime::watched_by(&progress).on(device.backend());
+    let found = audit(&model, &data, &settings, runtime)?;
     progress.end();
     write_links(&args.out, &model, &found)?;
     if let Some(clean) = &args.clean {

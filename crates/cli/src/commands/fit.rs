@@ -155,6 +155,8 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         }
     }
     Session::stop_on_interrupt()?;
+    let device = progress.aside(|| session.device(data.n_nodes()))?;
+    let runtime = Runtime::watched_by(&progress).on(device.backend());
     let mut findings = Findings {
         inputs,
         selection: None,
@@ -163,7 +165,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let fitted = match recipe {
         Some(recipe) => {
             progress.say("judging links");
-            let found = fit_model(&params, &data, &recipe, Runtime::watched_by(&progress))?;
+            let found = fit_model(&params, &data, &recipe, runtime)?;
             findings.robust = Some(found.summary);
             found.model
         }
@@ -172,19 +174,12 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             if args.select {
                 progress.say("choosing settings");
                 let wanted = args.search.search(params.given(), &args.settings);
-                let found = select(
-                    params.given(),
-                    &data,
-                    &wanted,
-                    Runtime::watched_by(&progress),
-                )?;
+                let found = select(params.given(), &data, &wanted, runtime)?;
                 params = found.chosen.params(params.given()).check()?;
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
-            Fit::new(&params)
-                .runtime(Runtime::watched_by(&progress))
-                .run(&data)?
+            Fit::new(&params).runtime(runtime).run(&data)?
         }
     };
     let classes = labels.as_ref().map(|known| known.classes.clone());

@@ -81,7 +81,9 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     progress.say("fitting candidates");
     Session::stop_on_interrupt()?;
     let wanted = args.search.search(&base, &args.settings);
-    let selection = select(&base, &data, &wanted, Runtime::watched_by(&progress))?;
+    let device = progress.aside(|| session.device(data.n_nodes()))?;
+    let runtime = Runtime::watched_by(&progress).on(device.backend());
+    let selection = select(&base, &data, &wanted, runtime)?;
     progress.end();
     let mut json = search::as_json(&selection);
     let written = [&args.out, &args.table, &args.plot];

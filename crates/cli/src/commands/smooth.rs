@@ -115,7 +115,8 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         times: usize::from(args.times),
         averaging: args.averaging,
     };
-    let runtime = Runtime::watched_by(&progress);
+    let device = progress.aside(|| session.device(model.n_nodes()))?;
+    let runtime = Runtime::watched_by(&progress).on(device.backend());
     let (found, gate) = linkproof::trust::robust::smooth(&model, &data, smoothing, nodes, runtime)?;
     progress.end();
     vectors::write(&args.out, format, ids, model.dim(), &found.embeddings)?;

@@ -157,6 +157,21 @@ __device__ __forceinline__ float over_row(float x) {
     return fmaxf(x, __shfl_xor_sync(~0u, x, 2));
 }
 
+// The largest product in each row, and the least of all. A row's product with itself
+// would dwarf the others.
+template <bool MASKED>
+__device__ __forceinline__ void extremes(const float (&s)[32], u32 keep, bool on_diagonal, float (&most)[2],
+                                         float &least) {
+    most[0] = most[1] = -3e38f;
+    least = s[0];
+#pragma unroll
+    for (int e = 0; e < 32; e++) {
+        const float x = MASKED && on_diagonal && !(keep >> e & 1) ? -3e38f : s[e];
+        most[(e >> 1) & 1] = fmaxf(most[(e >> 1) & 1], x);
+        least = fminf(least, s[e]);
+    }
+}
+
 // What slopes of a row are divided by, if these logarithms are the largest.
 __device__ __forceinline__ void raise(float (&head)[2], float a, float b) {
     head[0] = fmaxf(head[0], ceilf(over_row(a)));
@@ -169,12 +184,11 @@ __device__ __forceinline__ void raise(float (&head)[2], float a, float b) {
 // Turns products into slopes; e^{as}/a, continued linearly above the cap.
 template <bool MASKED>
 __device__ __forceinline__ void pay(float (&s)[32], const Pass &pass, float unstretch, float shift,
-                                    float scale_log, u32 keep, u32 watch, float (&head)[2], Sums (&sums)[2],
-                                    float &watched) {
+                                    float scale_log, u32 keep, u32 watch, bool on_diagonal, float (&head)[2],
+                                    Sums (&sums)[2], float &watched) {
     const float growth = (float)pass.growth, cap = (float)pass.cap, inverse = 1.f / growth;
-    float most[2] = {s[0], s[2]};
-#pragma unroll
-    for (int e = 1; e < 32; e++) most[(e >> 1) & 1] = fmaxf(most[(e >> 1) & 1], s[e]);
+    float most[2], least;
+    extremes<MASKED>(s, keep, on_diagonal, most, least);
     const bool beyond = fmaxf(most[0], most[1]) * unstretch + shift > cap;
     const float factor = growth * LOG2E;
 #pragma unroll
@@ -244,15 +258,11 @@ __device__ __forceinline__ u32 reaching(const Pass &pass, float most) {
 // the end of the last.
 template <bool MASKED>
 __device__ __forceinline__ void pay(float (&s)[32], const Pass &pass, float unstretch, float shift,
-                                    float scale_log, u32 keep, u32 watch, float (&head)[2], Sums (&sums)[2],
-                                    float &watched) {
+                                    float scale_log, u32 keep, u32 watch, bool on_diagonal, float (&head)[2],
+                                    Sums (&sums)[2], float &watched) {
     const float cap = (float)pass.cap, exponent = pass.pieces[4] * LOG2E;
-    float most[2] = {s[0], s[2]}, least = s[0];
-#pragma unroll
-    for (int e = 1; e < 32; e++) {
-        most[(e >> 1) & 1] = fmaxf(most[(e >> 1) & 1], s[e]);
-        least = fminf(least, s[e]);
-    }
+    float most[2], least;
+    extremes<MASKED>(s, keep, on_diagonal, most, least);
 #pragma unroll
     for (int r = 0; r < 2; r++) most[r] = fminf(fmaf(most[r], unstretch, shift), cap);
     least = fmaf(least, unstretch, shift);
@@ -377,7 +387,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
     for (int e = 0; e < KP / 2; e++) g[e] = 0.f;
     double total[3] = {0, 0, 0};
     // Slopes are divided by 2^(head - HEAD), the gradient so far by 2^(past - HEAD).
-    float head[2] = {-100.f, -100.f}, past[2] = {-100.f, -100.f};
+    float head[2] = {-50.f, -50.f}, past[2] = {-50.f, -50.f};
     const bool own_valid[2] = {row0 < item.valid, row0 + 8 < item.valid};
 
     auto product = [&](int t) {
@@ -395,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
         }
         mma_commit();
     };
-    auto back = [&](int t, bool fresh) {
+    [[maybe_unused]] auto back = [&](int t, bool fresh) {
         const u32 at = base + (t % STAGES) * TILE_BYTES;
 #pragma unroll
         for (int k = 0; k < STEPS2; k++) {
@@ -411,36 +421,40 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
         mma_commit();
     };
     auto slopes = [&](int t) {
-        const int tile = item.from + t, column0 = tile * TILE + 2 * (lane & 3);
+        const int tile = item.from + t;
+        [[maybe_unused]] const int column0 = tile * TILE + 2 * (lane & 3);
         Sums sums[2];
         float watched = 0.f;
         u32 keep = ~0u, watch = 0;
+        const bool on_diagonal = (tile >> 1) == item.tile;
 #if SPLIT == 1
         const size_t place = ((size_t)(item.tile * 2 + group) * (pass.rows / TILE) + tile) * 128 + tid;
         keep = pass.keep[place];
         if (pass.watches) watch = pass.watch[place];
-        pay<true>(s, pass, unstretch, shift, scale_log, keep, watch, head, sums, watched);
+        pay<true>(s, pass, unstretch, shift, scale_log, keep, watch, on_diagonal, head, sums, watched);
 #elif SPLIT == 2
         pairs_of(pass, item, row0, column0, keep, watch);
         if (!pass.watches) watch = 0;
-        pay<true>(s, pass, unstretch, shift, scale_log, keep, watch, head, sums, watched);
+        pay<true>(s, pass, unstretch, shift, scale_log, keep, watch, on_diagonal, head, sums, watched);
 #else
-        if ((tile >> 1) == item.tile || tile * TILE + TILE > item.end) {
+        if (on_diagonal || tile * TILE + TILE > item.end) {
 #pragma unroll
             for (int e = 0; e < 32; e++) {
                 const int column = column0 + 8 * (e >> 2) + (e & 1), row = row0 + 8 * ((e >> 1) & 1);
                 if (column == row || column >= item.end) keep &= ~(1u << e);
             }
         }
-        if (SCORE || __any_sync(~0u, keep != ~0u)) pay<true>(s, pass, unstretch, shift, scale_log, keep, watch, head, sums, watched);
-        else pay<false>(s, pass, unstretch, shift, scale_log, keep, watch, head, sums, watched);
+        if (SCORE || __any_sync(~0u, keep != ~0u))
+            pay<true>(s, pass, unstretch, shift, scale_log, keep, watch, on_diagonal, head, sums, watched);
+        else
+            pay<false>(s, pass, unstretch, shift, scale_log, keep, watch, on_diagonal, head, sums, watched);
 #endif
         const float a = own_valid[0] ? 1.f : 0.f, b = own_valid[1] ? 1.f : 0.f;
         total[0] += (double)(a * sums[0].value + b * sums[1].value);
         total[1] += (double)(a * sums[0].slope + b * sums[1].slope);
         total[2] += (double)watched;
     };
-    auto convert = [&]() {
+    [[maybe_unused]] auto convert = [&]() {
         if (__any_sync(~0u, head[0] != past[0] || head[1] != past[1])) {
             const float by[2] = {exp2_fast(past[0] - head[0]), exp2_fast(past[1] - head[1])};
 #pragma unroll
@@ -460,7 +474,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
     // Tensor cores round sums towards zero: they add up a few tiles only.
     float *out = (float *)pass.gradient + ((size_t)item.slot * pass.rows + row0) * KP + 2 * (lane & 3);
     bool written = false;
-    auto flush = [&]() {
+    [[maybe_unused]] auto flush = [&]() {
         const float a = exp2_fast(past[0] - HEAD) / stretch, b = exp2_fast(past[1] - HEAD) / stretch;
 #pragma unroll
         for (int q = 0; q < KP / 8; q++) {

@@ -226,6 +226,11 @@ impl Score {
         self.formula.is_linear()
     }
 
+    /// Whether what an unlinked pair pays is a table, not a power.
+    pub fn is_tabulated(&self) -> bool {
+        self.formula.table().is_some()
+    }
+
     /// What an unlinked pair pays, in numbers, for an engine that computes it elsewhere.
     pub fn unlinked_form(&self) -> UnlinkedForm {
         match self.formula.table() {
@@ -245,6 +250,12 @@ impl Score {
     /// the score is as it is everywhere.
     pub fn cap(&self) -> f64 {
         self.caps.as_ref().map_or(f64::INFINITY, |caps| caps.0)
+    }
+
+    /// Above this similarity all that a link of weight `w` pays is continued.
+    pub fn link_cap(&self, w: f64) -> f64 {
+        let caps = self.caps.as_ref();
+        caps.map_or(f64::INFINITY, |caps| caps.1.of(w))
     }
 
     /// A constant in what every pair pays, left out of [`Score::unlinked`]:

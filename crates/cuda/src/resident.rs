@@ -1,0 +1,393 @@
+//! An objective that stays on the card: data vectors, links, parameters and all
+//! arithmetic. What travels is parameters in, and a few sums and the gradient out.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use linkproof_method::engine::objective::Problem;
+use linkproof_method::engine::pairs::{AllPairs, Part, Sums, TileShare, ViewMatrix};
+use linkproof_method::engine::{ObjectiveValue, PartSum};
+use linkproof_method::error::Result;
+use linkproof_method::score::Score;
+use linkproof_numeric::math;
+
+use crate::card::{CardPairs, blocks};
+use crate::compile::{Kind, Variant};
+use crate::layout::Layout;
+use crate::lists::{List, Listed};
+use crate::memory::Buffer;
+use crate::pairs::DevicePairs;
+use crate::pass::Number;
+use crate::vectors::{Encoder, Numbers, launch};
+
+/// Partial sums of squares.
+const SQUARES: usize = 256;
+
+/// An objective on the card.
+#[derive(Debug)]
+pub struct Resident<'p, T: Number> {
+    problem: &'p Problem<'p>,
+    pairs: Arc<DevicePairs<T>>,
+    /// The score that solvers follow.
+    score: Score,
+    theta: Vec<T>,
+    parameters: Buffer<T>,
+    derivative: Buffer<T>,
+    parts: Buffer<T>,
+    encoders: Vec<Encoder<T>>,
+    training: List,
+    aside: Option<List>,
+    held_out: Option<List>,
+    judged: Option<List>,
+    view_of: Buffer<u32>,
+    gamma: Buffer<f64>,
+    takes: Buffer<u8>,
+    row_sums: Buffer<f64>,
+    sums: Buffer<f64>,
+    rows: Vec<Range<usize>>,
+    nodes: Vec<u32>,
+    unit: ViewMatrix,
+}
+
+impl<'p, T: Number> Resident<'p, T> {
+    /// Copies a problem up, if all its encoders can be computed on the card.
+    pub fn new(
+        problem: &'p Problem<'p>,
+        pairs: &Arc<DevicePairs<T>>,
+    ) -> Result<Option<Resident<'p, T>>> {
+        let mut encoders = problem.encoders().iter();
+        if problem.dropout.is_some() || !encoders.all(|view| Encoder::<T>::serves(&view.network)) {
+            return Ok(None);
+        }
+        let (on, data) = (&pairs.on, problem.data);
+        let score = problem.score.clone().capped::<T>();
+        let rows: Vec<Range<usize>> = data.views.iter().map(|view| view.rows.clone()).collect();
+        let layout = Layout::new(&rows, problem.dim, problem.dim);
+        let views = problem.encoders().iter().zip(&data.views);
+        let encoders = views
+            .map(|(encoder, view)| Encoder::new(on, &encoder.network, view.matrix.as_ref()))
+            .collect::<Result<_>>()?;
+        let list = |graph: Option<&_>| {
+            let list = graph.map(|graph| List::new(on, graph, &layout, &score));
+            list.transpose()
+        };
+        let training = List::new(on, &data.training, &layout, &score)?;
+        let (aside, held_out) = (list(data.aside.as_ref())?, list(data.held_out.as_ref())?);
+        let judged = list(data.judged.as_ref())?;
+        let mut view_of = vec![0u32; layout.rows];
+        for (view, place) in layout.places.iter().enumerate() {
+            view_of[place.start..place.start + place.rows.len()].fill(view as u32);
+        }
+        let mut resident = Resident {
+            problem,
+            pairs: Arc::clone(pairs),
+            score,
+            theta: Vec::new(),
+            parameters: Buffer::default(),
+            derivative: Buffer::default(),
+            parts: Buffer::default(),
+            encoders,
+            training,
+            aside,
+            held_out,
+            judged,
+            view_of: Buffer::default(),
+            gamma: Buffer::default(),
+            takes: Buffer::default(),
+            row_sums: Buffer::default(),
+            sums: Buffer::default(),
+            nodes: (0..problem.n_nodes() as u32).collect(),
+            unit: problem.parameters.view_matrix(1.0),
+            rows,
+        };
+        resident
+            .view_of
+            .fill(&on.device, &on.stream, view_of.as_slice())?;
+        Ok(Some(resident))
+    }
+
+    /// Puts parameters in place.
+    pub fn load(&mut self, theta: &[T]) -> Result<()> {
+        if self.theta != theta {
+            self.theta.clear();
+            self.theta.extend_from_slice(theta);
+            let on = &self.pairs.on;
+            self.parameters.fill(&on.device, &on.stream, theta)?;
+        }
+        Ok(())
+    }
+
+    /// The objective over a share of the training pairs; its gradient overwrites
+    /// `gradient`. Held-out pairs may be watched along the way.
+    pub fn objective(
+        &mut self,
+        share: TileShare,
+        watches: bool,
+        gradient: Option<&mut [T]>,
+    ) -> Result<ObjectiveValue> {
+        let problem = self.problem;
+        let gamma = problem.parameters.gamma(&self.theta);
+        let score = self.score.clone();
+        let pairs = Arc::clone(&self.pairs);
+        let mut state = pairs.state();
+        let which = (Part::Training, share, watches);
+        let wants = gradient.is_some();
+        let (layout, sums) = self.pair_sums(&mut state, which, (&gamma, &score), wants)?;
+        let held_out = match watches {
+            true => {
+                let mut watched = Sums::zero(self.rows.len());
+                (watched.value, watched.pairs) = sums.watched;
+                let part = (Part::HeldOut, share);
+                self.add_listed(
+                    &mut state,
+                    &layout,
+                    part,
+                    (&gamma, &score),
+                    (&mut watched, false),
+                )?;
+                Some(part_sum(&watched))
+            }
+            false => None,
+        };
+        let inverse = 1.0 / problem.n_links();
+        let ridge = match problem.ridge != 0.0 && share.is_first() {
+            true => problem.ridge * self.squared_weights()?,
+            false => 0.0,
+        };
+        let value = (sums.value + score.constant() * sums.pairs + ridge) * inverse;
+        if let Some(gradient) = gradient {
+            let ridge = match share.is_first() {
+                true => 2.0 * problem.ridge * inverse,
+                false => 0.0,
+            };
+            self.backward(&state, &layout, (inverse, ridge), gradient)?;
+            for &(d, e, place) in &problem.parameters.gammas {
+                gradient[place] = T::of(sums.gamma.get(d, e) * inverse);
+            }
+        }
+        Ok(ObjectiveValue { value, held_out })
+    }
+
+    /// The sum over a share of the pairs of a part.
+    pub fn part_sum(
+        &mut self,
+        part: Part,
+        by: Option<&Score>,
+        k: f64,
+        share: TileShare,
+    ) -> Result<PartSum> {
+        let problem = self.problem;
+        if part != Part::Training && problem.data.split.is_none() {
+            return Ok(part_sum(&Sums::zero(0)));
+        }
+        let mut gamma = problem.parameters.gamma(&self.theta);
+        let log_k = if k == 1.0 { 0.0 } else { math::ln(k) };
+        for &(d, e, _) in &problem.parameters.gammas {
+            gamma.set(d, e, gamma.get(d, e) - log_k);
+        }
+        let score = by.unwrap_or(&self.score).clone();
+        let pairs = Arc::clone(&self.pairs);
+        let mut state = pairs.state();
+        let which = (part, share, false);
+        let (_, sums) = self.pair_sums(&mut state, which, (&gamma, &score), false)?;
+        Ok(part_sum(&sums))
+    }
+
+    /// Embeds all nodes, and sums over all pairs of a part and over its listed ones.
+    fn pair_sums(
+        &mut self,
+        state: &mut CardPairs<T>,
+        (part, share, watched): (Part, TileShare, bool),
+        by: (&ViewMatrix, &Score),
+        wants_gradient: bool,
+    ) -> Result<(Layout, Sums)> {
+        let on = &self.pairs.on;
+        let all = AllPairs {
+            rows: &self.rows,
+            scale: &self.unit,
+            nodes: &self.nodes,
+            split: self.problem.data.split.map(|split| (split, part)),
+            watched,
+            share,
+        };
+        let layout = state.layout(on, &all, self.problem.dim, by.1);
+        // Padding has no view, and must be zero.
+        state
+            .rows
+            .clear(&on.device, &on.stream, layout.rows * layout.width)?;
+        for (place, encoder) in self.encoders.iter().enumerate() {
+            let rows = state.rows.address(&on.stream);
+            let numbers = self.numbers(place, &layout, rows);
+            encoder.forward(on, variant::<T>(by.1), numbers)?;
+        }
+        let mut sums = state.run(on, &layout, &all, by, wants_gradient)?;
+        self.add_listed(
+            state,
+            &layout,
+            (part, share),
+            by,
+            (&mut sums, wants_gradient),
+        )?;
+        Ok((layout, sums))
+    }
+
+    fn numbers(&self, view: usize, layout: &Layout, rows: u64) -> Numbers {
+        let number = size_of::<T>() as u64;
+        let place = &layout.places[view];
+        let params = &self.problem.encoders()[view].params;
+        let weights = self.parameters.address(&self.pairs.on.stream);
+        Numbers {
+            weights: weights + params.start as u64 * number,
+            rows: rows + (place.start * layout.width) as u64 * number,
+            count: place.rows.len(),
+            dim: layout.dim,
+            width: layout.width,
+        }
+    }
+
+    /// Adds to a sum over all pairs of a part what is known pair by pair.
+    fn add_listed(
+        &mut self,
+        state: &mut CardPairs<T>,
+        layout: &Layout,
+        (part, share): (Part, TileShare),
+        (gamma, score): (&ViewMatrix, &Score),
+        (sums, wants_gradient): (&mut Sums, bool),
+    ) -> Result<()> {
+        let on = self.pairs.on.clone();
+        let (device, stream) = (&*on.device, &on.stream);
+        let takes: Vec<u8> = (0..layout.rows)
+            .map(|row| u8::from(share.has(row / 64)))
+            .collect();
+        let n_views = self.rows.len();
+        if share != TileShare::WHOLE {
+            self.takes.fill(device, stream, takes.as_slice())?;
+        }
+        let entries = (0..n_views).flat_map(|d| (0..n_views).map(move |e| (d, e)));
+        let entries: Vec<f64> = entries.map(|(d, e)| gamma.get(d, e)).collect();
+        self.gamma.fill(device, stream, entries.as_slice())?;
+        let pass = state.pass(&on, layout, &score.unlinked_form(), score.cap())?;
+        let (links, aside) = match part {
+            Part::Training => (Some(&self.training), self.aside.as_ref()),
+            Part::HeldOut => (self.held_out.as_ref(), None),
+            Part::Judged => (self.judged.as_ref(), None),
+        };
+        let lists = [
+            links.map(|list| (list, 1.0)),
+            aside.map(|list| (list, -1.0)),
+        ];
+        for (list, factor) in lists.into_iter().flatten() {
+            let corrects = factor > 0.0;
+            let own;
+            let caps = match score.cap() == self.score.cap() {
+                true => &list.caps,
+                false => {
+                    own = list.caps_of(&on, score)?;
+                    &own
+                }
+            };
+            self.row_sums
+                .clear(device, stream, layout.rows * n_views * 2)?;
+            let listed = Listed {
+                offsets: list.offsets.address(stream),
+                targets: list.targets.address(stream),
+                weights: list.weights.address(stream),
+                caps: caps.address(stream),
+                views: self.view_of.address(stream),
+                gamma: self.gamma.address(stream),
+                takes: match share == TileShare::WHOLE {
+                    true => 0,
+                    false => self.takes.address(stream),
+                },
+                gradient: match wants_gradient {
+                    true => state.gradient.address(stream),
+                    false => 0,
+                },
+                sums: self.row_sums.address(stream),
+                factor,
+                n_views: n_views as u32,
+                corrects: i32::from(corrects),
+            };
+            let config = blocks(layout.rows.div_ceil(8), 256);
+            launch!(on, variant::<T>(score), "listed", config; &pass, &listed)?;
+            self.sums.room(device, stream, n_views * n_views * 2)?;
+            let columns = 2 * n_views as u32;
+            for (d, place) in layout.places.iter().enumerate() {
+                let row = (place.start * n_views * 2 * size_of::<f64>()) as u64;
+                let from = self.row_sums.address(stream) + row;
+                let to = self.sums.address(stream) + (d * n_views * 2 * size_of::<f64>()) as u64;
+                let count = place.rows.len() as u32;
+                let config = blocks(2 * n_views, 256);
+                launch!(
+                    on, variant::<T>(score), "column_sums", config;
+                    &from, &count, &columns, &to
+                )?;
+            }
+            let mut found = vec![0.0; n_views * n_views * 2];
+            self.sums.read(device, stream, &mut found)?;
+            for (place, found) in found.chunks_exact(2).enumerate() {
+                sums.value += found[0];
+                sums.gamma.add(place / n_views, place % n_views, -found[1]);
+            }
+            if !corrects {
+                let counted = list.later.iter().zip(&takes);
+                let counted = counted.filter(|(_, takes)| **takes == 1);
+                sums.pairs += factor * counted.map(|(later, _)| f64::from(*later)).sum::<f64>();
+            }
+        }
+        Ok(())
+    }
+
+    fn squared_weights(&mut self) -> Result<f64> {
+        let on = self.pairs.on.clone();
+        let (device, stream) = (&*on.device, &on.stream);
+        self.sums.room(device, stream, SQUARES)?;
+        let to = self.sums.address(stream);
+        let from = self.parameters.address(stream);
+        let layout = &self.problem.parameters;
+        let count = (layout.n_params - layout.gammas.len()) as u64;
+        let config = blocks(SQUARES, 256);
+        launch!(on, variant::<T>(&self.score), "squares", config; &from, &count, &to)?;
+        let mut found = vec![0.0; SQUARES];
+        self.sums.read(device, stream, &mut found)?;
+        Ok(found.iter().sum())
+    }
+
+    /// The derivative in all weights, from that in the embeddings.
+    fn backward(
+        &mut self,
+        state: &CardPairs<T>,
+        layout: &Layout,
+        factors: (f64, f64),
+        gradient: &mut [T],
+    ) -> Result<()> {
+        let on = self.pairs.on.clone();
+        let (device, stream) = (&*on.device, &on.stream);
+        self.derivative.room(device, stream, gradient.len())?;
+        let slopes = state.gradient.address(stream);
+        for (place, encoder) in self.encoders.iter().enumerate() {
+            let numbers = self.numbers(place, layout, slopes);
+            let start = self.problem.encoders()[place].params.start;
+            let out = self.derivative.address(stream) + (start * size_of::<T>()) as u64;
+            let kernels = variant::<T>(&self.score);
+            encoder.backward(&on, kernels, numbers, factors, (&mut self.parts, out))?;
+        }
+        self.derivative.read(device, stream, gradient)
+    }
+}
+
+/// The kernels around pairs, for a score.
+fn variant<T: Number>(score: &Score) -> Variant {
+    Variant {
+        kind: Kind::Resident,
+        tabulated: score.is_tabulated(),
+        ..Variant::plain(T::NAME)
+    }
+}
+
+fn part_sum(sums: &Sums) -> PartSum {
+    PartSum {
+        value: sums.value,
+        pairs: sums.pairs,
+    }
+}
