@@ -85,6 +85,7 @@ class Model:
         data: Data,
         settings: str,
         *,
+        device: str,
         threads: int | None,
         show: _Show,
         every_step: _EveryStep,
@@ -154,7 +155,9 @@ class Model:
 def default_settings() -> str: ...
 def robust_settings() -> list[tuple[str, str]]: ...
 def inspect(data: Data, settings: str, *, threads: int | None) -> str: ...
-def select(data: Data, settings: str, search: str, *, threads: int | None, show: _Show) -> str: ...
+def select(
+    data: Data, settings: str, search: str, *, device: str, threads: int | None, show: _Show
+) -> str: ...
 def audit(
     model: Model,
     links: Links | None,
@@ -167,6 +170,7 @@ def audit(
     fdr: float | None,
     min_trust: float | None,
     missing_pairs: int,
+    device: str,
     threads: int | None,
     show: _Show,
 ) -> dict[str, Any]: ...
@@ -180,11 +184,18 @@ def smooth(
     averaging: str,
     new: tuple[int, Vectors] | None,
     links_of_new: Sequence[tuple[int, int, float]] | None,
+    device: str,
     threads: int | None,
     show: _Show,
 ) -> tuple[npt.NDArray[np.float32], bool, float | None, int]: ...
 def fit_robust(
-    data: Data, settings: str, *, keep_ridge: bool, threads: int | None, show: _Show
+    data: Data,
+    settings: str,
+    *,
+    keep_ridge: bool,
+    device: str,
+    threads: int | None,
+    show: _Show,
 ) -> Model: ...
 def objective(
     y: npt.NDArray[Any],

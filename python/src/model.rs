@@ -21,7 +21,7 @@ use serde_json::{Map, Value, json};
 use crate::data::{Data, Links, Vectors};
 use crate::errors::{Keywords, exception};
 use crate::settings::params;
-use crate::work::{Listeners, quietly, run};
+use crate::work::{self, Listeners, quietly, run};
 
 /// A fitted model.
 #[pyclass(frozen, module = "linkproof._core")]
@@ -48,11 +48,12 @@ type Columns<'py> = (
 impl Model {
     /// Fits a model.
     #[staticmethod]
-    #[pyo3(signature = (data, settings, *, threads, show, every_step))]
+    #[pyo3(signature = (data, settings, *, device, threads, show, every_step))]
     fn fit(
         py: Python<'_>,
         data: &Data,
         settings: &str,
+        device: &str,
         threads: Option<usize>,
         show: Option<Py<PyAny>>,
         every_step: Option<Py<PyAny>>,
@@ -61,8 +62,9 @@ impl Model {
         let listeners = Listeners { show, every_step };
         let data = &data.dataset;
         run(py, threads, &listeners, |monitor| {
-            let fit = Fit::new(&params).runtime(Runtime::watched_by(monitor));
-            let fitted = fit.run(data)?;
+            let device = work::device(device, data.n_nodes())?;
+            let runtime = Runtime::watched_by(monitor).on(device.backend());
+            let fitted = Fit::new(&params).runtime(runtime).run(data)?;
             let record = Map::from_iter([("versions".to_owned(), versions()?)]);
             Ok(Model { fitted, record })
         })

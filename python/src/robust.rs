@@ -8,16 +8,17 @@ use serde_json::{Map, json};
 use crate::data::Data;
 use crate::model::{Model, versions};
 use crate::settings::params;
-use crate::work::{Listeners, run};
+use crate::work::{self, Listeners, run};
 
 /// Fits by the whole recipe, at the ridge of the settings where that is to be kept.
 #[pyfunction]
-#[pyo3(name = "fit_robust", signature = (data, settings, *, keep_ridge, threads, show))]
+#[pyo3(name = "fit_robust", signature = (data, settings, *, keep_ridge, device, threads, show))]
 pub fn fit_by_recipe(
     py: Python<'_>,
     data: &Data,
     settings: &str,
     keep_ridge: bool,
+    device: &str,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
@@ -29,7 +30,9 @@ pub fn fit_by_recipe(
             true => Recipe::at_ridge(params.ridge),
             false => Recipe::default(),
         };
-        let found = fit_model(&params, data, &recipe, Runtime::watched_by(monitor))?;
+        let device = work::device(device, data.n_nodes())?;
+        let runtime = Runtime::watched_by(monitor).on(device.backend());
+        let found = fit_model(&params, data, &recipe, runtime)?;
         let record = [
             ("versions".to_owned(), versions()?),
             ("robust".to_owned(), json!(found.summary)),

@@ -12,6 +12,7 @@ use crate::device::{Device, Products};
 use crate::layout::{Layout, TILE, Work};
 use crate::memory::Buffer;
 use crate::pass::{Item, Number, Pass, RuleNumbers, part_number};
+use crate::series::Series;
 
 /// The widest rows that tensor cores are used for.
 const WIDEST: usize = 128;
@@ -48,7 +49,6 @@ pub struct CardPairs<T: Number> {
     named: Buffer<u8>,
     masks: [Buffer<u32>; 2],
     counts: Buffer<u64>,
-    pieces: Buffer<f32>,
     cells: Buffer<f64>,
     /// What the masks are of.
     written: Option<(Layout, ViewMatrix, Split)>,
@@ -61,8 +61,8 @@ type Counted = (Layout, ViewMatrix, Option<(Split, Part)>, TileShare);
 
 impl<T: Number> CardPairs<T> {
     /// How rows of a dimension stand on the card for a score.
-    pub fn layout(&self, on: &Place, pairs: &AllPairs<'_>, dim: usize, score: &Score) -> Layout {
-        let width = match tensor::<T>(on, dim, &score.unlinked_form(), score.cap()) {
+    pub fn layout(&self, on: &Place, pairs: &AllPairs<'_>, dim: usize) -> Layout {
+        let width = match tensor::<T>(on, dim) {
             Some((_, width)) => width as usize,
             None => dim.next_multiple_of(16),
         };
@@ -80,7 +80,7 @@ impl<T: Number> CardPairs<T> {
     ) -> Result<Sums> {
         let (device, stream) = (&*on.device, &on.stream);
         let form = score.unlinked_form();
-        let tensor = tensor::<T>(on, layout.dim, &form, score.cap());
+        let tensor = tensor::<T>(on, layout.dim);
         let own = if tensor.is_some() { 2 * TILE } else { TILE };
         let work = layout.work(pairs, gamma, (own, 6 * device.processors));
         let mut sums = Sums::zero(pairs.scale.n_views());
@@ -115,7 +115,7 @@ impl<T: Number> CardPairs<T> {
         let variant = Variant {
             number: T::NAME,
             kind: tensor.map_or(Kind::Plain, |(terms, width)| Kind::Tensor { terms, width }),
-            tabulated: matches!(form, UnlinkedForm::Table { .. }),
+            score: score_number(&form, score.cap()),
             split,
             gradient: wants_gradient,
         };
@@ -140,17 +140,17 @@ impl<T: Number> CardPairs<T> {
         cap: f64,
     ) -> Result<Pass> {
         let (device, stream) = (&*on.device, &on.stream);
-        let (mut growth, mut beta, mut per_unit, mut n_pieces) = (1.0, 0.0, 0.0, 0);
+        let (mut growth, mut beta, mut per_unit) = (1.0, 0.0, 0.0);
+        let mut series = Series::default();
         match form {
             UnlinkedForm::Power { growth: a } => growth = *a,
             UnlinkedForm::Table {
                 beta: exponent,
                 cells,
                 cells_per_unit,
-                pieces,
             } => {
-                (beta, per_unit, n_pieces) = (*exponent, *cells_per_unit, pieces.len());
-                self.pieces.fill(device, stream, pieces.as_flattened())?;
+                (beta, per_unit) = (*exponent, *cells_per_unit);
+                series = Series::new(beta, cap).0;
                 self.cells.fill(device, stream, cells.as_slice())?;
             }
         }
@@ -167,19 +167,18 @@ impl<T: Number> CardPairs<T> {
             named: 0,
             keep: 0,
             watch: 0,
-            pieces: self.pieces.address(stream),
             cells: self.cells.address(stream),
             fold: RuleNumbers::default(),
             stop: RuleNumbers::default(),
             part: 0,
             rows: layout.rows as u32,
             dim: layout.width as u32,
-            n_pieces: n_pieces as u32,
             growth,
             cap,
             beta,
             cells_per_unit: per_unit,
             watches: 0,
+            series,
         })
     }
 
@@ -394,17 +393,11 @@ impl<T: Number> CardPairs<T> {
 }
 
 /// How tensor cores are used, if they are.
-fn tensor<T: Number>(on: &Place, dim: usize, form: &UnlinkedForm, cap: f64) -> Option<(u32, u32)> {
+fn tensor<T: Number>(on: &Place, dim: usize) -> Option<(u32, u32)> {
     let terms = match on.products {
         Products::Exact => 3,
         Products::Fast => 1,
         Products::Plain => return None,
-    };
-    let serves = match form {
-        UnlinkedForm::Power { .. } => true,
-        UnlinkedForm::Table { pieces, .. } => {
-            pieces.last().is_some_and(|last| cap <= f64::from(last[1]))
-        }
     };
     let fits = on.device.is_hopper && T::IS_SINGLE && dim <= WIDEST;
     let width = if dim <= WIDEST / 2 {
@@ -412,7 +405,15 @@ fn tensor<T: Number>(on: &Place, dim: usize, form: &UnlinkedForm, cap: f64) -> O
     } else {
         WIDEST
     };
-    (fits && serves).then_some((terms, width as u32))
+    fits.then_some((terms, width as u32))
+}
+
+/// 0: a power; 1: the probability score by polynomials; 2: by polynomials and its table.
+pub fn score_number(form: &UnlinkedForm, cap: f64) -> u32 {
+    match form {
+        UnlinkedForm::Power { .. } => 0,
+        UnlinkedForm::Table { beta, .. } => 2 - u32::from(Series::new(*beta, cap).1),
+    }
 }
 
 /// Whether nodes, ascending, are all there are: 0, 1, 2 and so on.

@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use linkproof_method::engine::{Backend, Cpu};
-use linkproof_method::error::Result;
+use linkproof_method::error::{Error, Result};
 
-use crate::Cuda;
+use crate::{Cuda, Products};
 
 /// Below this number of nodes a card is not worth its start.
 const WORTH_A_CARD: usize = 5000;
@@ -50,6 +50,21 @@ impl fmt::Display for Choice {
     }
 }
 
+/// The products that `LINKPROOF_PRODUCTS` asks for.
+fn products() -> Result<Products> {
+    let asked = std::env::var("LINKPROOF_PRODUCTS").unwrap_or_default();
+    match asked.as_str() {
+        "" | "exact" => Ok(Products::Exact),
+        "fast" => Ok(Products::Fast),
+        "plain" => Ok(Products::Plain),
+        other => Err(Error::Device {
+            device: "LINKPROOF_PRODUCTS".to_owned(),
+            found: format!("found {other:?}"),
+            expected: "expected exact, fast or plain, or the variable unset".to_owned(),
+        }),
+    }
+}
+
 /// What computes.
 #[derive(Debug, Clone)]
 pub enum Chosen {
@@ -66,12 +81,18 @@ impl Choice {
     /// [`linkproof_method::error::Error::Device`] where a card was asked for and cannot
     /// be used.
     pub fn open(self, n_nodes: usize) -> Result<Chosen> {
-        match self {
-            Choice::Cpu => Ok(Chosen::Cpu),
-            Choice::Cuda(number) => Cuda::open(number).map(Chosen::Card),
-            Choice::Auto if n_nodes < WORTH_A_CARD || Cuda::count() == 0 => Ok(Chosen::Cpu),
-            Choice::Auto => Ok(Cuda::open(0).map_or(Chosen::Cpu, Chosen::Card)),
-        }
+        let card = match self {
+            Choice::Cpu => return Ok(Chosen::Cpu),
+            Choice::Cuda(number) => Cuda::open(number)?,
+            Choice::Auto if n_nodes < WORTH_A_CARD || Cuda::count() == 0 => {
+                return Ok(Chosen::Cpu);
+            }
+            Choice::Auto => match Cuda::open(0) {
+                Ok(card) => card,
+                Err(_) => return Ok(Chosen::Cpu),
+            },
+        };
+        Ok(Chosen::Card(card.products(products()?)))
     }
 }
 

@@ -33,8 +33,8 @@ pub struct Variant {
     pub number: &'static str,
     /// Which kernels.
     pub kind: Kind,
-    /// Whether the score is the probability score.
-    pub tabulated: bool,
+    /// 0: a power; 1: the probability score by polynomials; 2: by its table.
+    pub score: u32,
     /// 0: all pairs; 1: which pairs stands in memory; 2: it is computed.
     pub split: u32,
     /// Whether the gradient is wanted.
@@ -47,7 +47,7 @@ impl Variant {
         Variant {
             number,
             kind: Kind::Plain,
-            tabulated: false,
+            score: 0,
             split: 1,
             gradient: false,
         }
@@ -77,7 +77,7 @@ impl Variant {
             let _ = writeln!(text, "#define {name} {value}");
         };
         define("REAL", &self.number);
-        define("SCORE", &u32::from(self.tabulated));
+        define("SCORE", &self.score);
         define("SPLIT", &self.split);
         define("GRAD", &u32::from(self.gradient));
         let (terms, width) = match self.kind {

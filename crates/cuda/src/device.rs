@@ -61,8 +61,8 @@ impl fmt::Debug for Device {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Cuda {
-    device: Arc<Device>,
-    products: Products,
+    pub(crate) device: Arc<Device>,
+    pub(crate) products: Products,
 }
 
 impl Cuda {

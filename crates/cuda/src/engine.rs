@@ -1,7 +1,8 @@
 //! The engine of a card.
 //!
-//! Objectives of tables and linear maps stay on the card. Networks, and steps that look
-//! at samples, are computed on the host, with all sums over pairs on the card.
+//! Objectives of tables and linear maps stay on the card, and so do sweeps over tables.
+//! Networks, and steps that look at samples, are computed on the host, with all sums
+//! over pairs on the card.
 
 use std::sync::Arc;
 
@@ -17,14 +18,18 @@ use crate::device::{Device, Products};
 use crate::pairs::{DevicePairs, Failure, HostPairs};
 use crate::pass::Number;
 use crate::resident::Resident;
+use crate::sweeps::Sweeps;
 
 /// The engine of [`crate::Cuda`].
 pub struct CudaEngine<'p, T: Number> {
     problem: &'p Problem<'p>,
     host: CpuEngine<'p, T>,
     resident: Option<Resident<'p, T>>,
-    /// Whether the parameters on the card are those of the host.
+    /// A sweeping method at work.
+    sweeps: Option<Sweeps<T>>,
+    /// Whether the parameters on the card are those of the host, or newer ones.
     is_current: bool,
+    is_ahead: bool,
     /// The sum over the held-out pairs at these parameters, where a pass knows it.
     watched: Option<PartSum>,
     failure: Failure,
@@ -44,7 +49,9 @@ impl<'p, T: Number> CudaEngine<'p, T> {
             problem,
             host: CpuEngine::with(problem, Box::new(host)),
             resident: Resident::new(problem, &pairs)?,
+            sweeps: None,
             is_current: false,
+            is_ahead: false,
             watched: None,
             failure,
         })
@@ -54,6 +61,15 @@ impl<'p, T: Number> CudaEngine<'p, T> {
     fn checked<V>(&self, found: Result<V>) -> Result<V> {
         self.failure.take()?;
         found
+    }
+
+    /// Sees that the host has the parameters in place.
+    fn bring_down(&mut self) -> Result<()> {
+        if let (Some(resident), true) = (&mut self.resident, self.is_ahead) {
+            self.host.load(resident.read()?)?;
+            self.is_ahead = false;
+        }
+        Ok(())
     }
 
     /// What is on the card, with the parameters in place.
@@ -72,14 +88,17 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
     }
 
     fn load(&mut self, theta: &[T]) -> Result<()> {
-        if self.host.parameters()? != theta {
+        self.sweeps = None;
+        if self.is_ahead || self.host.parameters()? != theta {
             self.watched = None;
             self.is_current = false;
+            self.is_ahead = false;
         }
         self.host.load(theta)
     }
 
     fn parameters(&mut self) -> Result<Vec<T>> {
+        self.bring_down()?;
         self.host.parameters()
     }
 
@@ -118,21 +137,35 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
         if let Some(known) = self.watched.filter(|_| is_known) {
             return Ok(known);
         }
-        if !is_estimate && let Some(resident) = self.resident()? {
-            return resident.part_sum(part, by, look.k, share);
+        if let Some(resident) = self.resident()? {
+            return resident.part_sum(part, by, look, share);
         }
         let found = self.host.sums(part, by, look, share);
         self.checked(found)
     }
 
     fn begin(&mut self, plan: &Plan) -> Result<()> {
-        self.host.begin(plan)
+        self.sweeps = match self.resident()? {
+            Some(resident) => Sweeps::new(resident, plan)?,
+            None => None,
+        };
+        match self.sweeps {
+            Some(_) => Ok(()),
+            None => {
+                self.bring_down()?;
+                self.host.begin(plan)
+            }
+        }
     }
 
     fn step(&mut self, step: u64) -> Result<StepOutcome> {
+        self.watched = None;
+        if let (Some(sweeps), Some(resident)) = (&mut self.sweeps, &mut self.resident) {
+            self.is_ahead = true;
+            return sweeps.step(resident, step);
+        }
         let found = self.host.step(step);
         self.is_current = false;
-        self.watched = None;
         self.checked(found)
     }
 
@@ -141,6 +174,7 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
     }
 
     fn embed(&mut self) -> Result<Embedding<T>> {
+        self.bring_down()?;
         self.host.embed()
     }
 }

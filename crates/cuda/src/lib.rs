@@ -12,11 +12,15 @@ mod device;
 mod engine;
 mod layout;
 mod lists;
+mod measure;
 mod memory;
 mod pairs;
 mod pass;
 mod resident;
+mod series;
+mod sweeps;
 mod vectors;
 
 pub use choice::{Choice, Chosen};
 pub use device::{Cuda, Products};
+pub use measure::Forecast;

@@ -19,8 +19,9 @@ pub struct List {
     /// Where the score that solvers follow continues what a link pays.
     pub caps: Buffer<f64>,
     host_weights: Vec<f64>,
-    /// For each row the pairs with later rows.
+    /// For each row the pairs with later rows, and all of them.
     pub later: Vec<u32>,
+    pub ends: Vec<f64>,
 }
 
 impl List {
@@ -29,6 +30,7 @@ impl List {
         let (device, stream) = (&*on.device, &on.stream);
         let links = graph.adjacency();
         let (mut offsets, mut later) = (vec![0u64], vec![0u32; layout.rows]);
+        let mut ends = vec![0.0; layout.rows];
         let (mut targets, mut weights) = (Vec::new(), Vec::new());
         let place_of = |row: usize| {
             let view = layout.places.partition_point(|place| place.rows.end <= row);
@@ -39,6 +41,7 @@ impl List {
             offsets.resize(place.start + 1, targets.len() as u64);
             for (at, row) in (place.start..).zip(place.rows.clone()) {
                 let (others, of_others) = links.row(row);
+                ends[at] = others.len() as f64;
                 later[at] = others.iter().filter(|&&other| other as usize > row).count() as u32;
                 targets.extend(others.iter().map(|&other| place_of(other as usize) as u32));
                 weights.extend_from_slice(of_others);
@@ -53,6 +56,7 @@ impl List {
             caps: Buffer::default(),
             host_weights: weights,
             later,
+            ends,
         };
         list.offsets.fill(device, stream, offsets.as_slice())?;
         list.targets.fill(device, stream, targets.as_slice())?;

@@ -64,7 +64,7 @@ impl<T: Number> DevicePairs<T> {
     ) -> Result<Sums> {
         let (device, stream) = (&*self.on.device, &self.on.stream);
         let mut state = self.state();
-        let layout = state.layout(&self.on, pairs, embedded.dim, score);
+        let layout = state.layout(&self.on, pairs, embedded.dim);
         let mut rows = padded(embedded, &layout);
         state.rows.fill(device, stream, rows.as_slice())?;
         let by = (embedded.gamma, score);
@@ -87,7 +87,7 @@ impl<T: Number> DevicePairs<T> {
 }
 
 /// Embeddings as they stand on the card, each view from a whole tile on.
-fn padded<T: Number>(embedded: &EmbeddedRows<'_, T>, layout: &Layout) -> Vec<T> {
+pub fn padded<T: Number>(embedded: &EmbeddedRows<'_, T>, layout: &Layout) -> Vec<T> {
     let (dim, width) = (layout.dim, layout.width);
     let mut padded = vec![T::ZERO; layout.rows * width];
     for place in &layout.places {

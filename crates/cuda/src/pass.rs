@@ -3,6 +3,8 @@
 use cudarc::driver::DeviceRepr;
 use cudarc::driver::sys::CUdeviceptr;
 use linkproof_method::engine::Real;
+
+use crate::series::Series;
 use linkproof_method::engine::pairs::{Part, Rule, Split};
 
 /// A number that kernels compute with.
@@ -75,19 +77,18 @@ pub struct Pass {
     pub named: CUdeviceptr,
     pub keep: CUdeviceptr,
     pub watch: CUdeviceptr,
-    pub pieces: CUdeviceptr,
     pub cells: CUdeviceptr,
     pub fold: RuleNumbers,
     pub stop: RuleNumbers,
     pub part: u32,
     pub rows: u32,
     pub dim: u32,
-    pub n_pieces: u32,
     pub growth: f64,
     pub cap: f64,
     pub beta: f64,
     pub cells_per_unit: f64,
     pub watches: i32,
+    pub series: Series,
 }
 
 // SAFETY: plain numbers in the layout of C, as the kernels declare them.

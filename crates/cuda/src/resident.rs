@@ -6,44 +6,57 @@ use std::sync::Arc;
 
 use linkproof_method::engine::objective::Problem;
 use linkproof_method::engine::pairs::{AllPairs, Part, Sums, TileShare, ViewMatrix};
-use linkproof_method::engine::{ObjectiveValue, PartSum};
+use linkproof_method::engine::{Look, ObjectiveValue, PartSum};
 use linkproof_method::error::Result;
 use linkproof_method::score::Score;
 use linkproof_numeric::math;
 
-use crate::card::{CardPairs, blocks};
+use crate::card::{CardPairs, Place, blocks};
 use crate::compile::{Kind, Variant};
 use crate::layout::Layout;
 use crate::lists::{List, Listed};
 use crate::memory::Buffer;
 use crate::pairs::DevicePairs;
-use crate::pass::Number;
+use crate::pass::{Number, Pass};
 use crate::vectors::{Encoder, Numbers, launch};
 
 /// Partial sums of squares.
 const SQUARES: usize = 256;
+/// Blocks of kernels that go over all of something.
+pub const MANY: usize = 2048;
+/// No place: padding.
+pub const NOWHERE: u64 = u64::MAX;
 
 /// An objective on the card.
 #[derive(Debug)]
 pub struct Resident<'p, T: Number> {
-    problem: &'p Problem<'p>,
-    pairs: Arc<DevicePairs<T>>,
+    pub problem: &'p Problem<'p>,
+    pub pairs: Arc<DevicePairs<T>>,
     /// The score that solvers follow.
-    score: Score,
-    theta: Vec<T>,
-    parameters: Buffer<T>,
+    pub score: Score,
+    /// The parameters; of tables that are swept, the gammas alone are up to date.
+    pub theta: Vec<T>,
+    /// Whether the card's parameters have moved since.
+    pub has_moved: bool,
+    pub parameters: Buffer<T>,
     derivative: Buffer<T>,
     parts: Buffer<T>,
     encoders: Vec<Encoder<T>>,
-    training: List,
-    aside: Option<List>,
+    pub training: List,
+    pub aside: Option<List>,
     held_out: Option<List>,
     judged: Option<List>,
     view_of: Buffer<u32>,
     gamma: Buffer<f64>,
     takes: Buffer<u8>,
-    row_sums: Buffer<f64>,
-    sums: Buffer<f64>,
+    pub row_sums: Buffer<f64>,
+    pub sums: Buffer<f64>,
+    all_rows: Buffer<T>,
+    places: Buffer<u64>,
+    /// Rows on the card, and where a table has the vector of each.
+    layout: Layout,
+    pub table_places: Vec<u64>,
+    pub table_places_there: Buffer<u64>,
     rows: Vec<Range<usize>>,
     nodes: Vec<u32>,
     unit: ViewMatrix,
@@ -75,14 +88,20 @@ impl<'p, T: Number> Resident<'p, T> {
         let (aside, held_out) = (list(data.aside.as_ref())?, list(data.held_out.as_ref())?);
         let judged = list(data.judged.as_ref())?;
         let mut view_of = vec![0u32; layout.rows];
+        let mut table_places = vec![NOWHERE; layout.rows];
         for (view, place) in layout.places.iter().enumerate() {
             view_of[place.start..place.start + place.rows.len()].fill(view as u32);
+            let start = problem.encoders()[view].params.start;
+            for row in 0..place.rows.len() {
+                table_places[place.start + row] = (start + row * problem.dim) as u64;
+            }
         }
         let mut resident = Resident {
             problem,
             pairs: Arc::clone(pairs),
             score,
             theta: Vec::new(),
+            has_moved: false,
             parameters: Buffer::default(),
             derivative: Buffer::default(),
             parts: Buffer::default(),
@@ -96,25 +115,48 @@ impl<'p, T: Number> Resident<'p, T> {
             takes: Buffer::default(),
             row_sums: Buffer::default(),
             sums: Buffer::default(),
+            all_rows: Buffer::default(),
+            places: Buffer::default(),
+            layout,
+            table_places,
+            table_places_there: Buffer::default(),
             nodes: (0..problem.n_nodes() as u32).collect(),
             unit: problem.parameters.view_matrix(1.0),
             rows,
         };
-        resident
-            .view_of
-            .fill(&on.device, &on.stream, view_of.as_slice())?;
+        let (device, stream) = (&*on.device, &on.stream);
+        resident.view_of.fill(device, stream, view_of.as_slice())?;
+        let places = resident.table_places.as_slice();
+        resident.table_places_there.fill(device, stream, places)?;
         Ok(Some(resident))
     }
 
     /// Puts parameters in place.
     pub fn load(&mut self, theta: &[T]) -> Result<()> {
-        if self.theta != theta {
+        if self.has_moved || self.theta != theta {
+            self.has_moved = false;
             self.theta.clear();
             self.theta.extend_from_slice(theta);
             let on = &self.pairs.on;
             self.parameters.fill(&on.device, &on.stream, theta)?;
         }
         Ok(())
+    }
+
+    /// Reads the parameters in place.
+    pub fn read(&mut self) -> Result<&[T]> {
+        let on = &self.pairs.on;
+        let gammas = self.problem.parameters.gammas.len();
+        let weights = self.theta.len() - gammas;
+        let into = &mut self.theta[..weights];
+        self.parameters.read(&on.device, &on.stream, into)?;
+        Ok(&self.theta)
+    }
+
+    /// Where a node's row is on the card.
+    pub fn place_of(&self, node: usize) -> usize {
+        let place = &self.layout.places[self.problem.data.view_of(node)];
+        place.start + node - place.rows.start
     }
 
     /// The objective over a share of the training pairs; its gradient overwrites
@@ -138,9 +180,11 @@ impl<'p, T: Number> Resident<'p, T> {
                 let mut watched = Sums::zero(self.rows.len());
                 (watched.value, watched.pairs) = sums.watched;
                 let part = (Part::HeldOut, share);
+                let left = state.rows.address(&pairs.on.stream);
+                let from = (&layout, left);
                 self.add_listed(
                     &mut state,
-                    &layout,
+                    from,
                     part,
                     (&gamma, &score),
                     (&mut watched, false),
@@ -173,7 +217,7 @@ impl<'p, T: Number> Resident<'p, T> {
         &mut self,
         part: Part,
         by: Option<&Score>,
-        k: f64,
+        look: Look,
         share: TileShare,
     ) -> Result<PartSum> {
         let problem = self.problem;
@@ -181,16 +225,99 @@ impl<'p, T: Number> Resident<'p, T> {
             return Ok(part_sum(&Sums::zero(0)));
         }
         let mut gamma = problem.parameters.gamma(&self.theta);
-        let log_k = if k == 1.0 { 0.0 } else { math::ln(k) };
+        let log_k = if look.k == 1.0 { 0.0 } else { math::ln(look.k) };
         for &(d, e, _) in &problem.parameters.gammas {
             gamma.set(d, e, gamma.get(d, e) - log_k);
         }
         let score = by.unwrap_or(&self.score).clone();
         let pairs = Arc::clone(&self.pairs);
         let mut state = pairs.state();
-        let which = (part, share, false);
-        let (_, sums) = self.pair_sums(&mut state, which, (&gamma, &score), false)?;
+        let sums = match look.estimates(problem.n_nodes()) {
+            true => self.estimated(&mut state, (part, share), (&gamma, &score))?,
+            false => {
+                let which = (part, share, false);
+                self.pair_sums(&mut state, which, (&gamma, &score), false)?
+                    .1
+            }
+        };
         Ok(part_sum(&sums))
+    }
+
+    /// All links, and the pairs inside a few fixed blocks of nodes.
+    fn estimated(
+        &mut self,
+        state: &mut CardPairs<T>,
+        (part, share): (Part, TileShare),
+        by: (&ViewMatrix, &Score),
+    ) -> Result<Sums> {
+        let problem = self.problem;
+        let on = self.pairs.on.clone();
+        let (device, stream) = (&*on.device, &on.stream);
+        let mut all_rows = std::mem::take(&mut self.all_rows);
+        let mut layout = self.layout.clone();
+        layout.width = state
+            .layout(&on, &self.all(part, share, false), problem.dim)
+            .width;
+        self.embed(&mut all_rows, &layout, by.1)?;
+        let from = all_rows.address(stream);
+        let (dim, width) = (layout.dim as u32, layout.width as u32);
+        let mut total = Sums::zero(self.rows.len());
+        for drawn in Look::blocks(problem) {
+            let (mut views, mut nodes) = (Vec::new(), Vec::new());
+            for (view, rows) in problem.encoders().iter().zip(&drawn.rows) {
+                views.push(nodes.len()..nodes.len() + rows.len());
+                nodes.extend(rows.iter().map(|&row| view.rows.start as u32 + row));
+            }
+            let inside = AllPairs {
+                rows: &views,
+                scale: &drawn.scale,
+                nodes: &nodes,
+                ..self.all(part, share, false)
+            };
+            let block = state.layout(&on, &inside, problem.dim);
+            let mut places = vec![NOWHERE; block.rows];
+            for here in &block.places {
+                for (at, joined) in (here.start..).zip(here.rows.clone()) {
+                    places[at] = (self.place_of(nodes[joined] as usize) * layout.width) as u64;
+                }
+            }
+            self.places.fill(device, stream, places.as_slice())?;
+            state.rows.room(device, stream, block.rows * block.width)?;
+            let (places, to) = (self.places.address(stream), state.rows.address(stream));
+            let count = block.rows as u32;
+            launch!(
+                on, variant::<T>(by.1), "gather", blocks(MANY, 256);
+                &from, &places, &count, &dim, &width, &to
+            )?;
+            total.add(&state.run(&on, &block, &inside, by, false)?);
+        }
+        let embedded = (&layout, from);
+        self.add_listed(state, embedded, (part, share), by, (&mut total, false))?;
+        self.all_rows = all_rows;
+        Ok(total)
+    }
+
+    fn all(&self, part: Part, share: TileShare, watched: bool) -> AllPairs<'_> {
+        AllPairs {
+            rows: &self.rows,
+            scale: &self.unit,
+            nodes: &self.nodes,
+            split: self.problem.data.split.map(|split| (split, part)),
+            watched,
+            share,
+        }
+    }
+
+    /// Embeds all nodes.
+    fn embed(&self, rows: &mut Buffer<T>, layout: &Layout, score: &Score) -> Result<()> {
+        let on = &self.pairs.on;
+        // Padding has no view, and must be zero.
+        rows.clear(&on.device, &on.stream, layout.rows * layout.width)?;
+        for (place, encoder) in self.encoders.iter().enumerate() {
+            let numbers = self.numbers(place, layout, rows.address(&on.stream));
+            encoder.forward(on, variant::<T>(score), numbers)?;
+        }
+        Ok(())
     }
 
     /// Embeds all nodes, and sums over all pairs of a part and over its listed ones.
@@ -201,33 +328,13 @@ impl<'p, T: Number> Resident<'p, T> {
         by: (&ViewMatrix, &Score),
         wants_gradient: bool,
     ) -> Result<(Layout, Sums)> {
-        let on = &self.pairs.on;
-        let all = AllPairs {
-            rows: &self.rows,
-            scale: &self.unit,
-            nodes: &self.nodes,
-            split: self.problem.data.split.map(|split| (split, part)),
-            watched,
-            share,
-        };
-        let layout = state.layout(on, &all, self.problem.dim, by.1);
-        // Padding has no view, and must be zero.
-        state
-            .rows
-            .clear(&on.device, &on.stream, layout.rows * layout.width)?;
-        for (place, encoder) in self.encoders.iter().enumerate() {
-            let rows = state.rows.address(&on.stream);
-            let numbers = self.numbers(place, &layout, rows);
-            encoder.forward(on, variant::<T>(by.1), numbers)?;
-        }
-        let mut sums = state.run(on, &layout, &all, by, wants_gradient)?;
-        self.add_listed(
-            state,
-            &layout,
-            (part, share),
-            by,
-            (&mut sums, wants_gradient),
-        )?;
+        let on = self.pairs.on.clone();
+        let all = self.all(part, share, watched);
+        let layout = state.layout(&on, &all, self.problem.dim);
+        self.embed(&mut state.rows, &layout, by.1)?;
+        let mut sums = state.run(&on, &layout, &all, by, wants_gradient)?;
+        let from = (&layout, state.rows.address(&on.stream));
+        self.add_listed(state, from, (part, share), by, (&mut sums, wants_gradient))?;
         Ok((layout, sums))
     }
 
@@ -249,7 +356,7 @@ impl<'p, T: Number> Resident<'p, T> {
     fn add_listed(
         &mut self,
         state: &mut CardPairs<T>,
-        layout: &Layout,
+        (layout, left): (&Layout, u64),
         (part, share): (Part, TileShare),
         (gamma, score): (&ViewMatrix, &Score),
         (sums, wants_gradient): (&mut Sums, bool),
@@ -263,10 +370,11 @@ impl<'p, T: Number> Resident<'p, T> {
         if share != TileShare::WHOLE {
             self.takes.fill(device, stream, takes.as_slice())?;
         }
-        let entries = (0..n_views).flat_map(|d| (0..n_views).map(move |e| (d, e)));
-        let entries: Vec<f64> = entries.map(|(d, e)| gamma.get(d, e)).collect();
-        self.gamma.fill(device, stream, entries.as_slice())?;
-        let pass = state.pass(&on, layout, &score.unlinked_form(), score.cap())?;
+        self.tell_gamma(gamma)?;
+        let pass = Pass {
+            left,
+            ..state.pass(&on, layout, &score.unlinked_form(), score.cap())?
+        };
         let (links, aside) = match part {
             Part::Training => (Some(&self.training), self.aside.as_ref()),
             Part::HeldOut => (self.held_out.as_ref(), None),
@@ -289,12 +397,6 @@ impl<'p, T: Number> Resident<'p, T> {
             self.row_sums
                 .clear(device, stream, layout.rows * n_views * 2)?;
             let listed = Listed {
-                offsets: list.offsets.address(stream),
-                targets: list.targets.address(stream),
-                weights: list.weights.address(stream),
-                caps: caps.address(stream),
-                views: self.view_of.address(stream),
-                gamma: self.gamma.address(stream),
                 takes: match share == TileShare::WHOLE {
                     true => 0,
                     false => self.takes.address(stream),
@@ -303,37 +405,75 @@ impl<'p, T: Number> Resident<'p, T> {
                     true => state.gradient.address(stream),
                     false => 0,
                 },
-                sums: self.row_sums.address(stream),
-                factor,
-                n_views: n_views as u32,
-                corrects: i32::from(corrects),
+                ..self.listed(list, caps, factor)
             };
             let config = blocks(layout.rows.div_ceil(8), 256);
-            launch!(on, variant::<T>(score), "listed", config; &pass, &listed)?;
-            self.sums.room(device, stream, n_views * n_views * 2)?;
-            let columns = 2 * n_views as u32;
-            for (d, place) in layout.places.iter().enumerate() {
-                let row = (place.start * n_views * 2 * size_of::<f64>()) as u64;
-                let from = self.row_sums.address(stream) + row;
-                let to = self.sums.address(stream) + (d * n_views * 2 * size_of::<f64>()) as u64;
-                let count = place.rows.len() as u32;
-                let config = blocks(2 * n_views, 256);
-                launch!(
-                    on, variant::<T>(score), "column_sums", config;
-                    &from, &count, &columns, &to
-                )?;
-            }
-            let mut found = vec![0.0; n_views * n_views * 2];
-            self.sums.read(device, stream, &mut found)?;
-            for (place, found) in found.chunks_exact(2).enumerate() {
-                sums.value += found[0];
-                sums.gamma.add(place / n_views, place % n_views, -found[1]);
-            }
+            let kernels = variant::<T>(score);
+            launch!(on, kernels, "listed", config; &pass, &listed)?;
+            let by = (&on, kernels);
+            Resident::<T>::add_row_sums(by, &self.row_sums, &mut self.sums, layout, sums)?;
             if !corrects {
                 let counted = list.later.iter().zip(&takes);
                 let counted = counted.filter(|(_, takes)| **takes == 1);
                 sums.pairs += factor * counted.map(|(later, _)| f64::from(*later)).sum::<f64>();
             }
+        }
+        Ok(())
+    }
+
+    /// Tells kernels the gammas.
+    pub fn tell_gamma(&mut self, gamma: &ViewMatrix) -> Result<()> {
+        let n_views = self.rows.len();
+        let entries = (0..n_views).flat_map(|d| (0..n_views).map(move |e| (d, e)));
+        let entries: Vec<f64> = entries.map(|(d, e)| gamma.get(d, e)).collect();
+        let on = &self.pairs.on;
+        self.gamma.fill(&on.device, &on.stream, entries.as_slice())
+    }
+
+    /// What a kernel is told of a list.
+    pub fn listed(&self, list: &List, caps: &Buffer<f64>, factor: f64) -> Listed {
+        let stream = &self.pairs.on.stream;
+        Listed {
+            offsets: list.offsets.address(stream),
+            targets: list.targets.address(stream),
+            weights: list.weights.address(stream),
+            caps: caps.address(stream),
+            views: self.view_of.address(stream),
+            gamma: self.gamma.address(stream),
+            takes: 0,
+            gradient: 0,
+            sums: self.row_sums.address(stream),
+            factor,
+            n_views: self.rows.len() as u32,
+            corrects: i32::from(factor > 0.0),
+        }
+    }
+
+    /// Adds up what rows found, for each pair of views.
+    pub fn add_row_sums(
+        (on, kernels): (&Place, Variant),
+        row_sums: &Buffer<f64>,
+        sums_there: &mut Buffer<f64>,
+        layout: &Layout,
+        sums: &mut Sums,
+    ) -> Result<()> {
+        let (device, stream) = (&*on.device, &on.stream);
+        let n_views = layout.places.len();
+        sums_there.room(device, stream, n_views * n_views * 2)?;
+        let columns = 2 * n_views as u32;
+        for (d, place) in layout.places.iter().enumerate() {
+            let row = (place.start * n_views * 2 * size_of::<f64>()) as u64;
+            let from = row_sums.address(stream) + row;
+            let to = sums_there.address(stream) + (d * n_views * 2 * size_of::<f64>()) as u64;
+            let count = place.rows.len() as u32;
+            let config = blocks(2 * n_views, 256);
+            launch!(on, kernels, "column_sums", config; &from, &count, &columns, &to)?;
+        }
+        let mut found = vec![0.0; n_views * n_views * 2];
+        sums_there.read(device, stream, &mut found)?;
+        for (place, found) in found.chunks_exact(2).enumerate() {
+            sums.value += found[0];
+            sums.gamma.add(place / n_views, place % n_views, -found[1]);
         }
         Ok(())
     }
@@ -377,10 +517,10 @@ impl<'p, T: Number> Resident<'p, T> {
 }
 
 /// The kernels around pairs, for a score.
-fn variant<T: Number>(score: &Score) -> Variant {
+pub fn variant<T: Number>(score: &Score) -> Variant {
     Variant {
         kind: Kind::Resident,
-        tabulated: score.is_tabulated(),
+        score: u32::from(score.is_tabulated()),
         ..Variant::plain(T::NAME)
     }
 }

@@ -33,18 +33,19 @@ struct Pass {
     const u32 *hash_stop;       // and of the pairs that decide when to stop
     const unsigned char *named; // nodes that rules name: bit 0 fold, bit 1 stop
     u32 *keep, *watch;          // the pairs of a part, and those watched, bit by bit
-    const float *pieces;        // polynomials of the probability score
-    const double *cells;        // and its table
+    const double *cells;        // the table of the probability score
     Rule fold, stop;
     u32 part;      // 0 training, 1 held out, 2 judged
     u32 rows;      // rows, padding included
     u32 dim;       // numbers in a row that are not padding
-    u32 n_pieces;
     double growth; // a of e^{as}/a
     double cap;    // beyond it a score is continued
     double beta;   // of the probability score
     double cells_per_unit;
     int watches;
+    float low_top;     // up to this similarity, in binary logarithms, short polynomials do
+    float low[4][6];   // of the probability score
+    float high[4][12]; // and long ones, up to its cap
 };
 
 __device__ __forceinline__ u32 mix(u32 x) {

@@ -237,3 +237,82 @@ extern "C" __global__ void __launch_bounds__(256) squares(const REAL *numbers, u
     }
     if (threadIdx.x == 0) out[blockIdx.x] = sums[0];
 }
+
+// Copies some rows together; a place beyond all is padding.
+extern "C" __global__ void gather(const REAL *from, const u64 *places, u32 rows, u32 dim, u32 width, REAL *out) {
+    for (u64 at = blockIdx.x * (u64)blockDim.x + threadIdx.x; at < (u64)rows * width; at += (u64)gridDim.x * blockDim.x) {
+        const u64 place = places[at / width];
+        const u32 k = at % width;
+        out[at] = place != ~0ull && k < dim ? from[place + k] : (REAL)0;
+    }
+}
+
+// The listed pairs of the rows of a sweep's part, each for the end that moves: half of
+// what they pay, and all of the derivative. `rows` says which rows of the lists they are.
+extern "C" __global__ void __launch_bounds__(256) swept(const __grid_constant__ Pass pass,
+                                                        const __grid_constant__ Listed list, const u32 *rows,
+                                                        const REAL *table, const u64 *places, u32 dim) {
+    const u32 own_row = blockIdx.x * 8 + (threadIdx.x >> 5), lane = threadIdx.x & 31, width = pass.dim;
+    if (own_row >= pass.rows || rows[own_row] == ~0u) return;
+    const REAL *own = (const REAL *)pass.left + (size_t)own_row * width;
+    REAL *out = (REAL *)list.gradient + (size_t)own_row * width;
+    const u32 row = rows[own_row], d = list.views[row];
+    for (u64 at = list.offsets[row]; at < list.offsets[row + 1]; at++) {
+        const u32 target = list.targets[at], e = list.views[target];
+        const REAL *other = table + places[target];
+        REAL dot = 0;
+        for (u32 k = lane; k < dim; k += 32) dot += own[k] * other[k];
+        for (int by = 16; by > 0; by >>= 1) dot += __shfl_xor_sync(~0u, dot, by);
+        const double s = (double)dot - list.gamma[d * list.n_views + e];
+        const Pay pay = list.corrects ? correction(pass, s, list.weights[at], list.caps[at]) : unlinked(pass, s);
+        if (lane == 0) {
+            double *sums = list.sums + ((size_t)own_row * list.n_views + e) * 2;
+            sums[0] += 0.5 * list.factor * pay.value;
+            sums[1] += 0.5 * list.factor * pay.slope;
+        }
+        const REAL by = (REAL)(list.factor * pay.slope);
+        for (u32 k = lane; k < dim; k += 32) out[k] += by * other[k];
+    }
+}
+
+// The derivative in the vectors of a part, and for each block its sum of squares.
+extern "C" __global__ void __launch_bounds__(256) part_derivative(const REAL *slopes, const REAL *table,
+                                                                  const u64 *places, u32 rows, u32 dim, u32 width,
+                                                                  REAL inverse, REAL ridge, REAL *out,
+                                                                  double *squares) {
+    __shared__ double sums[256];
+    double sum = 0;
+    for (u64 at = blockIdx.x * 256ull + threadIdx.x; at < (u64)rows * dim; at += gridDim.x * 256ull) {
+        const u64 row = at / dim, k = at % dim, place = places[row];
+        if (place == ~0ull) continue;
+        const REAL x = slopes[row * width + k] * inverse + table[place + k] * ridge;
+        out[at] = x;
+        sum += (double)x * (double)x;
+    }
+    sums[threadIdx.x] = sum;
+    for (u32 by = 128; by > 0; by >>= 1) {
+        __syncthreads();
+        if (threadIdx.x < by) sums[threadIdx.x] += sums[threadIdx.x + by];
+    }
+    if (threadIdx.x == 0) squares[blockIdx.x] = sums[0];
+}
+
+// Moves the vectors of a part: a step of Adam, or one with momentum.
+extern "C" __global__ void part_step(const REAL *derivative, const u64 *places, u32 rows, u32 dim, int adam,
+                                     REAL rate, REAL clip, REAL momentum, REAL second_scale, REAL *table,
+                                     REAL *first, REAL *second) {
+    for (u64 at = blockIdx.x * (u64)blockDim.x + threadIdx.x; at < (u64)rows * dim; at += (u64)gridDim.x * blockDim.x) {
+        const u64 place = places[at / dim];
+        if (place == ~0ull) continue;
+        const u64 to = place + at % dim;
+        const REAL x = derivative[at] * clip;
+        if (adam) {
+            first[to] = momentum * first[to] + (1 - momentum) * x;
+            second[to] = (REAL)0.999 * second[to] + (REAL)(1 - 0.999) * x * x;
+            table[to] -= rate * first[to] / (sqrt(second[to] * second_scale) + (REAL)1e-8);
+        } else {
+            first[to] = momentum * first[to] + x;
+            table[to] -= rate * first[to];
+        }
+    }
+}

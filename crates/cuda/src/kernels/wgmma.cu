@@ -239,89 +239,92 @@ __device__ __forceinline__ void pay(float (&s)[32], const Pass &pass, float unst
     }
 }
 #else
-// A piece: low, high, middle, 1/half, exponent, then coefficients of value and slope.
-#define PIECE_TERMS 12
-#define PIECE (5 + 2 * PIECE_TERMS)
-
-// The lowest piece that reaches up to a similarity.
-__device__ __forceinline__ u32 reaching(const Pass &pass, float most) {
-    u32 below = 0;
-    for (u32 first = 0; first + 1 < pass.n_pieces; first += 32) {
-        const u32 piece = first + (threadIdx.x & 31);
-        below += __popc(__ballot_sync(~0u, piece + 1 < pass.n_pieces && pass.pieces[piece * PIECE + 1] < most));
+// What four pairs of a thread pay, with `mu = e^s`, `z = mu^c` and `c = 1 + beta`:
+//
+//     value = mu^2 d(mu) + z e^{-c mu} f(z)/c
+//     slope = mu^2 e(mu) + z e^{-c mu} (g(z) - mu f(z))
+//
+// with polynomials d, e, f and g, in this order. `t` are similarities in binary
+// logarithms; above the cap both are continued.
+template <bool CAPPED, int N>
+__device__ __forceinline__ void series(const float (&by)[4][N], const float (&t)[4], float cap, float c, float inverse,
+                                       float (&value)[4], float (&slope)[4]) {
+#pragma unroll
+    for (int q = 0; q < 4; q++) {
+        const float at = CAPPED ? fminf(t[q], cap) : t[q];
+        const float mu = exp2_fast(at), z = exp2_fast(c * at), fall = exp2_fast(-LOG2E * c * mu);
+        float d = by[0][N - 1], e = by[1][N - 1], f = by[2][N - 1], g = by[3][N - 1];
+#pragma unroll
+        for (int term = N - 2; term >= 0; term--) {
+            d = fmaf(d, mu, by[0][term]), e = fmaf(e, mu, by[1][term]);
+            f = fmaf(f, z, by[2][term]), g = fmaf(g, z, by[3][term]);
+        }
+        const float square = mu * mu, own = z * fall, with = own * f;
+        value[q] = fmaf(square, d, with * inverse);
+        slope[q] = fmaf(-mu, with, fmaf(square, e, own * g));
+        if (CAPPED) value[q] = fmaf(0.6931471805599453f * (t[q] - at), slope[q], value[q]);
     }
-    return below;
 }
 
-// Turns products into slopes of the probability score, by one polynomial after the
-// other, from above, until each pair of the warp has had its own. The cap is below
-// the end of the last.
+// Turns products into slopes of the probability score, four of a thread at a time: by
+// short polynomials where the whole warp's are small, else by long ones (SCORE 1) or,
+// where these would not do, by the table (SCORE 2).
 template <bool MASKED>
 __device__ __forceinline__ void pay(float (&s)[32], const Pass &pass, float unstretch, float shift,
                                     float scale_log, u32 keep, u32 watch, bool on_diagonal, float (&head)[2],
                                     Sums (&sums)[2], float &watched) {
-    const float cap = (float)pass.cap, exponent = pass.pieces[4] * LOG2E;
+    const float c = 1.f + (float)pass.beta, inverse = 1.f / c, cap = (float)pass.cap * LOG2E;
+    const float factor = unstretch * LOG2E, base = shift * LOG2E;
     float most[2], least;
     extremes<MASKED>(s, keep, on_diagonal, most, least);
 #pragma unroll
-    for (int r = 0; r < 2; r++) most[r] = fminf(fmaf(most[r], unstretch, shift), cap);
-    least = fmaf(least, unstretch, shift);
-    raise(head, most[0] * exponent + scale_log, most[1] * exponent + scale_log);
-    float top = fmaxf(most[0], most[1]);
+    for (int r = 0; r < 2; r++) most[r] = fminf(fmaf(most[r], factor, base), cap) * fminf(c, 2.f) + scale_log;
+    raise(head, most[0], most[1]);
+    const float by[2] = {exp2_fast(scale_log + (HEAD - head[0])), exp2_fast(scale_log + (HEAD - head[1]))};
+    float total[2] = {0.f, 0.f}, paid[2] = {0.f, 0.f}, beside[2] = {0.f, 0.f};
 #pragma unroll
-    for (int by = 16; by > 0; by >>= 1) {
-        top = fmaxf(top, __shfl_xor_sync(~0u, top, by));
-        least = fminf(least, __shfl_xor_sync(~0u, least, by));
-    }
-    float slope[2] = {0.f, 0.f}, value[2] = {0.f, 0.f}, beside[2] = {0.f, 0.f};
-    const float base[2] = {scale_log + (HEAD - head[0]), scale_log + (HEAD - head[1])};
-    u32 open = ~0u, place = reaching(pass, top);
-    while (true) {
-        const float *piece = pass.pieces + place * PIECE;
-        const float low = place == 0 ? -3e38f : piece[0];
-        const float inverse = piece[3], origin = -piece[2] * inverse;
+    for (int q = 0; q < 32; q += 4) {
+        float t[4], value[4], slope[4], top = -3e38f;
 #pragma unroll
-        for (int q = 0; q < 32; q += 8) {
-            float u[8], v[8], w[8];
-#pragma unroll
-            for (int c = 0; c < 8; c++) {
-                const float at = fminf(fmaf(s[q + c], unstretch, shift), cap);
-                u[c] = fmaxf(fmaf(at, inverse, origin), -1.f);
-                v[c] = piece[5 + PIECE_TERMS - 1];
-                w[c] = piece[5 + 2 * PIECE_TERMS - 1];
-            }
-#pragma unroll
-            for (int term = PIECE_TERMS - 2; term >= 0; term--) {
-                const float a = piece[5 + term], b = piece[5 + PIECE_TERMS + term];
-#pragma unroll
-                for (int c = 0; c < 8; c++) v[c] = fmaf(v[c], u[c], a), w[c] = fmaf(w[c], u[c], b);
-            }
-#pragma unroll
-            for (int c = 0; c < 8; c++) {
-                const int e = q + c, r = (e >> 1) & 1;
-                const float all = fmaf(s[e], unstretch, shift), at = fminf(all, cap);
-                const float fast = exp2_fast(fmaf(at, exponent, base[r]));
-                float x = w[c] * fast, y = fmaf(all - at, x, v[c] * fast);
-                if ((open >> e & 1) && at > low) {
-                    open &= ~(1u << e);
-                    if (SPLIT) beside[r] += (watch >> e & 1) ? y : 0.f;
-                    y = (keep >> e & 1) ? y : 0.f;
-                    x = (keep >> e & 1) ? x : 0.f;
-                    slope[r] += x;
-                    value[r] += y;
-                    s[e] = x;
-                }
-            }
+        for (int e = 0; e < 4; e++) {
+            t[e] = fmaf(s[q + e], factor, base);
+            top = fmaxf(top, t[e]);
         }
-        if (place == 0 || least > low) break;
-        place = reaching(pass, low);
+        if (!__any_sync(~0u, top > pass.low_top)) {
+            series<false>(pass.low, t, cap, c, inverse, value, slope);
+        } else {
+#if SCORE == 1
+            series<true>(pass.high, t, cap, c, inverse, value, slope);
+#else
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const float at = fminf(t[e], cap) * 0.6931471805599453f;
+                const Term<float> term = tabulated<float>(pass, at);
+                slope[e] = term.slope;
+                value[e] = t[e] > cap ? fmaf(0.6931471805599453f * (t[e] - cap), term.slope, term.value) : term.value;
+            }
+#endif
+        }
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const int r = e >> 1;
+            float w = slope[e] * by[r], v = value[e];
+            if (MASKED) {
+                if (SPLIT) beside[r] += (watch >> (q + e) & 1) ? v : 0.f;
+                v = (keep >> (q + e) & 1) ? v : 0.f;
+                w = (keep >> (q + e) & 1) ? w : 0.f;
+            }
+            total[r] += w;
+            paid[r] += v;
+            s[q + e] = w;
+        }
     }
+    const float scale = exp2_fast(scale_log);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-        const float back = exp2_fast(head[r] - HEAD);
-        sums[r].slope = slope[r] * back;
-        sums[r].value = value[r] * back;
-        watched += beside[r] * back;
+        sums[r].slope = total[r] * exp2_fast(head[r] - HEAD);
+        sums[r].value = paid[r] * scale;
+        watched += beside[r] * scale;
     }
 }
 #endif
@@ -444,7 +447,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
                 if (column == row || column >= item.end) keep &= ~(1u << e);
             }
         }
-        if (SCORE || __any_sync(~0u, keep != ~0u))
+        if (__any_sync(~0u, keep != ~0u))
             pay<true>(s, pass, unstretch, shift, scale_log, keep, watch, on_diagonal, head, sums, watched);
         else
             pay<false>(s, pass, unstretch, shift, scale_log, keep, watch, on_diagonal, head, sums, watched);

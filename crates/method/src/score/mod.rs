@@ -241,7 +241,6 @@ impl Score {
                 beta,
                 cells: table.flat(),
                 cells_per_unit: table.cells_per_unit(),
-                pieces: table.pieces().flat(),
             },
         }
     }
@@ -317,10 +316,6 @@ pub enum UnlinkedForm {
         cells: Vec<f64>,
         /// The cells of a unit of similarity.
         cells_per_unit: f64,
-        /// Overlapping pieces, from below, in single precision: their lowest and highest
-        /// similarity, their middle, one over half their width, an exponent, and
-        /// twelve coefficients of value and twelve of slope, each over the exponential.
-        pieces: Vec<[f32; 29]>,
     },
 }
 

@@ -61,22 +61,6 @@ impl<T: Real> Pieces<T> {
         }
     }
 
-    /// The middling pieces in numbers: low, high, middle, one over half the width,
-    /// exponent, coefficients of value and slope.
-    pub fn flat(&self) -> Vec<[T; 5 + 2 * SOME]> {
-        let pieces = self.middling.pieces.iter();
-        pieces
-            .map(|piece| {
-                let head = [piece.low, piece.high, piece.middle, piece.inverse_half];
-                let mut flat = [piece.exponent; 5 + 2 * SOME];
-                flat[..4].copy_from_slice(&head);
-                flat[5..5 + SOME].copy_from_slice(&piece.value);
-                flat[5 + SOME..].copy_from_slice(&piece.slope);
-                flat
-            })
-            .collect()
-    }
-
     /// The largest similarity that the pieces reach.
     pub fn top(&self) -> f64 {
         let top = self.middling.pieces.last().map(|piece| piece.high.to_f64());
