@@ -50,6 +50,8 @@ pub struct CardPairs<T: Number> {
     masks: [Buffer<u32>; 2],
     counts: Buffer<u64>,
     cells: Buffer<f64>,
+    /// Exponent and cap of the score whose table is there, and its polynomials.
+    tabulated: Option<([u64; 2], Series)>,
     /// What the masks are of.
     written: Option<(Layout, ViewMatrix, Split)>,
     /// Numbers of pairs that were counted, of all nodes.
@@ -79,7 +81,6 @@ impl<T: Number> CardPairs<T> {
         wants_gradient: bool,
     ) -> Result<Sums> {
         let (device, stream) = (&*on.device, &on.stream);
-        let form = score.unlinked_form();
         let tensor = tensor::<T>(on, layout.dim);
         let own = if tensor.is_some() { 2 * TILE } else { TILE };
         let work = layout.work(pairs, gamma, (own, 6 * device.processors));
@@ -90,7 +91,7 @@ impl<T: Number> CardPairs<T> {
             return Ok(sums);
         }
         self.items.fill(device, stream, work.items.as_slice())?;
-        let mut pass = self.pass(on, layout, &form, score.cap())?;
+        let mut pass = self.pass(on, layout, score)?;
         let mut split = 0;
         if let Some((rule, part)) = pairs.split {
             self.tell_rules(on, pairs.nodes, layout, rule)?;
@@ -115,7 +116,7 @@ impl<T: Number> CardPairs<T> {
         let variant = Variant {
             number: T::NAME,
             kind: tensor.map_or(Kind::Plain, |(terms, width)| Kind::Tensor { terms, width }),
-            score: score_number(&form, score.cap()),
+            score: score_number(score),
             split,
             gradient: wants_gradient,
         };
@@ -132,26 +133,27 @@ impl<T: Number> CardPairs<T> {
     }
 
     /// The numbers of a pass that are always needed.
-    pub fn pass(
-        &mut self,
-        on: &Place,
-        layout: &Layout,
-        form: &UnlinkedForm,
-        cap: f64,
-    ) -> Result<Pass> {
+    pub fn pass(&mut self, on: &Place, layout: &Layout, score: &Score) -> Result<Pass> {
         let (device, stream) = (&*on.device, &on.stream);
         let (mut growth, mut beta, mut per_unit) = (1.0, 0.0, 0.0);
         let mut series = Series::default();
-        match form {
-            UnlinkedForm::Power { growth: a } => growth = *a,
+        match score.unlinked_form() {
+            UnlinkedForm::Power { growth: a } => growth = a,
             UnlinkedForm::Table {
                 beta: exponent,
                 cells,
                 cells_per_unit,
             } => {
-                (beta, per_unit) = (*exponent, *cells_per_unit);
-                series = Series::new(beta, cap).0;
-                self.cells.fill(device, stream, cells.as_slice())?;
+                (beta, per_unit) = (exponent, cells_per_unit);
+                let key = [beta, score.cap()].map(f64::to_bits);
+                series = match &self.tabulated {
+                    Some((known, series)) if *known == key => *series,
+                    _ => {
+                        self.cells.fill(device, stream, cells.as_slice())?;
+                        Series::new(beta, score)
+                    }
+                };
+                self.tabulated = Some((key, series));
             }
         }
         Ok(Pass {
@@ -174,7 +176,7 @@ impl<T: Number> CardPairs<T> {
             rows: layout.rows as u32,
             dim: layout.width as u32,
             growth,
-            cap,
+            cap: score.cap(),
             beta,
             cells_per_unit: per_unit,
             watches: 0,
@@ -408,11 +410,13 @@ fn tensor<T: Number>(on: &Place, dim: usize) -> Option<(u32, u32)> {
     fits.then_some((terms, width as u32))
 }
 
-/// 0: a power; 1: the probability score by polynomials; 2: by polynomials and its table.
-pub fn score_number(form: &UnlinkedForm, cap: f64) -> u32 {
-    match form {
-        UnlinkedForm::Power { .. } => 0,
-        UnlinkedForm::Table { beta, .. } => 2 - u32::from(Series::new(*beta, cap).1),
+/// 0: a power; 1: the probability score by polynomials; 2: by its table where it has no
+/// cap.
+fn score_number(score: &Score) -> u32 {
+    match (score.is_tabulated(), score.cap().is_finite()) {
+        (false, _) => 0,
+        (true, true) => 1,
+        (true, false) => 2,
     }
 }
 

@@ -5,7 +5,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys::{self, CUdevice_attribute, CUfunction_attribute_enum, CUresult};
-use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaModule, CudaStream, DriverError, PinnedHostSlice,
+};
 use cudarc::nvrtc::Ptx;
 use linkproof_method::engine::objective::Problem;
 use linkproof_method::engine::{Backend, Engine};
@@ -13,6 +15,7 @@ use linkproof_method::error::{Error, Result};
 
 use crate::compile::{Variant, compiled};
 use crate::engine::CudaEngine;
+use crate::pass::Number;
 
 /// How products of numbers in single precision are computed on tensor cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -176,6 +179,13 @@ impl Device {
     /// Bytes of memory that are free.
     pub fn free_memory(&self) -> Result<usize> {
         Ok(self.check("memory", self.context.mem_get_info())?.0)
+    }
+
+    /// Memory of the host that the card reads and writes by itself.
+    pub fn pinned<T: Number>(&self, len: usize) -> Result<PinnedHostSlice<T>> {
+        // SAFETY: any bits are numbers, and they are written before they are read.
+        let slice = unsafe { self.context.alloc_pinned_with_flags(len, 0) };
+        self.check("memory of the host", slice)
     }
 
     /// A stream of work.

@@ -27,9 +27,9 @@ pub struct CudaEngine<'p, T: Number> {
     resident: Option<Resident<'p, T>>,
     /// A sweeping method at work.
     sweeps: Option<Sweeps<T>>,
-    /// Whether the parameters on the card are those of the host, or newer ones.
-    is_current: bool,
+    /// Whether the parameters on the card are newer than the host's, or older.
     is_ahead: bool,
+    is_behind: bool,
     /// The sum over the held-out pairs at these parameters, where a pass knows it.
     watched: Option<PartSum>,
     failure: Failure,
@@ -50,8 +50,8 @@ impl<'p, T: Number> CudaEngine<'p, T> {
             host: CpuEngine::with(problem, Box::new(host)),
             resident: Resident::new(problem, &pairs)?,
             sweeps: None,
-            is_current: false,
             is_ahead: false,
+            is_behind: true,
             watched: None,
             failure,
         })
@@ -74,9 +74,9 @@ impl<'p, T: Number> CudaEngine<'p, T> {
 
     /// What is on the card, with the parameters in place.
     fn resident(&mut self) -> Result<Option<&mut Resident<'p, T>>> {
-        if let (Some(resident), false) = (&mut self.resident, self.is_current) {
+        if let (Some(resident), true) = (&mut self.resident, self.is_behind) {
             resident.load(&self.host.parameters()?)?;
-            self.is_current = true;
+            self.is_behind = false;
         }
         Ok(self.resident.as_mut())
     }
@@ -89,12 +89,17 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
 
     fn load(&mut self, theta: &[T]) -> Result<()> {
         self.sweeps = None;
-        if self.is_ahead || self.host.parameters()? != theta {
-            self.watched = None;
-            self.is_current = false;
-            self.is_ahead = false;
+        match &mut self.resident {
+            // The host hears of it where it is asked.
+            Some(resident) => {
+                if resident.load(theta)? {
+                    self.watched = None;
+                }
+                (self.is_ahead, self.is_behind) = (true, false);
+                Ok(())
+            }
+            None => self.host.load(theta),
         }
-        self.host.load(theta)
     }
 
     fn parameters(&mut self) -> Result<Vec<T>> {
@@ -165,7 +170,7 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
             return sweeps.step(resident, step);
         }
         let found = self.host.step(step);
-        self.is_current = false;
+        self.is_behind = true;
         self.checked(found)
     }
 

@@ -15,7 +15,7 @@ use crate::card::{CardPairs, Place, blocks};
 use crate::compile::{Kind, Variant};
 use crate::layout::Layout;
 use crate::lists::{List, Listed};
-use crate::memory::Buffer;
+use crate::memory::{Buffer, Staging};
 use crate::pairs::DevicePairs;
 use crate::pass::{Number, Pass};
 use crate::vectors::{Encoder, Numbers, launch};
@@ -39,6 +39,7 @@ pub struct Resident<'p, T: Number> {
     /// Whether the card's parameters have moved since.
     pub has_moved: bool,
     pub parameters: Buffer<T>,
+    staging: Staging<T>,
     derivative: Buffer<T>,
     parts: Buffer<T>,
     encoders: Vec<Encoder<T>>,
@@ -103,6 +104,7 @@ impl<'p, T: Number> Resident<'p, T> {
             theta: Vec::new(),
             has_moved: false,
             parameters: Buffer::default(),
+            staging: Staging::default(),
             derivative: Buffer::default(),
             parts: Buffer::default(),
             encoders,
@@ -131,25 +133,30 @@ impl<'p, T: Number> Resident<'p, T> {
         Ok(Some(resident))
     }
 
-    /// Puts parameters in place.
-    pub fn load(&mut self, theta: &[T]) -> Result<()> {
-        if self.has_moved || self.theta != theta {
+    /// Puts parameters in place; whether they are others than before.
+    pub fn load(&mut self, theta: &[T]) -> Result<bool> {
+        let changes = self.has_moved || self.theta != theta;
+        if changes {
             self.has_moved = false;
             self.theta.clear();
             self.theta.extend_from_slice(theta);
             let on = &self.pairs.on;
-            self.parameters.fill(&on.device, &on.stream, theta)?;
+            let to = &mut self.parameters;
+            self.staging.up(&on.device, &on.stream, theta, to)?;
         }
-        Ok(())
+        Ok(changes)
     }
 
     /// Reads the parameters in place.
     pub fn read(&mut self) -> Result<&[T]> {
         let on = &self.pairs.on;
         let gammas = self.problem.parameters.gammas.len();
-        let weights = self.theta.len() - gammas;
-        let into = &mut self.theta[..weights];
-        self.parameters.read(&on.device, &on.stream, into)?;
+        if self.has_moved {
+            let weights = self.theta.len() - gammas;
+            let into = &mut self.theta[..weights];
+            self.parameters.read(&on.device, &on.stream, into)?;
+            self.has_moved = false;
+        }
         Ok(&self.theta)
     }
 
@@ -373,7 +380,7 @@ impl<'p, T: Number> Resident<'p, T> {
         self.tell_gamma(gamma)?;
         let pass = Pass {
             left,
-            ..state.pass(&on, layout, &score.unlinked_form(), score.cap())?
+            ..state.pass(&on, layout, score)?
         };
         let (links, aside) = match part {
             Part::Training => (Some(&self.training), self.aside.as_ref()),
@@ -512,7 +519,8 @@ impl<'p, T: Number> Resident<'p, T> {
             let kernels = variant::<T>(&self.score);
             encoder.backward(&on, kernels, numbers, factors, (&mut self.parts, out))?;
         }
-        self.derivative.read(device, stream, gradient)
+        let from = &self.derivative;
+        self.staging.down(device, stream, from, gradient)
     }
 }
 

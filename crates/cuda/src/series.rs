@@ -12,40 +12,56 @@
 //! f(z)  = sum over k >= 1 of z^{k-1}/k!^c,  g(z) = sum over k >= 1 of k z^{k-1}/k!^c
 //! ```
 //!
-//! All four are entire functions, so a few terms do, and no range of similarities has to
-//! be looked up: what a row of a tensor core's tile needs.
+//! All four are entire functions: six terms do up to `s = -1`, where nearly all pairs
+//! are. Above, up to the cap, `e^{-ks}` times value and slope are polynomials of `s`, with
+//! `k = min(c, 2)`. No range of similarities has to be looked up.
 
+use linkproof_method::score::Score;
 use linkproof_numeric::math;
 
-/// Terms of the short and of the long polynomials.
+/// Terms of the polynomials below and above.
 const FEW: usize = 6;
 const MANY: usize = 12;
-/// Up to this similarity the short ones do.
+/// Up to this similarity the functions of the expected weight do.
 const LOW: f64 = -1.0;
-/// From this exponent on the long ones do, up to the cap; below, the cap is far up.
-const LEAST_BETA: f64 = 0.3;
 
 /// The polynomials, as kernels read them.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Series {
     low_top: f32,
+    high_steep: f32,
+    high_origin: f32,
     low: [[f32; FEW]; 4],
-    high: [[f32; MANY]; 4],
+    high: [[f32; MANY]; 2],
 }
 
 impl Series {
-    /// Those for an exponent and a cap, and whether the long ones reach up to it.
-    pub fn new(beta: f64, cap: f64) -> (Series, bool) {
-        let reaches = beta >= LEAST_BETA && cap.is_finite();
+    /// Those of the probability score with an exponent; those above where it has a cap.
+    pub fn new(beta: f64, score: &Score) -> Series {
+        let cap = score.cap();
         let low = cap.min(LOW);
-        let high = if reaches { cap.max(low) } else { low };
-        let series = Series {
+        let mut series = Series {
             low_top: (low * std::f64::consts::LOG2_E) as f32,
             low: polynomials(beta, low),
-            high: polynomials(beta, high),
+            ..Series::default()
         };
-        (series, reaches)
+        if cap.is_finite() && cap > low {
+            let (middle, half) = (0.5 * (low + cap), 0.5 * (cap - low));
+            let k = (1.0 + beta).min(2.0);
+            let at = |u: f64| middle + half * u;
+            series.high_steep = (std::f64::consts::LN_2 / half) as f32;
+            series.high_origin = (-middle / half) as f32;
+            series.high = [
+                through([-1.0, 1.0], |u| {
+                    score.unlinked(at(u)).value * math::exp(-k * at(u))
+                }),
+                through([-1.0, 1.0], |u| {
+                    score.unlinked(at(u)).slope * math::exp(-k * at(u))
+                }),
+            ];
+        }
+        series
     }
 }
 
@@ -76,24 +92,23 @@ fn polynomials<const N: usize>(beta: f64, top: f64) -> [[f32; N]; 4] {
     let f = |k: f64| math::exp(-c * factorial(k));
     let g = |k: f64| k * math::exp(-c * factorial(k));
     [
-        through(mu, |x| series(&d, x)),
-        through(mu, e),
-        through(z, |x| series(&f, x)),
-        through(z, |x| series(&g, x)),
+        through([0.0, mu], |x| series(&d, x)),
+        through([0.0, mu], e),
+        through([0.0, z], |x| series(&f, x)),
+        through([0.0, z], |x| series(&g, x)),
     ]
 }
 
-/// The polynomial through a function at the Chebyshev nodes of [0, top], lowest
+/// The polynomial through a function at the Chebyshev nodes of a range, lowest
 /// coefficient first.
-fn through<const N: usize>(top: f64, function: impl Fn(f64) -> f64) -> [f32; N] {
-    let n = N as f64;
+fn through<const N: usize>([low, high]: [f64; 2], function: impl Fn(f64) -> f64) -> [f32; N] {
     let mut nodes = [0.0; N];
     for (place, node) in nodes.iter_mut().enumerate() {
-        let angle = std::f64::consts::PI * (place as f64 + 0.5) / n;
-        *node = 0.5 * (1.0 + math::cos(angle));
+        let angle = std::f64::consts::PI * (place as f64 + 0.5) / N as f64;
+        *node = 0.5 * (low + high) + 0.5 * (high - low) * math::cos(angle);
     }
-    // Newton's divided differences, and from them powers of x/top.
-    let mut differences = nodes.map(|node| function(top * node));
+    // Newton's divided differences, and from them powers.
+    let mut differences = nodes.map(function);
     for order in 1..N {
         for place in (order..N).rev() {
             let between = nodes[place] - nodes[place - order];
@@ -107,51 +122,49 @@ fn through<const N: usize>(top: f64, function: impl Fn(f64) -> f64) -> [f32; N] 
         }
         powers[0] = differences[place] - nodes[place] * powers[0];
     }
-    let mut scale = 1.0;
-    powers.map(|power| {
-        let coefficient = power / scale;
-        scale *= top;
-        coefficient as f32
-    })
+    powers.map(|power| power as f32)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use linkproof_method::params::ScoreKind;
-    use linkproof_method::score::Score;
+
+    fn horner<const N: usize>(of: &[f32; N], x: f32) -> f32 {
+        of.iter().rev().fold(0f32, |sum, a| sum * x + a)
+    }
 
     /// The kernel's arithmetic, in single precision.
-    fn evaluate<const N: usize>(by: &[[f32; N]; 4], beta: f64, s: f64) -> [f64; 2] {
+    fn evaluate(by: &Series, beta: f64, s: f64) -> [f64; 2] {
         let c = 1.0 + beta;
+        let t = (s * std::f64::consts::LOG2_E) as f32;
+        if t > by.low_top {
+            let u = t * by.high_steep + by.high_origin;
+            let fast = math::exp(c.min(2.0) * s) as f32;
+            return [0, 1].map(|place| f64::from(horner(&by.high[place], u) * fast));
+        }
         let (mu, z) = (math::exp(s) as f32, math::exp(c * s) as f32);
-        let horner = |of: &[f32; N], x: f32| of.iter().rev().fold(0f32, |sum, a| sum * x + a);
         let own = z * math::exp(-c * f64::from(mu)) as f32;
-        let with = own * horner(&by[2], z);
-        let value = mu * mu * horner(&by[0], mu) + with / c as f32;
-        let slope = mu * mu * horner(&by[1], mu) + own * horner(&by[3], z) - mu * with;
+        let with = own * horner(&by.low[2], z);
+        let value = mu * mu * horner(&by.low[0], mu) + with / c as f32;
+        let slope = mu * mu * horner(&by.low[1], mu) + own * horner(&by.low[3], z) - mu * with;
         [f64::from(value), f64::from(slope)]
     }
 
     #[test]
     fn polynomials_are_as_exact_as_single_precision() {
-        for beta in [0.05, 0.3, 0.5, 1.0, 1.7] {
+        for beta in [0.05, 0.1, 0.5, 1.0, 1.7] {
             let score = Score::new(ScoreKind::Probability, beta).capped::<f32>();
-            let (series, reaches) = Series::new(beta, score.cap());
-            assert_eq!(reaches, beta >= LEAST_BETA);
+            let series = Series::new(beta, &score);
             let mut s = -30.0;
             while s <= score.cap() {
                 let term = score.unlinked(s);
-                let (value, slope) = (term.value, term.slope);
-                let scale = value.abs().max(slope.abs());
-                let close = |found: [f64; 2]| {
-                    (found[0] - value).abs() < 2e-6 * scale
-                        && (found[1] - slope).abs() < 3e-6 * scale
-                };
-                let low = evaluate(&series.low, beta, s);
-                assert!(s > LOW || close(low), "{beta} {s}: {low:?} {term:?}");
-                let high = evaluate(&series.high, beta, s);
-                assert!(!reaches || close(high), "{beta} {s}: {high:?} {term:?}");
+                let scale = term.value.abs().max(term.slope.abs());
+                let found = evaluate(&series, beta, s);
+                for (found, expected) in found.into_iter().zip([term.value, term.slope]) {
+                    let error = (found - expected).abs() / scale;
+                    assert!(error < 2e-6, "{beta} {s}: {found} {expected}");
+                }
                 s += 0.01;
             }
         }

@@ -156,7 +156,7 @@ impl<T: Number> Sweeps<T> {
         )?;
         let mut sums = state.run(&place, &layout, &all, (gamma, &score), true)?;
         on.tell_gamma(gamma)?;
-        let pass = state.pass(&place, &layout, &score.unlinked_form(), score.cap())?;
+        let pass = state.pass(&place, &layout, &score)?;
         let of_rows = self.rows.address(stream);
         let mut row_sums = std::mem::take(&mut on.row_sums);
         let mut there = std::mem::take(&mut on.sums);

@@ -43,9 +43,10 @@ struct Pass {
     double beta;   // of the probability score
     double cells_per_unit;
     int watches;
-    float low_top;     // up to this similarity, in binary logarithms, short polynomials do
-    float low[4][6];   // of the probability score
-    float high[4][12]; // and long ones, up to its cap
+    // Of the probability score: up to `low_top`, in binary logarithms, functions of the
+    // expected weight; above, polynomials of the similarity, brought to [-1, 1].
+    float low_top, high_steep, high_origin;
+    float low[4][6], high[2][12];
 };
 
 __device__ __forceinline__ u32 mix(u32 x) {

@@ -239,36 +239,35 @@ __device__ __forceinline__ void pay(float (&s)[32], const Pass &pass, float unst
     }
 }
 #else
-// What four pairs of a thread pay, with `mu = e^s`, `z = mu^c` and `c = 1 + beta`:
+// What a pair pays that is expected to weigh little, with `mu = e^s`, `z = mu^c` and
+// `c = 1 + beta`; `t` is the similarity in binary logarithms:
 //
 //     value = mu^2 d(mu) + z e^{-c mu} f(z)/c
 //     slope = mu^2 e(mu) + z e^{-c mu} (g(z) - mu f(z))
-//
-// with polynomials d, e, f and g, in this order. `t` are similarities in binary
-// logarithms; above the cap both are continued.
-template <bool CAPPED, int N>
-__device__ __forceinline__ void series(const float (&by)[4][N], const float (&t)[4], float cap, float c, float inverse,
-                                       float (&value)[4], float (&slope)[4]) {
+__device__ __forceinline__ Term<float> pays_little(const Pass &pass, float t, float c, float inverse) {
+    const float mu = exp2_fast(t), z = exp2_fast(c * t), fall = exp2_fast(-LOG2E * c * mu);
+    float d = pass.low[0][5], e = pass.low[1][5], f = pass.low[2][5], g = pass.low[3][5];
 #pragma unroll
-    for (int q = 0; q < 4; q++) {
-        const float at = CAPPED ? fminf(t[q], cap) : t[q];
-        const float mu = exp2_fast(at), z = exp2_fast(c * at), fall = exp2_fast(-LOG2E * c * mu);
-        float d = by[0][N - 1], e = by[1][N - 1], f = by[2][N - 1], g = by[3][N - 1];
-#pragma unroll
-        for (int term = N - 2; term >= 0; term--) {
-            d = fmaf(d, mu, by[0][term]), e = fmaf(e, mu, by[1][term]);
-            f = fmaf(f, z, by[2][term]), g = fmaf(g, z, by[3][term]);
-        }
-        const float square = mu * mu, own = z * fall, with = own * f;
-        value[q] = fmaf(square, d, with * inverse);
-        slope[q] = fmaf(-mu, with, fmaf(square, e, own * g));
-        if (CAPPED) value[q] = fmaf(0.6931471805599453f * (t[q] - at), slope[q], value[q]);
+    for (int term = 4; term >= 0; term--) {
+        d = fmaf(d, mu, pass.low[0][term]), e = fmaf(e, mu, pass.low[1][term]);
+        f = fmaf(f, z, pass.low[2][term]), g = fmaf(g, z, pass.low[3][term]);
     }
+    const float square = mu * mu, own = z * fall, with = own * f;
+    return {fmaf(square, d, with * inverse), fmaf(-mu, with, fmaf(square, e, own * g))};
+}
+
+// What a pair pays that is expected to weigh more: `e^{ks}` times polynomials of `s`.
+__device__ __forceinline__ Term<float> pays_much(const Pass &pass, float t, float k) {
+    const float u = fmaf(t, pass.high_steep, pass.high_origin), fast = exp2_fast(k * t);
+    float v = pass.high[0][11], w = pass.high[1][11];
+#pragma unroll
+    for (int term = 10; term >= 0; term--) v = fmaf(v, u, pass.high[0][term]), w = fmaf(w, u, pass.high[1][term]);
+    return {v * fast, w * fast};
 }
 
 // Turns products into slopes of the probability score, four of a thread at a time: by
-// short polynomials where the whole warp's are small, else by long ones (SCORE 1) or,
-// where these would not do, by the table (SCORE 2).
+// few terms where none of the warp's is expected to weigh much, else, up to the cap, by
+// more (SCORE 1), or without a cap by the table (SCORE 2).
 template <bool MASKED>
 __device__ __forceinline__ void pay(float (&s)[32], const Pass &pass, float unstretch, float shift,
                                     float scale_log, u32 keep, u32 watch, bool on_diagonal, float (&head)[2],
@@ -291,19 +290,25 @@ __device__ __forceinline__ void pay(float (&s)[32], const Pass &pass, float unst
             top = fmaxf(top, t[e]);
         }
         if (!__any_sync(~0u, top > pass.low_top)) {
-            series<false>(pass.low, t, cap, c, inverse, value, slope);
-        } else {
-#if SCORE == 1
-            series<true>(pass.high, t, cap, c, inverse, value, slope);
-#else
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                const float at = fminf(t[e], cap) * 0.6931471805599453f;
-                const Term<float> term = tabulated<float>(pass, at);
+                const Term<float> term = pays_little(pass, t[e], c, inverse);
+                value[e] = term.value, slope[e] = term.slope;
+            }
+        } else {
+#pragma unroll
+            for (int e = 0; e < 4; e++) {
+                const float at = fminf(t[e], cap);
+#if SCORE == 1
+                const Term<float> little = pays_little(pass, fminf(at, pass.low_top), c, inverse);
+                const Term<float> much = pays_much(pass, fmaxf(at, pass.low_top), fminf(c, 2.f));
+                const Term<float> term = at > pass.low_top ? much : little;
+#else
+                const Term<float> term = tabulated<float>(pass, at * 0.6931471805599453f);
+#endif
                 slope[e] = term.slope;
                 value[e] = t[e] > cap ? fmaf(0.6931471805599453f * (t[e] - cap), term.slope, term.value) : term.value;
             }
-#endif
         }
 #pragma unroll
         for (int e = 0; e < 4; e++) {
