@@ -12,7 +12,12 @@ use sha2::{Digest, Sha256};
 const COMMON: &str = include_str!("kernels/common.cu");
 const PLAIN: &str = include_str!("kernels/plain.cu");
 const RESIDENT: &str = include_str!("kernels/resident.cu");
-const WGMMA: &str = include_str!("kernels/wgmma.cu");
+/// The kernels of tensor cores, in this order.
+const TENSOR: [&str; 3] = [
+    include_str!("kernels/tensor.cu"),
+    include_str!("kernels/pays.cu"),
+    include_str!("kernels/wgmma.cu"),
+];
 
 /// The families of kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -90,7 +95,10 @@ impl Variant {
         define("STAGES", &self.stages().0);
         // Sums of the tensor cores go over into others after so many tiles.
         define("FLUSH", &if terms == 3 { 8 } else { 64 });
-        text + COMMON + &product("mma_s", 64, false) + &product("mma_g", width, true) + WGMMA
+        text + COMMON
+            + &product("mma_s", 64, false)
+            + &product("mma_g", width, true)
+            + &TENSOR.concat()
     }
 }
 

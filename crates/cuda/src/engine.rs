@@ -1,8 +1,8 @@
 //! The engine of a card.
 //!
-//! Objectives of tables and linear maps stay on the card, and so do sweeps over tables.
-//! Networks, and steps that look at samples, are computed on the host, with all sums
-//! over pairs on the card.
+//! Objectives of tables and linear maps stay on the card, with steps over all pairs and
+//! sweeps over tables. Networks, and steps that look at samples, are computed on the
+//! host, with all sums over pairs on the card.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use linkproof_method::engine::{
 use linkproof_method::error::Result;
 use linkproof_method::score::Score;
 
+use crate::descent::Descent;
 use crate::device::{Device, Products};
 use crate::pairs::{DevicePairs, Failure, HostPairs};
 use crate::pass::Number;
 use crate::resident::Resident;
-use crate::sweeps::Sweeps;
 
 /// The engine of [`crate::Cuda`].
 pub struct CudaEngine<'p, T: Number> {
     problem: &'p Problem<'p>,
     host: CpuEngine<'p, T>,
     resident: Option<Resident<'p, T>>,
-    /// A sweeping method at work.
-    sweeps: Option<Sweeps<T>>,
+    /// A first-order method at work on the card.
+    descent: Option<Descent<T>>,
     /// Whether the parameters on the card are newer than the host's, or older.
     is_ahead: bool,
     is_behind: bool,
@@ -49,7 +49,7 @@ impl<'p, T: Number> CudaEngine<'p, T> {
             problem,
             host: CpuEngine::with(problem, Box::new(host)),
             resident: Resident::new(problem, &pairs)?,
-            sweeps: None,
+            descent: None,
             is_ahead: false,
             is_behind: true,
             watched: None,
@@ -88,7 +88,7 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
     }
 
     fn load(&mut self, theta: &[T]) -> Result<()> {
-        self.sweeps = None;
+        self.descent = None;
         match &mut self.resident {
             // The host hears of it where it is asked.
             Some(resident) => {
@@ -150,11 +150,11 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
     }
 
     fn begin(&mut self, plan: &Plan) -> Result<()> {
-        self.sweeps = match self.resident()? {
-            Some(resident) => Sweeps::new(resident, plan)?,
+        self.descent = match self.resident()? {
+            Some(resident) => Descent::new(resident, plan)?,
             None => None,
         };
-        match self.sweeps {
+        match self.descent {
             Some(_) => Ok(()),
             None => {
                 self.bring_down()?;
@@ -165,9 +165,9 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
 
     fn step(&mut self, step: u64) -> Result<StepOutcome> {
         self.watched = None;
-        if let (Some(sweeps), Some(resident)) = (&mut self.sweeps, &mut self.resident) {
+        if let (Some(descent), Some(resident)) = (&mut self.descent, &mut self.resident) {
             self.is_ahead = true;
-            return sweeps.step(resident, step);
+            return descent.step(resident, step);
         }
         let found = self.host.step(step);
         self.is_behind = true;

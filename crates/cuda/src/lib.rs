@@ -8,6 +8,7 @@
 mod card;
 mod choice;
 mod compile;
+mod descent;
 mod device;
 mod engine;
 mod layout;
@@ -18,7 +19,6 @@ mod pairs;
 mod pass;
 mod resident;
 mod series;
-mod sweeps;
 mod vectors;
 
 pub use choice::{Choice, Chosen};

@@ -1,6 +1,8 @@
 //! An objective that stays on the card: data vectors, links, parameters and all
 //! arithmetic. What travels is parameters in, and a few sums and the gradient out.
 
+mod listed;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,13 +13,13 @@ use linkproof_method::error::Result;
 use linkproof_method::score::Score;
 use linkproof_numeric::math;
 
-use crate::card::{CardPairs, Place, blocks};
+use crate::card::{CardPairs, blocks};
 use crate::compile::{Kind, Variant};
 use crate::layout::Layout;
-use crate::lists::{List, Listed};
+use crate::lists::List;
 use crate::memory::{Buffer, Staging};
 use crate::pairs::DevicePairs;
-use crate::pass::{Number, Pass};
+use crate::pass::Number;
 use crate::vectors::{Encoder, Numbers, launch};
 
 /// Partial sums of squares.
@@ -40,7 +42,7 @@ pub struct Resident<'p, T: Number> {
     pub has_moved: bool,
     pub parameters: Buffer<T>,
     staging: Staging<T>,
-    derivative: Buffer<T>,
+    pub derivative: Buffer<T>,
     parts: Buffer<T>,
     encoders: Vec<Encoder<T>>,
     pub training: List,
@@ -174,49 +176,62 @@ impl<'p, T: Number> Resident<'p, T> {
         watches: bool,
         gradient: Option<&mut [T]>,
     ) -> Result<ObjectiveValue> {
+        let (found, slopes) = self.derive(share, watches, gradient.is_some())?;
+        if let Some(gradient) = gradient {
+            let on = &self.pairs.on;
+            let from = &self.derivative;
+            self.staging.down(&on.device, &on.stream, from, gradient)?;
+            let gammas = self.problem.parameters.gammas.iter();
+            for (&(_, _, place), slope) in gammas.zip(slopes) {
+                gradient[place] = T::of(slope);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The same with the gradient in the weights left on the card; that in the gammas is
+    /// returned.
+    pub fn derive(
+        &mut self,
+        share: TileShare,
+        watches: bool,
+        wants_gradient: bool,
+    ) -> Result<(ObjectiveValue, Vec<f64>)> {
         let problem = self.problem;
         let gamma = problem.parameters.gamma(&self.theta);
         let score = self.score.clone();
         let pairs = Arc::clone(&self.pairs);
         let mut state = pairs.state();
         let which = (Part::Training, share, watches);
-        let wants = gradient.is_some();
-        let (layout, sums) = self.pair_sums(&mut state, which, (&gamma, &score), wants)?;
+        let by = (&gamma, &score);
+        let (layout, sums) = self.pair_sums(&mut state, which, by, wants_gradient)?;
         let held_out = match watches {
             true => {
                 let mut watched = Sums::zero(self.rows.len());
                 (watched.value, watched.pairs) = sums.watched;
                 let part = (Part::HeldOut, share);
-                let left = state.rows.address(&pairs.on.stream);
-                let from = (&layout, left);
-                self.add_listed(
-                    &mut state,
-                    from,
-                    part,
-                    (&gamma, &score),
-                    (&mut watched, false),
-                )?;
+                let from = (&layout, state.rows.address(&pairs.on.stream));
+                self.add_listed(&mut state, from, part, by, (&mut watched, false))?;
                 Some(part_sum(&watched))
             }
             false => None,
         };
         let inverse = 1.0 / problem.n_links();
         let ridge = match problem.ridge != 0.0 && share.is_first() {
-            true => problem.ridge * self.squared_weights()?,
+            true => problem.ridge * self.squares(Squares::Weights)?,
             false => 0.0,
         };
         let value = (sums.value + score.constant() * sums.pairs + ridge) * inverse;
-        if let Some(gradient) = gradient {
+        if wants_gradient {
             let ridge = match share.is_first() {
                 true => 2.0 * problem.ridge * inverse,
                 false => 0.0,
             };
-            self.backward(&state, &layout, (inverse, ridge), gradient)?;
-            for &(d, e, place) in &problem.parameters.gammas {
-                gradient[place] = T::of(sums.gamma.get(d, e) * inverse);
-            }
+            self.backward(&state, &layout, (inverse, ridge))?;
         }
-        Ok(ObjectiveValue { value, held_out })
+        let gammas = problem.parameters.gammas.iter();
+        let slopes = gammas.map(|&(d, e, _)| sums.gamma.get(d, e) * inverse);
+        Ok((ObjectiveValue { value, held_out }, slopes.collect()))
     }
 
     /// The sum over a share of the pairs of a part.
@@ -248,60 +263,6 @@ impl<'p, T: Number> Resident<'p, T> {
             }
         };
         Ok(part_sum(&sums))
-    }
-
-    /// All links, and the pairs inside a few fixed blocks of nodes.
-    fn estimated(
-        &mut self,
-        state: &mut CardPairs<T>,
-        (part, share): (Part, TileShare),
-        by: (&ViewMatrix, &Score),
-    ) -> Result<Sums> {
-        let problem = self.problem;
-        let on = self.pairs.on.clone();
-        let (device, stream) = (&*on.device, &on.stream);
-        let mut all_rows = std::mem::take(&mut self.all_rows);
-        let mut layout = self.layout.clone();
-        layout.width = state
-            .layout(&on, &self.all(part, share, false), problem.dim)
-            .width;
-        self.embed(&mut all_rows, &layout, by.1)?;
-        let from = all_rows.address(stream);
-        let (dim, width) = (layout.dim as u32, layout.width as u32);
-        let mut total = Sums::zero(self.rows.len());
-        for drawn in Look::blocks(problem) {
-            let (mut views, mut nodes) = (Vec::new(), Vec::new());
-            for (view, rows) in problem.encoders().iter().zip(&drawn.rows) {
-                views.push(nodes.len()..nodes.len() + rows.len());
-                nodes.extend(rows.iter().map(|&row| view.rows.start as u32 + row));
-            }
-            let inside = AllPairs {
-                rows: &views,
-                scale: &drawn.scale,
-                nodes: &nodes,
-                ..self.all(part, share, false)
-            };
-            let block = state.layout(&on, &inside, problem.dim);
-            let mut places = vec![NOWHERE; block.rows];
-            for here in &block.places {
-                for (at, joined) in (here.start..).zip(here.rows.clone()) {
-                    places[at] = (self.place_of(nodes[joined] as usize) * layout.width) as u64;
-                }
-            }
-            self.places.fill(device, stream, places.as_slice())?;
-            state.rows.room(device, stream, block.rows * block.width)?;
-            let (places, to) = (self.places.address(stream), state.rows.address(stream));
-            let count = block.rows as u32;
-            launch!(
-                on, variant::<T>(by.1), "gather", blocks(MANY, 256);
-                &from, &places, &count, &dim, &width, &to
-            )?;
-            total.add(&state.run(&on, &block, &inside, by, false)?);
-        }
-        let embedded = (&layout, from);
-        self.add_listed(state, embedded, (part, share), by, (&mut total, false))?;
-        self.all_rows = all_rows;
-        Ok(total)
     }
 
     fn all(&self, part: Part, share: TileShare, watched: bool) -> AllPairs<'_> {
@@ -359,140 +320,23 @@ impl<'p, T: Number> Resident<'p, T> {
         }
     }
 
-    /// Adds to a sum over all pairs of a part what is known pair by pair.
-    fn add_listed(
-        &mut self,
-        state: &mut CardPairs<T>,
-        (layout, left): (&Layout, u64),
-        (part, share): (Part, TileShare),
-        (gamma, score): (&ViewMatrix, &Score),
-        (sums, wants_gradient): (&mut Sums, bool),
-    ) -> Result<()> {
-        let on = self.pairs.on.clone();
-        let (device, stream) = (&*on.device, &on.stream);
-        let takes: Vec<u8> = (0..layout.rows)
-            .map(|row| u8::from(share.has(row / 64)))
-            .collect();
-        let n_views = self.rows.len();
-        if share != TileShare::WHOLE {
-            self.takes.fill(device, stream, takes.as_slice())?;
-        }
-        self.tell_gamma(gamma)?;
-        let pass = Pass {
-            left,
-            ..state.pass(&on, layout, score)?
-        };
-        let (links, aside) = match part {
-            Part::Training => (Some(&self.training), self.aside.as_ref()),
-            Part::HeldOut => (self.held_out.as_ref(), None),
-            Part::Judged => (self.judged.as_ref(), None),
-        };
-        let lists = [
-            links.map(|list| (list, 1.0)),
-            aside.map(|list| (list, -1.0)),
-        ];
-        for (list, factor) in lists.into_iter().flatten() {
-            let corrects = factor > 0.0;
-            let own;
-            let caps = match score.cap() == self.score.cap() {
-                true => &list.caps,
-                false => {
-                    own = list.caps_of(&on, score)?;
-                    &own
-                }
-            };
-            self.row_sums
-                .clear(device, stream, layout.rows * n_views * 2)?;
-            let listed = Listed {
-                takes: match share == TileShare::WHOLE {
-                    true => 0,
-                    false => self.takes.address(stream),
-                },
-                gradient: match wants_gradient {
-                    true => state.gradient.address(stream),
-                    false => 0,
-                },
-                ..self.listed(list, caps, factor)
-            };
-            let config = blocks(layout.rows.div_ceil(8), 256);
-            let kernels = variant::<T>(score);
-            launch!(on, kernels, "listed", config; &pass, &listed)?;
-            let by = (&on, kernels);
-            Resident::<T>::add_row_sums(by, &self.row_sums, &mut self.sums, layout, sums)?;
-            if !corrects {
-                let counted = list.later.iter().zip(&takes);
-                let counted = counted.filter(|(_, takes)| **takes == 1);
-                sums.pairs += factor * counted.map(|(later, _)| f64::from(*later)).sum::<f64>();
-            }
-        }
-        Ok(())
+    /// The number of parameters that are not gammas.
+    pub fn n_weights(&self) -> usize {
+        let layout = &self.problem.parameters;
+        layout.n_params - layout.gammas.len()
     }
 
-    /// Tells kernels the gammas.
-    pub fn tell_gamma(&mut self, gamma: &ViewMatrix) -> Result<()> {
-        let n_views = self.rows.len();
-        let entries = (0..n_views).flat_map(|d| (0..n_views).map(move |e| (d, e)));
-        let entries: Vec<f64> = entries.map(|(d, e)| gamma.get(d, e)).collect();
-        let on = &self.pairs.on;
-        self.gamma.fill(&on.device, &on.stream, entries.as_slice())
-    }
-
-    /// What a kernel is told of a list.
-    pub fn listed(&self, list: &List, caps: &Buffer<f64>, factor: f64) -> Listed {
-        let stream = &self.pairs.on.stream;
-        Listed {
-            offsets: list.offsets.address(stream),
-            targets: list.targets.address(stream),
-            weights: list.weights.address(stream),
-            caps: caps.address(stream),
-            views: self.view_of.address(stream),
-            gamma: self.gamma.address(stream),
-            takes: 0,
-            gradient: 0,
-            sums: self.row_sums.address(stream),
-            factor,
-            n_views: self.rows.len() as u32,
-            corrects: i32::from(factor > 0.0),
-        }
-    }
-
-    /// Adds up what rows found, for each pair of views.
-    pub fn add_row_sums(
-        (on, kernels): (&Place, Variant),
-        row_sums: &Buffer<f64>,
-        sums_there: &mut Buffer<f64>,
-        layout: &Layout,
-        sums: &mut Sums,
-    ) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
-        let n_views = layout.places.len();
-        sums_there.room(device, stream, n_views * n_views * 2)?;
-        let columns = 2 * n_views as u32;
-        for (d, place) in layout.places.iter().enumerate() {
-            let row = (place.start * n_views * 2 * size_of::<f64>()) as u64;
-            let from = row_sums.address(stream) + row;
-            let to = sums_there.address(stream) + (d * n_views * 2 * size_of::<f64>()) as u64;
-            let count = place.rows.len() as u32;
-            let config = blocks(2 * n_views, 256);
-            launch!(on, kernels, "column_sums", config; &from, &count, &columns, &to)?;
-        }
-        let mut found = vec![0.0; n_views * n_views * 2];
-        sums_there.read(device, stream, &mut found)?;
-        for (place, found) in found.chunks_exact(2).enumerate() {
-            sums.value += found[0];
-            sums.gamma.add(place / n_views, place % n_views, -found[1]);
-        }
-        Ok(())
-    }
-
-    fn squared_weights(&mut self) -> Result<f64> {
+    /// The sum of the squares of the weights, or of the derivative in them.
+    pub fn squares(&mut self, of: Squares) -> Result<f64> {
         let on = self.pairs.on.clone();
         let (device, stream) = (&*on.device, &on.stream);
         self.sums.room(device, stream, SQUARES)?;
         let to = self.sums.address(stream);
-        let from = self.parameters.address(stream);
-        let layout = &self.problem.parameters;
-        let count = (layout.n_params - layout.gammas.len()) as u64;
+        let from = match of {
+            Squares::Weights => self.parameters.address(stream),
+            Squares::Derivative => self.derivative.address(stream),
+        };
+        let count = self.n_weights() as u64;
         let config = blocks(SQUARES, 256);
         launch!(on, variant::<T>(&self.score), "squares", config; &from, &count, &to)?;
         let mut found = vec![0.0; SQUARES];
@@ -506,11 +350,11 @@ impl<'p, T: Number> Resident<'p, T> {
         state: &CardPairs<T>,
         layout: &Layout,
         factors: (f64, f64),
-        gradient: &mut [T],
     ) -> Result<()> {
         let on = self.pairs.on.clone();
         let (device, stream) = (&*on.device, &on.stream);
-        self.derivative.room(device, stream, gradient.len())?;
+        self.derivative
+            .room(device, stream, self.problem.n_params())?;
         let slopes = state.gradient.address(stream);
         for (place, encoder) in self.encoders.iter().enumerate() {
             let numbers = self.numbers(place, layout, slopes);
@@ -519,9 +363,15 @@ impl<'p, T: Number> Resident<'p, T> {
             let kernels = variant::<T>(&self.score);
             encoder.backward(&on, kernels, numbers, factors, (&mut self.parts, out))?;
         }
-        let from = &self.derivative;
-        self.staging.down(device, stream, from, gradient)
+        Ok(())
     }
+}
+
+/// Numbers whose squares are summed up.
+#[derive(Debug, Clone, Copy)]
+pub enum Squares {
+    Weights,
+    Derivative,
 }
 
 /// The kernels around pairs, for a score.

@@ -1,16 +1,17 @@
-//! Sweeps over tables that stay on the card: vectors, links and the optimizer's memory.
+//! First-order methods that stay on the card, with the optimizer's memory: steps over
+//! all pairs, and sweeps over tables.
 
 use linkproof_method::engine::pairs::{AllPairs, Part, Sums, TileShare, ViewMatrix};
 use linkproof_method::engine::{Plan, StepOutcome, SweepPart, Sweeper};
 use linkproof_method::error::Result;
-use linkproof_method::params::OptimizerKind;
+use linkproof_method::params::{OptimizerKind, SolverKind};
 use linkproof_numeric::math;
 
 use crate::card::{CardPairs, blocks};
 use crate::layout::Layout;
 use crate::memory::Buffer;
 use crate::pass::Number;
-use crate::resident::{MANY, NOWHERE, Resident, variant};
+use crate::resident::{MANY, NOWHERE, Resident, Squares, variant};
 use crate::vectors::launch;
 
 const FIRST_DECAY: f64 = 0.9;
@@ -19,11 +20,12 @@ const EPSILON: f64 = 1e-8;
 /// Partial sums of squares.
 const SQUARES: usize = 256;
 
-/// A first-order method that sweeps over tables.
+/// A first-order method on the card.
 #[derive(Debug)]
-pub struct Sweeps<T: Number> {
+pub struct Descent<T: Number> {
     plan: Plan,
-    sweeper: Sweeper,
+    /// Draws the parts of sweeps; unset: all pairs at every step.
+    sweeper: Option<Sweeper>,
     is_adam: bool,
     steps: i32,
     first: Buffer<T>,
@@ -43,19 +45,19 @@ struct Factors {
     second_scale: f64,
 }
 
-impl<T: Number> Sweeps<T> {
-    /// Sets off from the parameters in place, if a plan sweeps.
-    pub fn new(on: &Resident<'_, T>, plan: &Plan) -> Result<Option<Sweeps<T>>> {
+impl<T: Number> Descent<T> {
+    /// Sets off from the parameters in place, if a plan's steps can be taken here.
+    pub fn new(on: &Resident<'_, T>, plan: &Plan) -> Result<Option<Descent<T>>> {
         let problem = on.problem;
-        let (Some(parts), None) = (plan.turns, plan.radius) else {
-            return Ok(None);
-        };
-        if !problem.parameters.is_all_tables() {
+        let sweeps = plan.turns.filter(|_| problem.parameters.is_all_tables());
+        let takes_all = plan.solver == SolverKind::Exact;
+        if plan.radius.is_some() || !(takes_all || sweeps.is_some()) {
             return Ok(None);
         }
-        let mut sweeps = Sweeps {
+        let sweeper = sweeps.filter(|_| !takes_all);
+        let mut descent = Descent {
             plan: plan.clone(),
-            sweeper: Sweeper::new(problem, parts, plan.seed),
+            sweeper: sweeper.map(|parts| Sweeper::new(problem, parts, plan.seed)),
             is_adam: plan.optimizer == OptimizerKind::Adam,
             steps: 0,
             first: Buffer::default(),
@@ -67,43 +69,77 @@ impl<T: Number> Sweeps<T> {
             squares: Buffer::default(),
         };
         let place = &on.pairs.on;
-        for memory in [&mut sweeps.first, &mut sweeps.second] {
+        for memory in [&mut descent.first, &mut descent.second] {
             memory.clear(&place.device, &place.stream, problem.n_params())?;
         }
-        Ok(Some(sweeps))
+        Ok(Some(descent))
     }
 
     /// A step, counted from 1.
     pub fn step(&mut self, on: &mut Resident<'_, T>, step: u64) -> Result<StepOutcome> {
         self.steps += 1;
         on.has_moved = true;
+        match self
+            .sweeper
+            .as_mut()
+            .map(|sweeper| sweeper.draw(step).clone())
+        {
+            Some(part) => self.sweep(on, &part),
+            None => self.all_pairs(on),
+        }
+    }
+
+    /// A step over all pairs.
+    fn all_pairs(&mut self, on: &mut Resident<'_, T>) -> Result<StepOutcome> {
+        let (found, slopes) = on.derive(TileShare::WHOLE, false, true)?;
+        let squares = on.squares(Squares::Derivative)?;
+        let slopes = slopes.into_iter().map(|slope| T::of(slope).to_f64());
+        let slopes: Vec<f64> = slopes.collect();
+        let (gradient_norm, clip) = self.norm_and_clip(squares, &slopes);
+        // All weights are one row, at the start.
+        let place = &on.pairs.on;
+        self.places
+            .fill(&place.device, &place.stream, &[0u64][..])?;
+        let from = on.derivative.address(&place.stream);
+        self.move_rows(on, (from, 1, on.n_weights()), clip, self.steps)?;
+        self.move_gammas(on, &slopes, clip);
+        let value = found.value;
+        Ok(StepOutcome {
+            value,
+            gradient_norm,
+        })
+    }
+
+    /// A part of a sweep.
+    fn sweep(&mut self, on: &mut Resident<'_, T>, part: &SweepPart) -> Result<StepOutcome> {
         let problem = on.problem;
-        let part = self.sweeper.draw(step).clone();
         let gamma = problem.parameters.gamma(&on.theta);
         let pairs = std::sync::Arc::clone(&on.pairs);
         let mut state = pairs.state();
-        let (layout, sums) = self.pair_sums(on, &mut state, &part, &gamma)?;
-        let inverse = 1.0 / problem.n_links();
-        let whole = part.of as f64 * inverse;
-        let slopes: Vec<f64> = problem
-            .parameters
-            .gammas
-            .iter()
-            .map(|&(d, e, _)| T::of(sums.gamma.get(d, e) * whole).to_f64())
-            .collect();
+        let (layout, sums) = self.pair_sums(on, &mut state, part, &gamma)?;
+        let whole = part.of as f64 / problem.n_links();
+        let gammas = problem.parameters.gammas.iter();
+        let slopes = gammas.map(|&(d, e, _)| T::of(sums.gamma.get(d, e) * whole).to_f64());
+        let slopes: Vec<f64> = slopes.collect();
         let squares = self.derivative(on, &state, &layout)?;
-        let norm = (squares + slopes.iter().map(|slope| slope * slope).sum::<f64>()).sqrt();
-        let clip = self
-            .plan
-            .clip
-            .map_or(1.0, |clip| (clip / norm.max(1e-300)).min(1.0));
-        self.move_rows(on, &layout, clip, part.sweep as i32)?;
+        let (gradient_norm, clip) = self.norm_and_clip(squares, &slopes);
+        let from = self.derivative.address(&pairs.on.stream);
+        let rows = (from, layout.rows, layout.dim);
+        self.move_rows(on, rows, clip, part.sweep as i32)?;
         self.move_gammas(on, &slopes, clip);
         let value = (sums.value + on.score.constant() * sums.pairs) * whole;
         Ok(StepOutcome {
             value,
-            gradient_norm: norm,
+            gradient_norm,
         })
+    }
+
+    /// The length of a gradient, and the factor that keeps it to the largest.
+    fn norm_and_clip(&self, squares: f64, slopes: &[f64]) -> (f64, f64) {
+        let norm = (squares + slopes.iter().map(|slope| slope * slope).sum::<f64>()).sqrt();
+        let largest = self.plan.clip;
+        let clip = largest.map_or(1.0, |largest| (largest / norm.max(1e-300)).min(1.0));
+        (norm, clip)
     }
 
     /// What the nodes of a part show of the objective; leaves the derivative in their
@@ -224,7 +260,7 @@ impl<T: Number> Sweeps<T> {
     fn move_rows(
         &mut self,
         on: &Resident<'_, T>,
-        layout: &Layout,
+        (from, rows, dim): (u64, usize, usize),
         clip: f64,
         moves: i32,
     ) -> Result<()> {
@@ -233,8 +269,8 @@ impl<T: Number> Sweeps<T> {
         let factors = self.factors(moves);
         let (rate, clip) = (T::of(factors.rate), T::of(clip));
         let (momentum, second_scale) = (T::of(factors.momentum), T::of(factors.second_scale));
-        let (from, places) = (self.derivative.address(stream), self.places.address(stream));
-        let (count, dim) = (layout.rows as u32, layout.dim as u32);
+        let places = self.places.address(stream);
+        let (count, dim) = (rows as u32, dim as u32);
         let adam = i32::from(self.is_adam);
         let table = on.parameters.address(stream);
         let (first, second) = (self.first.address(stream), self.second.address(stream));
