@@ -63,7 +63,7 @@ impl Cuda {
         let pairs = DevicePairs::<f32>::new(&self.device, self.products, Failure::default())?;
         // Similarities of about a tenth of a standard deviation more than one: as
         // varied as those of a fit.
-        let length = 1.05 / (dim as f32).powf(0.25);
+        let length = 1.05 / (dim as f32).sqrt().sqrt();
         let y: Vec<f32> = (0..(n_nodes * dim) as u32)
             .map(|place| length * noise(place))
             .collect();

@@ -2,7 +2,12 @@
 //! sizes that fill many tiles. Where there is no card, it says so.
 
 // A test may fail and print.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
 
 #[path = "../../method/tests/support/engines/mod.rs"]
 mod engines;
@@ -13,6 +18,9 @@ use linkproof_method::engine::objective::{Prepared, Problem};
 use linkproof_method::engine::pairs::{Split, TileShare};
 use linkproof_method::engine::{Backend, Cpu, Look};
 use linkproof_method::params::{EncoderKind, ScoreKind};
+
+/// A part of the suite.
+type Check = fn(&dyn Backend);
 
 /// A number between -0.5 and 0.5, the same every time.
 fn drawn(place: u64) -> f64 {
@@ -108,7 +116,7 @@ fn main() {
     let plain = card.clone().products(Products::Plain);
     let fast = card.clone().products(Products::Fast);
     println!("engines on {}", card.name());
-    let suite: [(&str, fn(&dyn Backend)); 6] = [
+    let suite: [(&str, Check); 6] = [
         ("values_and_gradients", engines::values_and_gradients),
         ("sums_over_parts", engines::sums_over_parts),
         ("estimates", engines::estimates),
