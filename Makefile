@@ -5,7 +5,7 @@ PYTHON ?= python3
 # The Python packages of the tests; ignored by git.
 VENV := .venv
 
-.PHONY: help build python test test-rust test-python test-browser test-random demo clean
+.PHONY: help build python test test-rust test-python test-browser test-random test-kills fuzz soak sbom demo clean
 .DEFAULT_GOAL := help
 
 help:
@@ -13,6 +13,9 @@ help:
 	@echo 'make python  build the Python package and install it into .venv, to be edited in place'
 	@echo 'make test    check formatting, lints, tests and documentation, of Rust and of Python'
 	@echo 'make test-random  run the property tests on fresh random cases, ten times as many'
+	@echo 'make test-kills N=1000  kill the program at every writing call and at N random moments'
+	@echo 'make fuzz SECONDS=600   feed damaged files to every reader for so long'
+	@echo 'make soak SECONDS=3600  run all kinds of work for so long and watch its memory'
 	@echo 'make demo    build the program and show what it can do'
 	@echo 'make clean   remove everything that was built'
 
@@ -73,6 +76,24 @@ PROPERTIES := \
 	noise_moves_the_moment_score_by_a_constant_and_a_small_term \
 	renaming_labels_changes_nothing_and_bounds_hold \
 	only_the_order_of_scores_counts
+
+# At every system call that writes, with strace, and at N random moments.
+N ?= 1000
+test-kills:
+	LINKPROOF_KILLS=$(N) $(CARGO) test --workspace --release --test kills -- --nocapture --test-threads 1
+
+# Damaged files for every reader. Failures are kept in target/fuzz; bench/fuzz/corpus
+# holds those that were found, and `make test` tries them again.
+SECONDS ?= 600
+fuzz:
+	LINKPROOF_FUZZ_SECONDS=$(SECONDS) $(CARGO) test --workspace --release --bin linkproof-fuzz -- --ignored --nocapture
+
+# What the program is made of, with licences and digests; part of a release.
+sbom:
+	$(PYTHON) bench/sbom > target/linkproof.cdx.json
+
+soak: build
+	$(PYTHON) bench/soak $(SECONDS)
 
 demo: build
 	$(CARGO) run --release -- demo

@@ -28,6 +28,7 @@ __all__ = [
     "robust_settings",
     "select",
     "smooth",
+    "update",
 ]
 __version__: str
 
@@ -41,7 +42,7 @@ class Links:
         indptr: npt.NDArray[Any],
         indices: npt.NDArray[Any],
         data: npt.NDArray[Any],
-        rules: tuple[str, str],
+        rules: tuple[str, str, str],
     ) -> Links: ...
     @staticmethod
     def from_rows(
@@ -49,7 +50,7 @@ class Links:
         src: npt.NDArray[Any],
         dst: npt.NDArray[Any],
         weight: npt.NDArray[Any] | None,
-        rules: tuple[str, str],
+        rules: tuple[str, str, str],
     ) -> Links: ...
     @property
     def n_nodes(self) -> int: ...
@@ -89,6 +90,8 @@ class Model:
         threads: int | None,
         show: _Show,
         every_step: _EveryStep,
+        checkpoint: str | PathLike[str] | None,
+        resume: bool,
     ) -> Model: ...
     @staticmethod
     def load(folder: str | PathLike[str]) -> Model: ...
@@ -121,9 +124,20 @@ class Model:
         vectors: Vectors,
         links: Sequence[tuple[int, int, float]] | None,
         *,
-        recommended: bool,
         threads: int | None,
     ) -> npt.NDArray[np.float32]: ...
+    def encode(
+        self,
+        view: int,
+        vectors: Vectors,
+        links: Sequence[tuple[int, int, float]] | None,
+    ) -> npt.NDArray[np.float32]: ...
+    @property
+    def points(self) -> npt.NDArray[np.float32]: ...
+    @property
+    def directed(self) -> bool: ...
+    @property
+    def offsets(self) -> npt.NDArray[np.float32] | None: ...
     @property
     def beliefs(self) -> npt.NDArray[np.float64] | None: ...
     def write_page(
@@ -138,14 +152,14 @@ class Model:
     ) -> None: ...
     def expected(
         self,
-        embeddings: npt.NDArray[np.float32],
+        points: npt.NDArray[np.float32],
         views: npt.NDArray[np.uint32],
         src: npt.NDArray[np.int64],
         dst: npt.NDArray[np.int64],
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
     def neighbors(
         self,
-        y: npt.NDArray[np.float32],
+        point: npt.NDArray[np.float32],
         view: int,
         top: int,
         leaving_out: int | None,
@@ -194,6 +208,17 @@ def fit_robust(
     *,
     keep_ridge: bool,
     device: str,
+    threads: int | None,
+    show: _Show,
+    checkpoint: str | PathLike[str] | None,
+    resume: bool,
+) -> Model: ...
+def update(
+    model: Model,
+    links: Links | None,
+    withdrawn: Links | None,
+    vectors: Sequence[tuple[int, Sequence[str], Vectors]],
+    *,
     threads: int | None,
     show: _Show,
 ) -> Model: ...

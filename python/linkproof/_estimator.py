@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,6 +28,7 @@ from linkproof._settings import (
 )
 from linkproof._storing import Storing
 from linkproof._trusting import DEFAULT_RIDGE, Trusting, refuse_settings
+from linkproof._updating import Updating
 from linkproof._words import refused
 
 
@@ -34,6 +36,7 @@ class GraphEmbedding(
     PairScoring,
     Judging,
     Trusting,
+    Updating,
     Storing,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
@@ -71,6 +74,16 @@ class GraphEmbedding(
         The map from data vectors to embeddings; a dict has one for each view,
         and "*" for the others. "table" gives every node a vector of its own and
         cannot embed unseen nodes. "auto": linear with data vectors, else table.
+    offsets : bool, default=False
+        Each node has an offset, which is added to the similarities of its pairs, so that
+        popular nodes need no long embeddings: what its data vector tells of it, plus a
+        number of its own (`offsets_`). :func:`linkproof.select` says whether a graph
+        wants them.
+    similarity : {"inner", "signed"}, default="inner"
+        "signed" counts a share of the dimensions as negative: there unlike nodes attract
+        each other. For graphs that link unlike nodes of one kind.
+    negative_share : float, default=0.5
+        The share of the dimensions that "signed" counts as negative.
     weights : {"asis", "binary", "log1p"}, default="asis"
         The transform of the link weights.
     normalize : {"l2", "none"}, default="l2"
@@ -130,6 +143,10 @@ class GraphEmbedding(
         another value than the default). It takes about ten times as long. Where it
         averages, it keeps `X`, not a copy, to judge links of unseen nodes; a saved
         model and a pickle hold it too.
+    directed : bool, default=False
+        Links lead from their first node to their second, and a matrix need not be
+        symmetric: every node is embedded as a source and as a target, side by side in
+        ``embedding_``. For nodes of one kind; of two kinds, hand over a dict of views.
     duplicates : {"error", "sum", "max", "first"}, default="error"
         What to do with pairs that are listed more than once, and with entries
         of a matrix that is not symmetric. ("sum" makes it ``A + A.T``.)
@@ -148,12 +165,23 @@ class GraphEmbedding(
     callback : callable or None, default=None
         Called with a dict at every step: step, steps, value, gradient_norm,
         held_out (or None) and seconds. What it raises ends the fit.
+    checkpoint : path or None, default=None
+        A folder in which the state of the fit is kept, every five minutes and when it
+        is interrupted. It goes when the fit is done.
+    resume : bool, default=False
+        Go on from the state in `checkpoint`, where there is one, to the same bits as if
+        nothing had happened. The state of other data, settings or another version is
+        refused.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_nodes, dim), float32
-        The embeddings, in the order of ``nodes_``. Read-only: the model's own
+        The embeddings, in the order of ``nodes_``; with ``directed=True`` of shape
+        (n_nodes, 2 * dim), those of a source and then those of a target. Read-only: the model's own
         memory. Of a robust fit the recommended ones.
+    offsets_ : ndarray of shape (n_nodes,), float32
+        The offset of each node, with ``offsets=True``; of directed links two columns,
+        out and in.
     plain_embedding_ : ndarray of shape (n_nodes, dim), float32
         The encoder's embeddings, which expected weights are of; other than
         ``embedding_`` only where a robust fit averages.
@@ -221,6 +249,9 @@ class GraphEmbedding(
         beta: float = 0.1,
         ridge: float = 2.0,
         encoder: str | Mapping[str, str] = "auto",
+        offsets: bool = False,
+        similarity: str = "inner",
+        negative_share: float = 0.5,
         weights: str = "asis",
         normalize: str = "l2",
         propagate: int = 0,
@@ -252,6 +283,7 @@ class GraphEmbedding(
         precision: str = "f32",
         view_pairs: Sequence[tuple[str, str]] | None = None,
         robust: bool = False,
+        directed: bool = False,
         duplicates: str = "error",
         self_links: str = "error",
         random_state: Any = 0,
@@ -259,12 +291,17 @@ class GraphEmbedding(
         device: str = "auto",
         verbose: bool = True,
         callback: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
     ) -> None:
         self.dim = dim
         self.score = score
         self.beta = beta
         self.ridge = ridge
         self.encoder = encoder
+        self.offsets = offsets
+        self.similarity = similarity
+        self.negative_share = negative_share
         self.weights = weights
         self.normalize = normalize
         self.propagate = propagate
@@ -296,6 +333,7 @@ class GraphEmbedding(
         self.precision = precision
         self.view_pairs = view_pairs
         self.robust = robust
+        self.directed = directed
         self.duplicates = duplicates
         self.self_links = self_links
         self.random_state = random_state
@@ -303,6 +341,8 @@ class GraphEmbedding(
         self.device = device
         self.verbose = verbose
         self.callback = callback
+        self.checkpoint = checkpoint
+        self.resume = resume
 
     def fit(
         self, X: Any = None, y: Any = None, *, links: Any = None, nodes: Any = None
@@ -349,13 +389,18 @@ class GraphEmbedding(
         if self.callback is not None and not callable(self.callback):
             raise refused("callback", "a function or None", self.callback)
         robust = read_flag("robust", self.robust)
+        resume = read_flag("resume", self.resume)
+        if not (self.checkpoint is None or isinstance(self.checkpoint, (str, os.PathLike))):
+            raise refused("checkpoint", "the path of a folder or None", self.checkpoint)
+        if resume and self.checkpoint is None:
+            raise refused("checkpoint", "the folder to go on from with resume=True", None)
         if robust:
             refuse_settings(params)
         graph = read_graph(X, links, nodes)
         if graph.n < 2:
             found = f"found one node (n_samples = {graph.n})"
             raise ValueError(f"X, links: {found}; expected two at least")
-        data = core_data(graph, read_rules(self.duplicates, self.self_links))
+        data = core_data(graph, read_rules(self.duplicates, self.self_links, self.directed))
         with Progress("fitting", self.verbose) as progress:
             if robust:
                 model = _core.fit_robust(
@@ -365,6 +410,8 @@ class GraphEmbedding(
                     device=str(self.device),
                     threads=threads,
                     show=progress.show,
+                    checkpoint=self.checkpoint,
+                    resume=resume,
                 )
             else:
                 model = _core.Model.fit(
@@ -374,6 +421,8 @@ class GraphEmbedding(
                     threads=threads,
                     show=progress.show,
                     every_step=self.callback,
+                    checkpoint=self.checkpoint,
+                    resume=resume,
                 )
                 progress.finish(len(model.history()["step"]))
         self._keep(model, graph.ids)
@@ -426,13 +475,25 @@ class GraphEmbedding(
             if links is not None:
                 raise ValueError("links: found with a dict of views; expected one view at a time")
             return {name: self.transform(values, view=name) for name, values in X.items()}
+        threads = read_threads(self.n_jobs)
+        if self._model.directed and view is None:
+            if links is not None:
+                raise ValueError(
+                    "links: found with directed links; expected None: unseen nodes are embedded "
+                    "from their data vectors alone"
+                )
+            sides = (self._read_unseen(X, place) for place in (0, 1))
+            both = [
+                self._model.embed(place, vectors, None, threads=threads)
+                for place, vectors in enumerate(sides)
+            ]
+            return as_configured(self, np.hstack(both), row_ids(X))
         place = self._view_place(view)
         vectors = self._read_unseen(X, place)
         listed = None
         if links is not None:
             listed = self._links_to_known(links, vectors.shape[0], "links")
-        threads = read_threads(self.n_jobs)
-        found = self._model.embed(place, vectors, listed, recommended=True, threads=threads)
+        found = self._model.embed(place, vectors, listed, threads=threads)
         return as_configured(self, found, row_ids(X))
 
     def set_output(self, *, transform: str | None = None) -> GraphEmbedding:

@@ -101,8 +101,14 @@ class FittedModel:
         self._model = model
         self._ids = None if is_counting else ids
         views = model.views
-        if len(views) == 1 and views[0][1]:
+        if (len(views) == 1 or model.directed) and views[0][1]:
             self.n_features_in_ = views[0][2]
+
+    def _nodes_of(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The ids of rows of the core, where nodes of directed links have two each."""
+        nodes: npt.NDArray[Any] = self.nodes_
+        found: npt.NDArray[Any] = nodes[rows % len(nodes)]
+        return found
 
     def _rows_by_text(self) -> dict[str, int] | None:
         """The row of each id; None where ids are row numbers."""
@@ -123,7 +129,8 @@ class FittedModel:
         """Data vectors of unseen nodes of a view."""
         table = as_table(X)
         matrix = read_matrix(table, name)
-        if len(self.views_) == 1 and hasattr(self, "n_features_in_"):
+        alike = len(self.views_) == 1 or self._model.directed
+        if alike and hasattr(self, "n_features_in_"):
             named = matrix if frame_library(table) is None else table
             validate_data(self, named, reset=False, skip_check_array=True)
         width = self._model.views[place][2]

@@ -15,16 +15,16 @@ from linkproof._links import ListedLinks, MatrixLinks
 from linkproof._words import quoted
 
 
-def core_data(graph: GraphInput, rules: tuple[str, str]) -> _core.Data:
+def core_data(graph: GraphInput, rules: tuple[str, str, str]) -> _core.Data:
     """All that a fit reads."""
     links = core_links(graph.links, core_ids(graph.ids, graph.n), rules)
     return _core.Data(links, core_views(graph.views))
 
 
 def core_links(
-    links: MatrixLinks | ListedLinks, ids: int | Sequence[str], rules: tuple[str, str]
+    links: MatrixLinks | ListedLinks, ids: int | Sequence[str], rules: tuple[str, str, str]
 ) -> _core.Links:
-    """Links between rows; `rules` are those for repeated pairs and for self-links."""
+    """Links between rows; `rules` are those for repeated pairs, self-links and ends."""
     if isinstance(links, MatrixLinks):
         indptr = _readable(links.indptr)
         indices, data = map(_readable, _stored(links.indptr, links.indices, links.data))

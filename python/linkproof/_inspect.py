@@ -75,6 +75,8 @@ def inspect(X: Any = None, links: Any = None, nodes: Any = None, **settings: Any
     """
     base = GraphEmbedding(**settings)
     core_settings = to_core(base.get_params(deep=False), read_seed(base.random_state))
-    data = core_data(read_graph(X, links, nodes), read_rules(base.duplicates, base.self_links))
+    data = core_data(
+        read_graph(X, links, nodes), read_rules(base.duplicates, base.self_links, base.directed)
+    )
     report = json.loads(_core.inspect(data, core_settings, threads=read_threads(base.n_jobs)))
     return Inspection(agreement=report["agreement"], advice=report["advice"], report=report)

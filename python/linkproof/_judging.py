@@ -125,7 +125,7 @@ class Judging(FittedModel):
         found = self._judge(links, X, judge, rate, cross_fit, folds, fdr, min_trust, 0)
         table = pd.DataFrame(found["table"])
         for end in ("src", "dst"):
-            table[end] = self.nodes_[table[end].to_numpy()]
+            table[end] = self._nodes_of(table[end].to_numpy())
         table.attrs.update(weights=self.weights, **json.loads(found["told"]))
         return table
 
@@ -158,7 +158,7 @@ class Judging(FittedModel):
         pairs = self._judge(links, None, False, None, False, 5, None, None, top)["missing"]
         table = pd.DataFrame(pairs, columns=["src", "dst", "mu"])
         for end in ("src", "dst"):
-            table[end] = self.nodes_[table[end].to_numpy(np.int64)]
+            table[end] = self._nodes_of(table[end].to_numpy(np.int64))
         return table
 
     def smooth(
@@ -306,7 +306,7 @@ class Judging(FittedModel):
             found: MatrixLinks | ListedLinks = self._links_by_view(links)
         else:
             found = read_graph(None, links, nodes=self.nodes_).links
-        rules = read_rules(self.duplicates, self.self_links)
+        rules = read_rules(self.duplicates, self.self_links, self._model.directed)
         return core_links(found, core_ids(self._ids, len(self.embedding_)), rules)
 
     def _links_by_view(self, links: Any) -> ListedLinks:
@@ -333,6 +333,8 @@ class Judging(FittedModel):
         if X is None:
             return []
         by_view = X if is_dict(X) else {"": X}
+        if self._model.directed and not is_dict(X):
+            X = by_view = dict.fromkeys(self.views_, X)
         node_views = self._model.node_views
         found: list[tuple[str, int, _core.Vectors | None]] = []
         for name, values in by_view.items():
@@ -344,7 +346,7 @@ class Judging(FittedModel):
             matrix, ids = read_matrix(values, label), row_ids(values)
             if ids is not None:
                 row_of = {str(node): row for row, node in enumerate(ids)}
-                order = rows_of(self.nodes_[members], row_of, len(ids), label)
+                order = rows_of(self._nodes_of(members), row_of, len(ids), label)
                 in_place = len(order) == len(ids) and bool((order == np.arange(len(ids))).all())
                 matrix = matrix if in_place else matrix[order]
             if matrix.shape[0] != len(members):

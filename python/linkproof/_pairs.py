@@ -13,7 +13,7 @@ from linkproof._features import as_table, frame_column, frame_column_names, fram
 from linkproof._fitted import FittedModel
 from linkproof._handover import rows_of
 from linkproof._settings import read_count, read_flag
-from linkproof._words import quoted
+from linkproof._words import quoted, refused
 
 
 class PairScoring(FittedModel):
@@ -93,15 +93,17 @@ class PairScoring(FittedModel):
         check_is_fitted(self)
         parts = read_flag("parts", parts)
         src, dst = pair_ends(pairs)
-        embeddings, views = self._model.plain_embedding, self._model.node_views
-        n, row_of = len(embeddings), self._rows_by_text()
+        points, views = self._model.points, self._model.node_views
+        n, row_of = len(points), self._rows_by_text()
+        if self._model.directed:
+            n = len(self.nodes_)
         if X is not None:
-            place = self._view_place(view)
+            place = 0 if self._model.directed else self._view_place(view)
             unseen = self._encode(X, links, place)
             ids = row_ids(X)
             if ids is None:
                 n, row_of = len(unseen), None
-                embeddings, views = unseen, np.full(n, place, np.uint32)
+                points, views = unseen, np.full(n, place, np.uint32)
             else:
                 known = [str(node) for node in self.nodes_] if row_of is None else list(row_of)
                 names = [*known, *(str(node) for node in ids)]
@@ -113,11 +115,13 @@ class PairScoring(FittedModel):
                         "X or of a "
                         "node of the fit; expected new ids"
                     )
-                embeddings = np.concatenate([embeddings, unseen])
+                points = np.concatenate([points[:n], unseen])
                 views = np.concatenate([views, np.full(len(unseen), place, np.uint32)])
-                n = len(embeddings)
+                n = len(points)
         rows = [rows_of(end, row_of, n, "pairs") for end in (src, dst)]
-        found = self._model.expected(np.ascontiguousarray(embeddings), views, *rows)
+        if self._model.directed:
+            points, views, rows = self._on_sides(points, views, rows, X)
+        found = self._model.expected(np.ascontiguousarray(points), views, *rows)
         if not parts:
             return found[2]
         return pd.DataFrame(dict(zip(("p_link", "size", "mu"), found)))
@@ -131,6 +135,7 @@ class PairScoring(FittedModel):
         links: Any = None,
         view: str | None = None,
         within: str | None = None,
+        direction: str | None = None,
     ) -> pd.DataFrame:
         """The nodes with the largest expected weights with a node.
 
@@ -148,6 +153,9 @@ class PairScoring(FittedModel):
             Their view, where the model has several.
         within : str, optional
             Only nodes of this view, which took part in the fit together with theirs.
+        direction : {"out", "in"} or None, default=None
+            With directed links: the nodes that links lead to, or those that they come
+            from. None: out.
 
         Returns
         -------
@@ -167,13 +175,21 @@ class PairScoring(FittedModel):
             raise ValueError("node: expected either a node or X, data vectors of unseen ones")
         top = read_count("top", top)
         other = None if within is None else self._view_place(within, "within")
+        if direction not in (None, "out", "in"):
+            raise refused("direction", "'out' or 'in'", direction)
+        if direction is not None and not self._model.directed:
+            raise refused("direction", "None for a model without directed links", direction)
+        if self._model.directed and view is None:
+            view = "target" if direction == "in" else "source"
         if node is not None:
             row = int(rows_of([node], self._rows_by_text(), len(self.embedding_), "node")[0])
+            if direction == "in":
+                row += len(self.nodes_)
             place = int(self._model.node_views[row])
-            return self._nearest(self._model.plain_embedding[row], place, top, other, row)
+            return self._nearest(self._model.points[row], place, top, other, row)
         place = self._view_place(view)
         found = self._encode(X, links, place)
-        tables = [self._nearest(y, place, top, other) for y in found]
+        tables = [self._nearest(point, place, top, other) for point in found]
         if len(tables) == 1:
             return tables[0]
         ids = row_ids(X)
@@ -181,25 +197,45 @@ class PairScoring(FittedModel):
             table.insert(0, "row", [row if ids is None else ids[row]] * len(table))
         return pd.concat(tables, ignore_index=True)
 
+    def _on_sides(
+        self,
+        points: npt.NDArray[np.float32],
+        views: npt.NDArray[np.uint32],
+        rows: list[npt.NDArray[np.int64]],
+        X: Any,
+    ) -> tuple[Any, Any, list[Any]]:
+        """Points of sources and then of targets, and the rows of pairs among them."""
+        known = self._model.points
+        n = len(self.nodes_)
+        sides = [known[:n], known[n:]]
+        if X is not None:
+            new = [self._encode(X, None, place) for place in (0, 1)]
+            sides = [np.concatenate(both) for both in zip(sides, new)]
+            if row_ids(X) is None:
+                rows = [row + n for row in rows]
+        size = len(sides[0])
+        views = np.repeat(np.arange(2, dtype=np.uint32), size)
+        return np.concatenate(sides), views, [rows[0], rows[1] + size]
+
     def _encode(self, X: Any, links: Any, place: int) -> npt.NDArray[np.float32]:
-        """Unseen nodes by the encoder, which expected weights are of."""
+        """Unseen nodes by the encoder, which expected weights are of; offsets come last."""
         vectors = self._read_unseen(X, place)
         known = None
         if links is not None:
             known = self._links_to_known(links, vectors.shape[0], "links")
-        return self._model.embed(place, vectors, known, recommended=False, threads=None)
+        return self._model.encode(place, vectors, known)
 
     def _nearest(
         self,
-        y: npt.NDArray[np.float32],
+        point: npt.NDArray[np.float32],
         place: int,
         top: int,
         within: int | None,
         leaving_out: int | None = None,
     ) -> pd.DataFrame:
-        y = np.ascontiguousarray(y)
-        rows, mu = self._model.neighbors(y, place, int(top), leaving_out, within)
-        return pd.DataFrame({"node": self.nodes_[rows], "mu": mu})
+        point = np.ascontiguousarray(point)
+        rows, mu = self._model.neighbors(point, place, int(top), leaving_out, within)
+        return pd.DataFrame({"node": self._nodes_of(rows), "mu": mu})
 
 
 def pair_ends(pairs: Any) -> tuple[Any, Any]:

@@ -94,7 +94,9 @@ def select(
     each then, whatever their weight, unless `weights` is given, so that neither the
     unit of the weights nor corrupted ones matter; where that makes a difference, the
     chosen parameters have ``weights="binary"``. Of ridges between which ranks cannot
-    decide the largest is chosen.
+    decide the largest is chosen. Last, the graph is asked whether it wants offsets or a
+    signed similarity, by the score of held-out pairs with and without (``report["tried"]``),
+    unless these are given.
 
     Parameters
     ----------
@@ -151,6 +153,8 @@ def select(
         "exhaustive": read_flag("exhaustive", exhaustive),
         "one_standard_error": read_flag("one_standard_error", one_standard_error),
         "keep_weights": "weights" in settings,
+        "keep_offsets": "offsets" in settings,
+        "keep_similarity": "similarity" in settings,
     }
     searched = [name for name in ("score", "beta", "ridge") if name in settings]
     kept = {f"{name}s": _plain(name, [settings[name]]) for name in searched}
@@ -166,7 +170,9 @@ def select(
     given = {name: values for name, values in lists.items() if values is not None}
     wanted.update({name: _plain(name, values) for name, values in given.items()})
     core_settings = to_core(base.get_params(deep=False), read_seed(base.random_state))
-    data = core_data(read_graph(X, links, nodes), read_rules(base.duplicates, base.self_links))
+    data = core_data(
+        read_graph(X, links, nodes), read_rules(base.duplicates, base.self_links, base.directed)
+    )
     with Progress("choosing", base.verbose) as progress:
         report = _core.select(
             data,
@@ -184,8 +190,8 @@ def select(
 
 def _selection(base: GraphEmbedding, settings: dict[str, Any], report: dict[str, Any]) -> Selection:
     chosen = {name: report["chosen_settings"].get(name) for name in ("score", "beta", "ridge")}
-    for name in ("dim", "walks", "steps", "weights"):
-        value = report["chosen_settings"].get(name)
+    for name in ("dim", "walks", "steps", "weights", "offsets", "similarity", "negative_share"):
+        value = report["chosen_settings"].get(name.replace("_", "-"))
         if name in settings or value != getattr(base, name):
             chosen[name] = value
     estimator = GraphEmbedding(**{**settings, **chosen})

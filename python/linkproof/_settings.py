@@ -118,12 +118,12 @@ def read_real(name: str, value: Any) -> float:
     raise refused(name, "a finite number", value)
 
 
-def read_rules(duplicates: Any, self_links: Any) -> tuple[str, str]:
-    """What to do with repeated pairs and with self-links; the core knows the names."""
+def read_rules(duplicates: Any, self_links: Any, directed: Any = False) -> tuple[str, str, str]:
+    """What to do with repeated pairs and self-links, and what ends are, by the core's names."""
     for name, rule in (("duplicates", duplicates), ("self_links", self_links)):
         if not isinstance(rule, str):
             raise refused(name, "the name of a rule as text", rule)
-    return duplicates, self_links
+    return duplicates, self_links, "directed" if read_flag("directed", directed) else "alike"
 
 
 def _is_whole(value: Any) -> bool:

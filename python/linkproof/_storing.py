@@ -123,7 +123,7 @@ class Storing(FittedModel):
                 params["ridge"] = DEFAULT_RIDGE
         params.update({name: known[name] for name in _KEPT if name in known})
         make: Any = cls  # which takes the parameters of the estimator
-        loaded: Self = make(**params)
+        loaded: Self = make(**params, directed=model.directed)
         loaded._keep(model, None if model.ids is None else list(model.ids))
         if known.get("feature_names"):
             loaded.feature_names_in_ = np.array(known["feature_names"], dtype=object)

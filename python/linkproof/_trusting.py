@@ -117,6 +117,15 @@ class Trusting(FittedModel):
         return self._model.plain_embedding
 
     @property
+    def offsets_(self) -> npt.NDArray[np.float32]:
+        """The offset of each node, in a model with offsets."""
+        check_is_fitted(self)
+        found = self._model.offsets
+        if found is None:
+            raise AttributeError("offsets_: a model without offsets; fit with offsets=True")
+        return found.reshape(2, -1).T if self._model.directed else found
+
+    @property
     def belief_(self) -> npt.NDArray[np.float64]:
         """How far each link is believed, 0 to 1, in the order of :meth:`beliefs`."""
         check_is_fitted(self)
@@ -172,11 +181,14 @@ class Trusting(FittedModel):
         src, dst, weight = self._model.links.arrays()
         if pairs is None:
             return pd.DataFrame(
-                {"src": self.nodes_[src], "dst": self.nodes_[dst], "weight": weight,
+                {"src": self._nodes_of(src), "dst": self._nodes_of(dst), "weight": weight,
                  "belief": belief}
             )  # fmt: skip
         n, row_of = len(self.embedding_), self._rows_by_text()
         ends = [rows_of(end, row_of, n, "pairs").astype(np.int64) for end in pair_ends(pairs)]
+        if self._model.directed:
+            ends[1] += n
+            n *= 2
         wanted = np.minimum(*ends) * n + np.maximum(*ends)
         known = src.astype(np.int64) * n + dst
         place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)

@@ -2,7 +2,7 @@
 
 use linkproof::data::dataset::NodeViews;
 use linkproof::data::features::{Matrix, Values};
-use linkproof::data::graph::{Compressed, Duplicates, Link, LinkRules, SelfLinks};
+use linkproof::data::graph::{Compressed, Duplicates, Ends, Link, LinkRules, SelfLinks};
 use linkproof::data::ids::{Ids, Names};
 use linkproof::error::quote;
 use linkproof::{Dataset, Features, Graph};
@@ -37,7 +37,7 @@ impl Links {
         indptr: &Bound<'_, PyAny>,
         indices: &Bound<'_, PyAny>,
         data: &Bound<'_, PyAny>,
-        rules: (String, String),
+        rules: (String, String, String),
     ) -> PyResult<Links> {
         let (ids, rules) = (node_ids(ids)?, link_rules(&rules)?);
         let offsets = arrays::whole(indptr, "links.indptr")?;
@@ -62,7 +62,7 @@ impl Links {
         src: &Bound<'_, PyAny>,
         dst: &Bound<'_, PyAny>,
         weight: Option<&Bound<'_, PyAny>>,
-        rules: (String, String),
+        rules: (String, String, String),
     ) -> PyResult<Links> {
         let (ids, rules) = (node_ids(ids)?, link_rules(&rules)?);
         let (src, dst) = (arrays::places(src, "links")?, arrays::places(dst, "links")?);
@@ -163,11 +163,12 @@ fn node_ids(ids: &Bound<'_, PyAny>) -> PyResult<Ids> {
     Ok(Ids::Names(names))
 }
 
-/// What to do with repeated pairs and with self-links.
-fn link_rules((duplicates, self_links): &(String, String)) -> PyResult<LinkRules> {
+/// What to do with repeated pairs and with self-links, and what ends are.
+fn link_rules((duplicates, self_links, ends): &(String, String, String)) -> PyResult<LinkRules> {
     Ok(LinkRules {
         duplicates: choice("duplicates", duplicates, Duplicates::ALL)?,
         self_links: choice("self-links", self_links, SelfLinks::ALL)?,
+        ends: choice("ends", ends, Ends::ALL)?,
     })
 }
 
@@ -258,7 +259,10 @@ impl Data {
     #[new]
     fn new(py: Python<'_>, links: &Links, views: Vec<ViewArgument<'_>>) -> PyResult<Data> {
         let graph = links.graph.clone();
-        let ids = graph.ids().clone();
+        let ids = match graph.ids().sides() {
+            Some(sides) => sides.source.clone(),
+            None => graph.ids().clone(),
+        };
         let views: Vec<(String, usize, Option<Matrix>)> = views
             .into_iter()
             .map(|(name, n, vectors)| (name, n, vectors.map(|vectors| vectors.matrix.clone())))

@@ -8,7 +8,7 @@ use linkproof::error::{Dialect, Remedy, Subject, any_of, quote};
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{
-    PyFileExistsError, PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError,
+    PyFileExistsError, PyKeyboardInterrupt, PyMemoryError, PyOSError, PyRuntimeError, PyValueError,
 };
 
 create_exception!(
@@ -37,6 +37,7 @@ pub fn exception(error: Error) -> PyErr {
         Error::Output { .. } | Error::Input { .. } => PyOSError::new_err(words),
         Error::Diverged { .. } => FitError::new_err(words),
         Error::Device { .. } => PyRuntimeError::new_err(words),
+        Error::Memory { .. } => PyMemoryError::new_err(words),
         Error::Interrupted { .. } => PyKeyboardInterrupt::new_err(()),
         _ => PyValueError::new_err(words),
     }
@@ -96,6 +97,16 @@ impl Dialect for Keywords {
                 "symmetrise it, as in links.maximum(links.T) or links + links.T, or set {}",
                 self.with("duplicates", &["max", "sum"])
             )),
+            Remedy::LessMemory => Some(format!(
+                "set a smaller {}, {}, or LINKPROOF_MAX_MEMORY in the environment if there is more",
+                self.name("dim"),
+                self.with("solver", &["sgd"])
+            )),
+            Remedy::UnpackMore => Some(
+                "if it is meant to be so large, unpack it first, or set LINKPROOF_MAX_UNPACKED in \
+                 the environment"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }

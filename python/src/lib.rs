@@ -4,6 +4,7 @@ mod arrays;
 mod data;
 mod errors;
 mod judge;
+mod kept;
 mod look;
 mod model;
 mod numbers;
@@ -11,6 +12,7 @@ mod robust;
 mod search;
 mod settings;
 mod stored;
+mod update;
 mod work;
 
 use linkproof::error::Dialect;
@@ -48,6 +50,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(judge::audit_links, module)?)?;
     module.add_function(wrap_pyfunction!(judge::smooth_embeddings, module)?)?;
     module.add_function(wrap_pyfunction!(robust::fit_by_recipe, module)?)?;
+    module.add_function(wrap_pyfunction!(update::update_model, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::objective, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_labels, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_scores, module)?)?;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use linkproof::data::ids::{Ids, Names};
 use linkproof::io::fit_json;
 use linkproof::io::{self, Files};
-use linkproof::model::{Classes, End, NewLink};
+use linkproof::model::{Classes, End, NewLink, Point};
 use linkproof::trust::robust::embed_new;
-use linkproof::{Error, Features, Fit, Fitted, Runtime};
+use linkproof::{Error, Features, Fit, Fitted};
 use linkproof_pictures::layout::{self, Method};
 use linkproof_pictures::report::Page;
 use numpy::ndarray::ArrayView2;
@@ -20,6 +20,7 @@ use serde_json::{Map, Value, json};
 
 use crate::data::{Data, Links, Vectors};
 use crate::errors::{Keywords, exception};
+use crate::kept::Surroundings;
 use crate::settings::params;
 use crate::work::{self, Listeners, quietly, run};
 
@@ -48,7 +49,8 @@ type Columns<'py> = (
 impl Model {
     /// Fits a model.
     #[staticmethod]
-    #[pyo3(signature = (data, settings, *, device, threads, show, every_step))]
+    #[pyo3(signature = (data, settings, *, device, threads, show, every_step, checkpoint, resume))]
+    #[allow(clippy::too_many_arguments)] // by name, all of them
     fn fit(
         py: Python<'_>,
         data: &Data,
@@ -57,14 +59,20 @@ impl Model {
         threads: Option<usize>,
         show: Option<Py<PyAny>>,
         every_step: Option<Py<PyAny>>,
+        checkpoint: Option<PathBuf>,
+        resume: bool,
     ) -> PyResult<Model> {
         let params = params(settings)?;
         let listeners = Listeners { show, every_step };
         let data = &data.dataset;
         run(py, threads, &listeners, |monitor| {
+            let around = Surroundings::here()?;
+            let kept = (checkpoint, resume);
+            let around = around.kept_in(kept, ("fit", ""), params.given(), data)?;
             let device = work::device(device, data.n_nodes())?;
-            let runtime = Runtime::watched_by(monitor).on(device.backend());
+            let runtime = around.runtime(monitor).on(device.backend());
             let fitted = Fit::new(&params).runtime(runtime).run(data)?;
+            around.finish();
             let record = Map::from_iter([("versions".to_owned(), versions()?)]);
             Ok(Model { fitted, record })
         })
@@ -152,9 +160,15 @@ impl Model {
     /// The ids in row order, as text; `None` where they are row numbers.
     #[getter]
     fn ids(&self) -> Option<Vec<String>> {
-        match self.fitted.ids() {
+        match self.fitted.node_ids() {
             Ids::Rows(_) => None,
             Ids::Names(names) => Some(text(names)),
+            // Nodes of two kinds, which may share their ids.
+            ids @ Ids::Sides(_) => Some(
+                (0..ids.len())
+                    .map(|row| ids.name(row).into_owned())
+                    .collect(),
+            ),
         }
     }
 
@@ -193,16 +207,14 @@ impl Model {
     }
 
     /// The embeddings of unseen nodes of a view, from their data vectors and
-    /// perhaps links (new row, training row, weight): the recommended ones, or those
-    /// of the encoder, which expected weights are of.
-    #[pyo3(signature = (view, vectors, links, *, recommended, threads))]
+    /// perhaps links (new row, training row, weight): the recommended ones.
+    #[pyo3(signature = (view, vectors, links, *, threads))]
     fn embed<'py>(
         &self,
         py: Python<'py>,
         view: usize,
         vectors: &Vectors,
         links: Option<Vec<(u32, u32, f64)>>,
-        recommended: bool,
         threads: Option<usize>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let n = vectors.matrix.n_rows();
@@ -211,12 +223,45 @@ impl Model {
         let links = links.map(new_links);
         let found = quietly(py, threads, || {
             let features = Features::new(vectors.matrix.clone());
-            match recommended {
-                true => Ok(embed_new(&self.fitted, view, &features, links.as_deref())?.embeddings),
-                false => self.fitted.embed_view(view, &features, links.as_deref()),
-            }
+            Ok(embed_new(&self.fitted, view, &features, links.as_deref())?.embeddings)
         })?;
         rows(py, found, n, self.fitted.dim())
+    }
+
+    /// Unseen nodes as their pairs see them: what the encoder makes of data vectors,
+    /// and their offsets in a column more.
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        view: usize,
+        vectors: &Vectors,
+        links: Option<Vec<(u32, u32, f64)>>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let links = links.map(new_links);
+        let found = quietly(py, None, || {
+            let features = Features::new(vectors.matrix.clone());
+            self.fitted.encode_view(view, &features, links.as_deref())
+        })?;
+        self.as_points(py, vectors.matrix.n_rows(), |row| found.point(row))
+    }
+
+    /// The nodes of the fit as their pairs see them, offsets in the last column.
+    #[getter]
+    fn points<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        self.as_points(py, self.fitted.n_nodes(), |row| self.fitted.point(row))
+    }
+
+    /// Whether links have directions: then rows are sources, and then the same nodes as
+    /// targets.
+    #[getter]
+    fn directed(&self) -> bool {
+        self.fitted.is_directed()
+    }
+
+    /// The offset of each row; none in a model without.
+    #[getter]
+    fn offsets<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f32>>> {
+        Some(PyArray1::from_slice(py, self.fitted.offsets()?))
     }
 
     /// How far each link of the fit is believed, in their order; none without the
@@ -283,27 +328,27 @@ impl Model {
         })
     }
 
-    /// What is expected of pairs of rows of embeddings, whose views are given as
+    /// What is expected of pairs of points ([`Model::points`]), whose views are given as
     /// places: the chance of a link, its size and the weight.
     fn expected<'py>(
         &self,
         py: Python<'py>,
-        embeddings: PyReadonlyArray2<'py, f32>,
+        points: PyReadonlyArray2<'py, f32>,
         views: PyReadonlyArray1<'py, u32>,
         src: PyReadonlyArray1<'py, i64>,
         dst: PyReadonlyArray1<'py, i64>,
     ) -> PyResult<Columns<'py>> {
-        let (y, views) = (embeddings.as_slice()?, views.as_slice()?);
-        let (src, dst, dim) = (src.as_slice()?, dst.as_slice()?, self.fitted.dim());
+        let (points, views) = (points.as_slice()?, views.as_slice()?);
+        let (src, dst, width) = (src.as_slice()?, dst.as_slice()?, self.fitted.dim() + 1);
         let [p_link, size, mu] = py.detach(|| {
             let end = |row: i64| {
                 let row = row as usize;
-                (&y[row * dim..(row + 1) * dim], views[row] as usize)
+                self.point(&points[row * width..(row + 1) * width], views[row] as usize)
             };
             let pairs = src.iter().zip(dst).map(|(&i, &j)| (end(i), end(j)));
             let mut columns = [const { Vec::new() }; 3];
             for (a, b) in pairs {
-                let numbers = match self.fitted.takes_part(a.1, b.1) {
+                let numbers = match self.fitted.takes_part(a.view, b.view) {
                     true => {
                         let found = self.fitted.expected(a, b);
                         [found.p_link, found.size, found.mu]
@@ -322,22 +367,50 @@ impl Model {
         Ok((column(p_link), column(size), column(mu)))
     }
 
-    /// The rows with the largest expected weights with an embedding of a view.
+    /// The rows with the largest expected weights with a point of a view.
     fn neighbors<'py>(
         &self,
         py: Python<'py>,
-        y: PyReadonlyArray1<'py, f32>,
+        point: PyReadonlyArray1<'py, f32>,
         view: usize,
         top: usize,
         leaving_out: Option<usize>,
         within: Option<usize>,
     ) -> PyResult<Pairs<'py>> {
-        let y = y.as_slice()?;
-        let found = py.detach(|| self.fitted.neighbors(y, view, top, leaving_out, within));
+        let point = self.point(point.as_slice()?, view);
+        let found = py.detach(|| self.fitted.neighbors(point, top, leaving_out, within));
         let found = found.map_err(exception)?;
         let rows = found.iter().map(|near| near.row).collect();
         let mu = found.iter().map(|near| near.mu).collect();
         Ok((PyArray1::from_vec(py, rows), PyArray1::from_vec(py, mu)))
+    }
+}
+
+impl Model {
+    /// A point of a view: an embedding, then an offset.
+    fn point<'y>(&self, numbers: &'y [f32], view: usize) -> Point<'y> {
+        let (y, offset) = numbers.split_at(self.fitted.dim());
+        Point {
+            y,
+            offset: offset.first().copied().unwrap_or(0.0),
+            view,
+        }
+    }
+
+    fn as_points<'py, 'y>(
+        &'y self,
+        py: Python<'py>,
+        n: usize,
+        point: impl Fn(usize) -> Point<'y>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let width = self.fitted.dim() + 1;
+        let mut numbers = Vec::with_capacity(n * width);
+        for row in 0..n {
+            let Point { y, offset, .. } = point(row);
+            numbers.extend_from_slice(y);
+            numbers.push(offset);
+        }
+        rows(py, numbers, n, width)
     }
 }
 
@@ -370,6 +443,13 @@ fn in_place<'py>(
     of: fn(&Model) -> &[f32],
 ) -> PyResult<Bound<'py, PyArray2<f32>>> {
     let fitted = &model.get().fitted;
+    if fitted.is_directed() {
+        let (values, width) = fitted.by_node(of(model.get()), fitted.dim());
+        let n = fitted.node_ids().len();
+        let array = rows(model.py(), values.into_owned(), n, width)?;
+        array.call_method1("setflags", (false,))?;
+        return Ok(array);
+    }
     let shape = (fitted.n_nodes(), fitted.dim());
     let view = ArrayView2::from_shape(shape, of(model.get()));
     let view = view.map_err(|error| PyValueError::new_err(error.to_string()))?;

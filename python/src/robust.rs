@@ -1,18 +1,24 @@
 //! Fits that believe each link as far as it deserves.
 
-use linkproof::Runtime;
+use std::path::PathBuf;
+
 use linkproof::trust::robust::{Recipe, fit_model};
 use pyo3::prelude::*;
 use serde_json::{Map, json};
 
 use crate::data::Data;
+use crate::kept::Surroundings;
 use crate::model::{Model, versions};
 use crate::settings::params;
 use crate::work::{self, Listeners, run};
 
 /// Fits by the whole recipe, at the ridge of the settings where that is to be kept.
 #[pyfunction]
-#[pyo3(name = "fit_robust", signature = (data, settings, *, keep_ridge, device, threads, show))]
+#[pyo3(
+    name = "fit_robust",
+    signature = (data, settings, *, keep_ridge, device, threads, show, checkpoint, resume)
+)]
+#[allow(clippy::too_many_arguments)] // by name, all of them
 pub fn fit_by_recipe(
     py: Python<'_>,
     data: &Data,
@@ -21,6 +27,8 @@ pub fn fit_by_recipe(
     device: &str,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
+    checkpoint: Option<PathBuf>,
+    resume: bool,
 ) -> PyResult<Model> {
     let params = params(settings)?;
     let every_step = None;
@@ -30,9 +38,13 @@ pub fn fit_by_recipe(
             true => Recipe::at_ridge(params.ridge),
             false => Recipe::default(),
         };
+        let (around, more) = (Surroundings::here()?, format!("{recipe:?}"));
+        let (kept, what) = ((checkpoint, resume), ("fit --robust", more.as_str()));
+        let around = around.kept_in(kept, what, params.given(), data)?;
         let device = work::device(device, data.n_nodes())?;
-        let runtime = Runtime::watched_by(monitor).on(device.backend());
+        let runtime = around.runtime(monitor).on(device.backend());
         let found = fit_model(&params, data, &recipe, runtime)?;
+        around.finish();
         let record = [
             ("versions".to_owned(), versions()?),
             ("robust".to_owned(), json!(found.summary)),

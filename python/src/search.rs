@@ -1,9 +1,8 @@
 //! The choice of settings without labels.
 
-use linkproof::engine::runtime::Runtime;
 use linkproof::model::folds::HoldOut;
 use linkproof::params::ScoreKind;
-use linkproof::select::{Grid, Search, select};
+use linkproof::select::{Asked, Grid, Search, select};
 use linkproof::{Error, Params};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::data::Data;
 use crate::errors::{Keywords, exception};
+use crate::kept::Surroundings;
 use crate::settings::unchecked;
 use crate::work::{self, Listeners, run};
 
@@ -33,13 +33,14 @@ pub fn select_settings(
     let search = search_for(&base, &wanted).map_err(exception)?;
     let every_step = None;
     run(py, threads, &Listeners { show, every_step }, |monitor| {
+        let around = Surroundings::here()?;
         let device = work::device(device, data.dataset.n_nodes())?;
-        let runtime = Runtime::watched_by(monitor).on(device.backend());
+        let runtime = around.runtime(monitor).on(device.backend());
         let found = select(&base, &data.dataset, &search, runtime)?;
         let mut json = json!(found);
         let warnings = found.warnings.iter().map(|warning| warning.told(&Keywords));
         json["warnings"] = warnings.collect::<Vec<_>>().into();
-        json["chosen_settings"] = json!(found.chosen.params(&base));
+        json["chosen_settings"] = json!(found.params(&base));
         Ok(json.to_string())
     })
 }
@@ -89,6 +90,10 @@ fn search_for(base: &Params, wanted: &Map<String, Value>) -> linkproof::Result<S
         halving: !flag("exhaustive"),
         one_standard_error: flag("one_standard_error"),
         weights: flag("keep_weights").then_some(base.weights),
+        asked: Asked {
+            offsets: !flag("keep_offsets"),
+            signed: !flag("keep_similarity"),
+        },
     })
 }
 

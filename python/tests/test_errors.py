@@ -220,6 +220,9 @@ def test_wrong_numbers_of_features(planted: Any) -> None:
         ({"n_jobs": 0}, "n_jobs"),
         ({"device": "gpu"}, "device must be auto, cpu, cuda, or cuda:N"),
         ({"callback": 3}, "callback"),
+        ({"checkpoint": 3}, "checkpoint"),
+        ({"resume": True}, "checkpoint"),
+        ({"resume": 1}, "resume"),
         ({"robust": "yes"}, "robust"),
     ],
 )

@@ -34,7 +34,8 @@ def test_defaults_are_those_of_the_core() -> None:
     signature = inspect.signature(GraphEmbedding.__init__).parameters
     for name, value in defaults.items():
         assert signature[name].default == value, name
-    own = {"robust", "duplicates", "self_links", "n_jobs", "device", "verbose", "callback"}
+    own = {"robust", "directed", "duplicates", "self_links", "n_jobs", "verbose", "callback"}
+    own |= {"checkpoint", "device", "resume"}
     assert set(signature) - set(defaults) == own | {"self"}
 
 

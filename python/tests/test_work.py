@@ -39,6 +39,40 @@ def test_what_a_callback_raises_ends_the_fit(planted: Any) -> None:
     assert not hasattr(model, "embedding_")
 
 
+@pytest.mark.parametrize("optimizer", ["lbfgs", "adam"])
+def test_a_fit_goes_on_to_the_same_bits(planted: Any, tmp_path: Any, optimizer: str) -> None:
+    folder = tmp_path / "kept"
+    settings: dict[str, Any] = {"dim": 3, "steps": 25, "optimizer": optimizer, "verbose": False}
+    whole = GraphEmbedding(**settings).fit(planted.X, planted.matrix)
+    seen: list[int] = []
+
+    def enough(record: dict[str, Any]) -> None:
+        seen.append(record["step"])
+        if len(seen) == 7:
+            raise LookupError("enough")
+
+    model = GraphEmbedding(**settings, callback=enough, checkpoint=folder, resume=True)
+    with pytest.raises(LookupError, match="enough"):
+        model.fit(planted.X, planted.matrix)
+    assert (folder / "checkpoint.json").exists()
+    other = GraphEmbedding(**{**settings, "dim": 4}, checkpoint=folder, resume=True)
+    with pytest.raises(OSError, match="dim 3 and not 4"):
+        other.fit(planted.X, planted.matrix)
+    model.fit(planted.X, planted.matrix)
+    assert seen == list(range(1, len(seen) + 1)), "each step once"
+    assert (model.embedding_ == whole.embedding_).all()
+    assert not folder.exists()
+
+
+def test_too_little_memory_is_an_error(planted: Any, monkeypatch: Any) -> None:
+    monkeypatch.setenv("LINKPROOF_MAX_MEMORY", "1MB")
+    with pytest.raises(MemoryError, match="needs about .* LINKPROOF_MAX_MEMORY"):
+        GraphEmbedding(dim=3, verbose=False).fit(planted.X, planted.matrix)
+    monkeypatch.setenv("LINKPROOF_MAX_MEMORY", "much")
+    with pytest.raises(ValueError, match="LINKPROOF_MAX_MEMORY"):
+        GraphEmbedding(dim=3, verbose=False).fit(planted.X, planted.matrix)
+
+
 def test_a_panic_ends_the_work_too() -> None:
     code = """
         import numpy as np, sys

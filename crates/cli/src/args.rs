@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use linkproof::data::graph::{Duplicates, LinkRules, SelfLinks};
+use linkproof::Fitted;
+use linkproof::data::graph::{Duplicates, Ends, LinkRules, SelfLinks};
 
 /// A parser of one of the library's closed sets of names.
 macro_rules! choice {
@@ -66,6 +67,19 @@ impl LinkRuleArgs {
         LinkRules {
             duplicates: self.duplicates,
             self_links: self.self_links,
+            ends: Ends::Alike,
+        }
+    }
+
+    /// The same for links between nodes of a model, whose ends are what they are there.
+    pub fn rules_of(&self, model: &Fitted) -> LinkRules {
+        LinkRules {
+            ends: match model.ids().sides() {
+                Some(sides) if sides.same => Ends::Directed,
+                Some(_) => Ends::Bipartite,
+                None => Ends::Alike,
+            },
+            ..self.rules()
         }
     }
 }

@@ -4,8 +4,9 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::commands::{
     audit, cluster, datasets, demo, embed, evaluate, fit, inspect, neighbors, objective, report,
-    reproduce, score, select, smooth,
+    reproduce, score, select, smooth, update,
 };
+use crate::memory;
 use crate::session::Session;
 use linkproof_cuda::Choice;
 
@@ -22,7 +23,7 @@ use linkproof_cuda::Choice;
     max_term_width = 100,
     after_help = "EXAMPLE\n  linkproof fit --links links.csv --features x.npy --out model\n  \
                   linkproof cluster --embeddings model/embeddings.npy --clusters 7 --out clusters.csv\n\n\
-                  Exit codes: 0 done, 1 the run failed, 2 bad usage or bad input."
+                  Exit codes: 0 done, 1 the run failed, 2 bad usage or bad input, 130 stopped by a signal."
 )]
 pub struct Cli {
     #[command(flatten)]
@@ -39,12 +40,20 @@ pub struct SharedArgs {
     #[arg(long, value_name = "N", global = true, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Threads to work with; never changes a result [default: all cores]
-    #[arg(long, value_name = "N", global = true, allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", global = true, allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Where fits are computed: auto, cpu, cuda or cuda:N; auto takes a card where there is one
     /// and the graph is large
     #[arg(long, value_name = "DEVICE", global = true, default_value_t)]
     pub device: Choice,
+    /// The most memory to hold, such as 4GB; a fit that would need more is refused
+    /// [default: what there is]
+    #[arg(long, value_name = "SIZE", global = true, value_parser = memory::amount)]
+    pub max_memory: Option<u64>,
+    /// The most that a packed file (.gz, .zst, Parquet) may become, such as 20GB
+    /// [default: 1GB, or 100 times its size if that is more]
+    #[arg(long, value_name = "SIZE", global = true, value_parser = memory::amount)]
+    pub max_unpacked: Option<u64>,
     /// Print neither progress nor a summary
     #[arg(long, global = true)]
     pub quiet: bool,
@@ -61,6 +70,7 @@ enum Command {
     Select(Box<select::SelectArgs>),
     Fit(Box<fit::FitArgs>),
     Embed(embed::EmbedArgs),
+    Update(update::UpdateArgs),
     Audit(audit::AuditArgs),
     Smooth(smooth::SmoothArgs),
     Score(score::ScoreArgs),
@@ -89,6 +99,7 @@ impl Cli {
             Command::Select(args) => select::run(&args, session),
             Command::Fit(args) => fit::run(&args, session),
             Command::Embed(args) => embed::run(&args, session),
+            Command::Update(args) => update::run(&args, session),
             Command::Audit(args) => audit::run(&args, session),
             Command::Smooth(args) => smooth::run(&args, session),
             Command::Score(args) => score::run(&args, session),

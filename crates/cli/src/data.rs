@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::data::dataset::NodeViews;
-use linkproof::data::ids::Ids;
+use linkproof::data::graph::{Ends, LinkRules};
+use linkproof::data::ids::{Ids, Side};
 use linkproof::error::{Subject, quote};
 use linkproof::io::{self, NodeTable};
 use linkproof::{Dataset, Error, Features, Graph};
@@ -27,6 +28,14 @@ pub struct DataArgs {
     /// columns view and row
     #[arg(long, value_name = "FILE")]
     nodes: Option<PathBuf>,
+    /// Links lead from src to dst: every node is embedded as a source and as a target, and
+    /// embeddings.npy has the dimensions of the source before those of the target
+    #[arg(long, conflicts_with = "bipartite")]
+    directed: bool,
+    /// Links lead from src to dst, which are nodes of two kinds, even where they have the
+    /// same ids. Their views are 'source' and 'target': --features source=FILE
+    #[arg(long)]
+    bipartite: bool,
     #[command(flatten)]
     rules: LinkRuleArgs,
 }
@@ -57,11 +66,11 @@ impl Nodes {
         let here = self.path.display();
         let names = self.table.ids().select(&members);
         let rows: Vec<u32> = match (&ids, self.table.rows()) {
-            (Ids::Names(known), _) => members
+            (Ids::Names(_) | Ids::Sides(_), _) => members
                 .iter()
                 .map(|&node| {
                     let id = self.table.ids().name(node as usize);
-                    known.row(&id).ok_or_else(|| {
+                    ids.row(&id).ok_or_else(|| {
                         let expected = format!("a data vector for each node of {here}");
                         Error::input(
                             path,
@@ -126,7 +135,28 @@ impl DataArgs {
                 return Err(Usage::new(message));
             }
         }
-        if named.len() > 1 && self.nodes.is_none() {
+        let sides = [Side::Source, Side::Target].map(Side::name);
+        let of_sides = |file: &&FeatureFile| {
+            let view = file.view.as_deref();
+            view.is_some_and(|view| sides.contains(&view))
+        };
+        if self.bipartite && !self.features.iter().all(|file| of_sides(&file)) {
+            return Err(Usage::new(
+                "--features: with --bipartite expected source=FILE, target=FILE or both",
+            ));
+        }
+        if self.bipartite && self.nodes.is_some() {
+            return Err(Usage::new(
+                "--nodes: nobody reads it with --bipartite, whose nodes are those of the links and \
+                 of --features",
+            ));
+        }
+        if self.directed && !named.is_empty() {
+            return Err(Usage::new(
+                "--features: with --directed expected one FILE, of sources and targets alike",
+            ));
+        }
+        if named.len() > 1 && self.nodes.is_none() && !self.bipartite {
             return Err(Usage::new(
                 "--features: several views need --nodes FILE, whose column 'view' tells which node \
                  belongs to which",
@@ -144,7 +174,26 @@ impl DataArgs {
 
     /// Reads the files.
     pub fn read(&self) -> anyhow::Result<Dataset> {
-        let graph = io::read_links(&self.links, &self.rules.rules())?;
+        let rules = LinkRules {
+            ends: match (self.directed, self.bipartite) {
+                (true, _) => Ends::Directed,
+                (_, true) => Ends::Bipartite,
+                _ => Ends::Alike,
+            },
+            ..self.rules.rules()
+        };
+        let graph = io::read_links(&self.links, &rules)?;
+        if self.bipartite {
+            let of_side = |side: Side| {
+                let file = self.features.iter();
+                let mut file = file.filter(|file| file.view.as_deref() == Some(side.name()));
+                let read = |file: &FeatureFile| io::read_features(&file.path);
+                file.next().map(read).transpose()
+            };
+            let features = [of_side(Side::Source)?, of_side(Side::Target)?];
+            let data = Dataset::on_sides(graph, None, features);
+            return Ok(data.map_err(|error| in_links(&self.links, error))?);
+        }
         let nodes = Nodes::read(self.nodes.as_deref())?;
         let data = match nodes {
             Some(nodes) if nodes.table.views().is_some() => self.with_views(graph, nodes)?,
@@ -232,8 +281,21 @@ impl DataArgs {
         }
     }
 
-    /// The same files as options, for a command to run next.
+    /// The same files as options, for another fit.
     pub fn typed(&self) -> String {
+        let mut text = self.typed_for_model();
+        for (given, flag) in [
+            (self.directed, " --directed"),
+            (self.bipartite, " --bipartite"),
+        ] {
+            text.push_str(if given { flag } else { "" });
+        }
+        text
+    }
+
+    /// The same for a command that reads the model, which knows what the ends of links
+    /// are.
+    pub fn typed_for_model(&self) -> String {
         let path = |path: &Path| quoted(&path.display().to_string());
         let mut text = format!("--links {}", path(&self.links));
         for file in &self.features {

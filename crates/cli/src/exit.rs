@@ -11,12 +11,15 @@ use linkproof::error::plain;
 
 use crate::cli::Cli;
 use crate::config::InConfig;
+use crate::session::Session;
 use crate::words::Flags;
 
 /// The run failed.
-const FAILED: u8 = 1;
+pub const FAILED: u8 = 1;
 /// Bad usage or bad input.
 const BAD_INPUT: u8 = 2;
+/// A signal asked for the end, as shells count it.
+pub const STOPPED: u8 = 130;
 
 /// Options that do not go together, or a value that cannot be.
 #[derive(Debug)]
@@ -52,7 +55,19 @@ pub fn after(result: anyhow::Result<()>) -> ExitCode {
         || known.is_some_and(linkproof::Error::is_bad_input);
     // The library's messages say themselves what the system said.
     say(&known.map_or_else(|| format!("{error:#}"), |known| known.told(&Flags)));
-    ExitCode::from(if bad_input { BAD_INPUT } else { FAILED })
+    ExitCode::from(match Session::is_stopped() {
+        true => STOPPED,
+        false if bad_input => BAD_INPUT,
+        false => FAILED,
+    })
+}
+
+/// Ends the program from any thread, whatever the others do, and leaves nothing
+/// half done.
+pub fn at_once(code: u8, message: &str) -> ! {
+    linkproof::io::remove_unfinished();
+    say(message);
+    std::process::exit(code.into())
 }
 
 /// The end of a command line that did not parse, or that asked for help.

@@ -6,7 +6,9 @@ use std::time::SystemTime;
 
 use linkproof::Error;
 use linkproof::io;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+use crate::session::peak_memory_bytes;
 
 /// Paths and digests of files, taken before they are read.
 #[derive(Debug)]
@@ -61,8 +63,28 @@ impl Inputs {
         changed.map(|input| input.path.as_path())
     }
 
+    /// What the record of a model has of every command: these files, versions, memory
+    /// and what was typed.
+    pub fn record(&self) -> Map<String, Value> {
+        let command: Vec<String> = std::env::args_os()
+            .map(|arg| arg.to_string_lossy().into_owned())
+            .collect();
+        Map::from_iter([
+            ("inputs".to_owned(), self.json()),
+            (
+                "versions".to_owned(),
+                json!({ "linkproof": env!("CARGO_PKG_VERSION"),
+                        "system": std::env::consts::OS,
+                        "processor": std::env::consts::ARCH,
+                        "instructions": linkproof::instructions().ok() }),
+            ),
+            ("peak_memory_bytes".to_owned(), json!(peak_memory_bytes())),
+            ("command".to_owned(), json!(command)),
+        ])
+    }
+
     /// As `fit.json` has it.
-    pub fn json(&self) -> Value {
+    fn json(&self) -> Value {
         let one = |input: &Input| {
             let path = input.path.display().to_string();
             let mut json = json!({ "path": path, "sha256": input.digest });

@@ -51,7 +51,7 @@ impl JudgedArgs {
     /// its nodes.
     pub fn read(&self) -> anyhow::Result<(Fitted, Dataset)> {
         let model = load(&self.model)?.model;
-        let graph = io::read_links(&self.links, &self.rules.rules())?;
+        let graph = io::read_links(&self.links, &self.rules.rules_of(&model))?;
         let features = self.features(&model)?;
         let data = judged_data(&model, graph, features);
         let data = data.map_err(|error| self.in_files(&model, error))?;
@@ -63,6 +63,16 @@ impl JudgedArgs {
         let nodes = Nodes::read(self.nodes.as_deref())?;
         let mut features: Vec<(String, Features)> = Vec::new();
         for FeatureFile { view, path } in &self.features {
+            if view.is_none() && model.is_directed() {
+                // Of sources and targets alike.
+                let read = match &nodes {
+                    Some(nodes) => nodes.features(path, None)?,
+                    None => io::read_features(path)?,
+                };
+                let both = model.views().iter().map(|view| view.name.clone());
+                features.extend(both.map(|name| (name, read.clone())));
+                continue;
+            }
             let here = &model.views()[model.view(view.as_deref())?];
             if features.iter().any(|(name, _)| *name == here.name) {
                 return Err(Usage::new(format!(

@@ -10,13 +10,16 @@ mod download;
 mod exit;
 mod inputs;
 mod judged;
+mod kept;
 mod labels;
+mod memory;
 mod picture;
 mod progress;
 mod robust;
 mod search;
 mod session;
 mod settings;
+mod signals;
 mod unseen;
 mod vectors;
 mod words;
@@ -24,6 +27,9 @@ mod words;
 use std::process::ExitCode;
 
 use clap::Parser;
+
+#[global_allocator]
+static MEMORY: memory::Bounded = memory::Bounded;
 
 fn main() -> ExitCode {
     match cli::Cli::try_parse() {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use linkproof::engine::runtime::{Event, Monitor, Record};
 
+use crate::memory;
 use crate::session::Session;
 
 const STEPS: &str =
@@ -53,16 +54,20 @@ impl Progress {
 
     /// Says what is being done now.
     pub fn say(&self, words: &'static str) {
+        memory::doing(words);
         self.bar.set_message(words);
     }
 
-    /// Shows one step of a fit.
     /// Steps aside while something else is said.
     pub fn aside<V>(&self, say: impl FnOnce() -> V) -> V {
         self.bar.suspend(say)
     }
 
+    /// Shows one step of a fit.
     fn step(&self, record: &Record, most: usize) {
+        if record.step == 1 {
+            memory::doing("fitting");
+        }
         if self.bar.is_hidden() {
             return;
         }

@@ -6,7 +6,7 @@ use clap::Args;
 use linkproof::Params;
 use linkproof::model::folds::HoldOut;
 use linkproof::params::{Param, ScoreKind, WeightTransform};
-use linkproof::select::{Comparison, Criterion, Grid, Search, Selection};
+use linkproof::select::{Asked, Change, Comparison, Criterion, Grid, Search, Selection, Tried};
 use serde_json::{Value, json};
 
 use crate::args::{choice, real, whole};
@@ -99,6 +99,10 @@ impl SearchArgs {
             halving: !self.exhaustive,
             one_standard_error: self.one_standard_error,
             weights: settings.is_typed(Param::Weights).then_some(base.weights),
+            asked: Asked {
+                offsets: !settings.is_typed(Param::Offsets),
+                signed: !settings.is_typed(Param::Similarity),
+            },
         }
     }
 }
@@ -171,6 +175,9 @@ pub fn words(selection: &Selection) -> String {
         }
     }
     let _ = write!(text, "\n\nChosen: {}", in_words(selection));
+    for tried in &selection.tried {
+        let _ = write!(text, "\n  {}", tried_in_words(tried));
+    }
     for note in notes(selection) {
         let _ = write!(text, "\n  note      {note}");
     }
@@ -178,6 +185,37 @@ pub fn words(selection: &Selection) -> String {
         let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
     }
     text
+}
+
+/// What a change of the model does for held-out pairs.
+fn tried_in_words(tried: &Tried) -> String {
+    let option = option_of(tried.change);
+    let found = match tried.wanted {
+        true => "held-out pairs are told better, so it is chosen",
+        false => "left off",
+    };
+    format!(
+        "{option:<36}{found} (gain {:.4} +- {:.4} a link)",
+        tried.gain, tried.standard_error
+    )
+}
+
+/// The option that makes a change.
+fn option_of(change: Change) -> String {
+    match change {
+        Change::Offsets => "--offsets".to_owned(),
+        Change::Signed { negative_share } => {
+            format!("--similarity signed --negative-share {negative_share}")
+        }
+    }
+}
+
+/// The options of all changes that a graph wants, each after a space.
+pub fn wanted_options(selection: &Selection) -> String {
+    let wanted = selection.tried.iter().filter(|tried| tried.wanted);
+    wanted
+        .map(|tried| format!(" {}", option_of(tried.change)))
+        .collect()
 }
 
 /// The choice in a few words.

@@ -1,18 +1,18 @@
 //! The options that every command has, put to use.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
+use linkproof::Runtime;
 use linkproof::data::graph::LinkCounts;
+use linkproof::engine::runtime::Monitor;
 use linkproof::error::shown_line;
+use linkproof::io::Checkpoint;
 use linkproof_cuda::{Choice, Chosen};
 use serde_json::Value;
 
 use crate::cli::SharedArgs;
-
-/// Whether an interrupt asked the program to stop.
-static STOP: AtomicBool = AtomicBool::new(false);
+use crate::{memory, signals};
 
 /// One run of the program.
 #[derive(Debug)]
@@ -24,9 +24,14 @@ pub struct Session {
 }
 
 impl Session {
-    /// Sets the number of threads, and sees that the machine has the
-    /// instructions that were asked for.
+    /// Listens for interrupts, bounds memory, sets the number of threads, and sees
+    /// that the machine has the instructions that were asked for.
     pub fn start(shared: &SharedArgs) -> anyhow::Result<Session> {
+        signals::listen()?;
+        memory::bound(shared.max_memory);
+        if let Some(bytes) = shared.max_unpacked {
+            linkproof::io::set_unpacked_limit(bytes);
+        }
         linkproof::instructions()?;
         if let Some(threads) = shared.threads {
             rayon::ThreadPoolBuilder::new()
@@ -42,20 +47,9 @@ impl Session {
         })
     }
 
-    /// Lets an interrupt (Ctrl-C) end a long piece of work between two steps,
-    /// so that nothing is left behind; a second one ends the program at once.
-    pub fn stop_on_interrupt() -> anyhow::Result<()> {
-        ctrlc::set_handler(|| {
-            if STOP.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
-        })
-        .context("cannot listen for interrupts")
-    }
-
     /// Whether an interrupt has come.
     pub fn is_stopped() -> bool {
-        STOP.load(Ordering::Relaxed)
+        signals::is_stopped()
     }
 
     /// The seed, if one was given.
@@ -70,6 +64,24 @@ impl Session {
             eprintln!("computing on {}", card.name());
         }
         Ok(chosen)
+    }
+
+    /// The runtime of fits that a monitor looks at.
+    pub fn runtime<'r>(&self, monitor: &'r dyn Monitor) -> Runtime<'r> {
+        Runtime::watched_by(monitor).within(memory::known_bound())
+    }
+
+    /// The same for fits whose state is kept.
+    pub fn kept_runtime<'r>(
+        &self,
+        monitor: &'r dyn Monitor,
+        kept: Option<&'r Checkpoint>,
+    ) -> Runtime<'r> {
+        let runtime = self.runtime(monitor);
+        match kept {
+            Some(kept) => runtime.kept_by(kept),
+            None => runtime,
+        }
     }
 
     /// Whether progress is wanted and can be seen.

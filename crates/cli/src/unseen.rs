@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::data::graph::LinkRules;
-use linkproof::data::ids::Ids;
+use linkproof::data::ids::{Ids, Side};
 use linkproof::error::Subject;
 use linkproof::io::{self, Files};
-use linkproof::model::NewLinks;
+use linkproof::model::{Encoded, NewLinks};
 use linkproof::trust::robust::{Newcomers, embed_new};
 use linkproof::{Error, Features, Fitted, Graph};
 
@@ -69,10 +69,8 @@ pub struct Unseen {
 pub struct Embedded {
     /// Their ids.
     pub ids: Ids,
-    /// The place of their view in the model.
-    pub view: usize,
-    /// Their embeddings, row after row.
-    pub values: Vec<f32>,
+    /// As the model's encoder sees them.
+    pub encoded: Encoded,
 }
 
 /// The files of unseen nodes, but for their data vectors.
@@ -98,8 +96,14 @@ impl<'a> Sources<'a> {
     }
 
     /// The nodes of a file, whose view is said here where the file does not.
-    fn unseen(&self, model: &Fitted, file: &FeatureFile) -> Result<Unseen, Error> {
-        let view = model.view(file.view.as_deref().or(self.view))?;
+    fn unseen(
+        &self,
+        model: &Fitted,
+        file: &FeatureFile,
+        side: Option<Side>,
+    ) -> Result<Unseen, Error> {
+        let side = side.map(Side::name);
+        let view = model.view(file.view.as_deref().or(self.view).or(side))?;
         let name = model.views()[view].name.as_str();
         let name = Some(name).filter(|name| !name.is_empty());
         let features = match &self.nodes {
@@ -114,6 +118,11 @@ impl<'a> Sources<'a> {
             } => error.in_file(&file.path, None),
             _ => error,
         })?;
+        if let (Some((path, _)), Some(_)) = (&self.links, model.ids().sides()) {
+            let found = "links for a model whose links have a source and a target";
+            let expected = "none: its unseen nodes are embedded from their data vectors alone";
+            return Err(Error::input(path, None, found, expected));
+        }
         let links = self.links.as_ref().map(|(path, links)| {
             let found = model.links_of_new(view, features.ids(), links);
             found.map_err(|bad| {
@@ -131,6 +140,17 @@ impl<'a> Sources<'a> {
     }
 }
 
+/// Data vectors of new nodes by the places of their views, as read.
+pub fn new_vectors(
+    model: &Fitted,
+    files: &[FeatureFile],
+    nodes: Option<&Path>,
+) -> Result<Vec<(usize, Features)>, Error> {
+    let sources = Sources::read(None, nodes, None, &LinkRules::default())?;
+    let read = |file| (sources.unseen(model, file, None)).map(|it| (it.view, it.features));
+    files.iter().map(read).collect()
+}
+
 impl UnseenArgs {
     /// The files that are read: a model, these data vectors, and what is known of
     /// them.
@@ -143,11 +163,21 @@ impl UnseenArgs {
 
     fn read(&self, model: &Fitted, files: &[FeatureFile]) -> Result<Vec<Unseen>, Error> {
         let (nodes, links) = (self.nodes.as_deref(), self.links.as_deref());
-        let sources = Sources::read(self.view.as_deref(), nodes, links, &self.rules.rules())?;
-        files
-            .iter()
-            .map(|file| sources.unseen(model, file))
-            .collect()
+        let rules = self.rules.rules_of(model);
+        let sources = Sources::read(self.view.as_deref(), nodes, links, &rules)?;
+        let mut all = Vec::new();
+        for file in files {
+            // A node of a directed graph is a source and a target, unless a view is named.
+            let both = model.is_directed() && file.view.is_none() && self.view.is_none();
+            let sides: &[Option<Side>] = match both {
+                true => &[Some(Side::Source), Some(Side::Target)],
+                false => &[None],
+            };
+            for &side in sides {
+                all.push(sources.unseen(model, file, side)?);
+            }
+        }
+        Ok(all)
     }
 
     /// Reads and embeds the unseen nodes of each file, by the model's encoder: for
@@ -157,9 +187,8 @@ impl UnseenArgs {
         let embedded = unseen.map(|unseen| {
             let links = unseen.links.as_ref().map(|found| found.links.as_slice());
             Ok(Embedded {
-                values: model.embed_view(unseen.view, &unseen.features, links)?,
+                encoded: model.encode_view(unseen.view, &unseen.features, links)?,
                 ids: unseen.features.into_parts().0,
-                view: unseen.view,
             })
         });
         embedded.collect()
@@ -194,7 +223,8 @@ impl NewArgs {
         let (nodes, links) = (self.new_nodes.as_deref(), self.new_links.as_deref());
         let sources = Sources::read(self.view.as_deref(), nodes, links, rules)?;
         let file = self.new_features.as_ref();
-        file.map(|file| sources.unseen(model, file)).transpose()
+        file.map(|file| sources.unseen(model, file, None))
+            .transpose()
     }
 }
 
@@ -202,10 +232,5 @@ impl Embedded {
     /// The number of nodes.
     pub fn len(&self) -> usize {
         self.ids.len()
-    }
-
-    /// The embedding of a row.
-    pub fn row(&self, row: usize, dim: usize) -> &[f32] {
-        &self.values[row * dim..(row + 1) * dim]
     }
 }

@@ -14,6 +14,8 @@ mod audit;
 mod bad_input;
 #[path = "cli/bad_usage.rs"]
 mod bad_usage;
+#[path = "cli/bootstrap.rs"]
+mod bootstrap;
 #[path = "cli/commands.rs"]
 mod commands;
 #[path = "cli/datasets.rs"]
@@ -24,6 +26,10 @@ mod ends;
 mod fit;
 #[path = "cli/inspect.rs"]
 mod inspect;
+#[path = "cli/kept.rs"]
+mod kept;
+#[path = "cli/kinds.rs"]
+mod kinds;
 #[path = "cli/lab.rs"]
 mod lab;
 #[path = "cli/messages.rs"]
@@ -46,11 +52,17 @@ mod select;
 // Shared with the tests of downloads, which need more of it.
 #[allow(dead_code)]
 mod server;
+#[path = "cli/signals.rs"]
+mod signals;
 #[path = "cli/smooth.rs"]
 mod smooth;
 #[path = "cli/smooth_unseen.rs"]
 mod smooth_unseen;
+#[path = "cli/starved.rs"]
+mod starved;
 #[path = "cli/threads.rs"]
 mod threads;
+#[path = "cli/update.rs"]
+mod update;
 #[path = "cli/views.rs"]
 mod views;

@@ -35,8 +35,9 @@ pub struct Place {
 /// Memory that serves again, and what is known of earlier passes.
 #[derive(Debug, Default)]
 pub struct CardPairs<T: Number> {
-    /// The embeddings.
+    /// The embeddings, and as the other ends of pairs see them where that differs.
     pub rows: Buffer<T>,
+    pub mirror: Option<Buffer<T>>,
     packed: Buffer<u8>,
     slots: Buffer<T>,
     /// The gradient in them, after a pass for one.
@@ -159,7 +160,7 @@ impl<T: Number> CardPairs<T> {
         Ok(Pass {
             items: self.items.address(stream),
             left: self.rows.address(stream),
-            right: self.rows.address(stream),
+            right: self.mirror.as_ref().unwrap_or(&self.rows).address(stream),
             gradient: 0,
             sums: 0,
             stretch: 0,
@@ -373,13 +374,19 @@ impl<T: Number> CardPairs<T> {
         let stretch = self.stretch.room(device, stream, 1)?;
         let bytes = tiles * variant.stages().1 as usize;
         let packed = self.packed.room(device, stream, bytes)?;
-        let rows = self.rows.address(stream);
+        let left = self.rows.address(stream);
+        let rows = self.mirror.as_ref().unwrap_or(&self.rows).address(stream);
         let count = (layout.rows * layout.width) as u64;
         let largest = device.function(variant, "largest")?;
-        let mut launch = stream.launch_builder(&largest);
-        launch.arg(&rows).arg(&count).arg(&mut *most);
-        // SAFETY: the arguments are those of the kernel.
-        device.check("packing", unsafe { launch.launch(blocks(1024, 256)) })?;
+        for side in [left, rows] {
+            let mut launch = stream.launch_builder(&largest);
+            launch.arg(&side).arg(&count).arg(&mut *most);
+            // SAFETY: the arguments are those of the kernel.
+            device.check("packing", unsafe { launch.launch(blocks(1024, 256)) })?;
+            if left == rows {
+                break;
+            }
+        }
         let stretch_of = device.function(variant, "stretch_of")?;
         let mut launch = stream.launch_builder(&stretch_of);
         launch.arg(&*most).arg(&mut *stretch);

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use linkproof_method::engine::objective::Problem;
 use linkproof_method::engine::pairs::{Part, TileShare};
 use linkproof_method::engine::{
-    CpuEngine, EXACT_NODES, Embedding, Engine, Look, ObjectiveValue, PartSum, Plan, StepOutcome,
+    CpuEngine, EXACT_NODES, Embedding, Engine, Look, ObjectiveValue, OptimizerMemory, PartSum,
+    Plan, StepOutcome,
 };
 use linkproof_method::error::Result;
 use linkproof_method::score::Score;
@@ -172,6 +173,20 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
         let found = self.host.step(step);
         self.is_behind = true;
         self.checked(found)
+    }
+
+    fn memory(&mut self) -> Result<Option<OptimizerMemory<'_, T>>> {
+        match self.descent {
+            // What is on the card does not come down.
+            Some(_) => Ok(None),
+            None => self.host.memory(),
+        }
+    }
+
+    fn resume(&mut self, plan: &Plan, memory: OptimizerMemory<'_, T>) -> Result<()> {
+        self.bring_down()?;
+        self.descent = None;
+        self.host.resume(plan, memory)
     }
 
     fn start(&mut self, scale: f64) -> Result<Vec<T>> {

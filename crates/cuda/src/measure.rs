@@ -7,7 +7,7 @@ use linkproof_method::error::Result;
 use linkproof_method::score::Score;
 
 use crate::Cuda;
-use crate::pairs::{DevicePairs, Failure, padded};
+use crate::pairs::{DevicePairs, Failure, Side, padded};
 
 /// What all pairs of a graph would cost on a card.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,13 +83,15 @@ impl Cuda {
         };
         let embedded = EmbeddedRows {
             y: &y,
+            mirror: &y,
+            offsets: &[],
             dim,
             views: &rows,
             gamma: &gamma,
         };
         let mut state = pairs.state();
         let layout = state.layout(&pairs.on, &all, dim);
-        let rows = padded(&embedded, &layout);
+        let rows = padded(&embedded, &layout, Side::Left);
         let on = &pairs.on;
         state.rows.fill(&on.device, &on.stream, rows.as_slice())?;
         // The first compiles kernels, and finds out which pairs are held out.

@@ -64,20 +64,38 @@ impl<T: Number> DevicePairs<T> {
     ) -> Result<Sums> {
         let (device, stream) = (&*self.on.device, &self.on.stream);
         let mut state = self.state();
-        let layout = state.layout(&self.on, pairs, embedded.dim);
-        let mut rows = padded(embedded, &layout);
+        // Offsets are two more dimensions: (y, b, 1) meets (z, 1, b).
+        let of_offsets = if embedded.offsets.is_empty() { 0 } else { 2 };
+        let layout = state.layout(&self.on, pairs, embedded.dim + of_offsets);
+        let mut rows = padded(embedded, &layout, Side::Left);
         state.rows.fill(device, stream, rows.as_slice())?;
+        state.mirror = match of_offsets > 0 || embedded.mirror.as_ptr() != embedded.y.as_ptr() {
+            true => {
+                let mut mirror = state.mirror.take().unwrap_or_default();
+                let right = padded(embedded, &layout, Side::Right);
+                mirror.fill(device, stream, right.as_slice())?;
+                Some(mirror)
+            }
+            false => None,
+        };
         let by = (embedded.gamma, score);
         let sums = state.run(&self.on, &layout, pairs, by, gradient.is_some())?;
         if let Some(gradient) = gradient {
             state.gradient.read(device, stream, &mut rows)?;
-            let (dim, width) = (layout.dim, layout.width);
+            let (dim, width) = (embedded.dim, layout.width);
+            let (of_rows, of_their_offsets) = gradient.split_at_mut(embedded.y.len());
             for place in &layout.places {
                 let rows = rows[place.start * width..].chunks_exact(width);
-                let out = &mut gradient[place.rows.start * dim..place.rows.end * dim];
-                for (out, row) in out.chunks_exact_mut(dim).zip(rows) {
+                let out = &mut of_rows[place.rows.start * dim..place.rows.end * dim];
+                for (out, row) in out.chunks_exact_mut(dim).zip(rows.clone()) {
                     for (out, more) in out.iter_mut().zip(row) {
                         *out += *more;
+                    }
+                }
+                if of_offsets > 0 {
+                    let out = &mut of_their_offsets[place.rows.clone()];
+                    for (out, row) in out.iter_mut().zip(rows) {
+                        *out += row[dim];
                     }
                 }
             }
@@ -86,15 +104,31 @@ impl<T: Number> DevicePairs<T> {
     }
 }
 
+/// The sides of a product.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Side {
+    Left,
+    Right,
+}
+
 /// Embeddings as they stand on the card, each view from a whole tile on.
-pub fn padded<T: Number>(embedded: &EmbeddedRows<'_, T>, layout: &Layout) -> Vec<T> {
-    let (dim, width) = (layout.dim, layout.width);
+pub fn padded<T: Number>(embedded: &EmbeddedRows<'_, T>, layout: &Layout, side: Side) -> Vec<T> {
+    let (dim, width) = (embedded.dim, layout.width);
     let mut padded = vec![T::ZERO; layout.rows * width];
+    let numbers = match side {
+        Side::Left => embedded.y,
+        Side::Right => embedded.mirror,
+    };
     for place in &layout.places {
         let rows = padded[place.start * width..].chunks_exact_mut(width);
-        let from = &embedded.y[place.rows.start * dim..place.rows.end * dim];
-        for (row, from) in rows.zip(from.chunks_exact(dim)) {
-            row[..dim].copy_from_slice(from);
+        for (row, from) in rows.zip(place.rows.clone()) {
+            row[..dim].copy_from_slice(&numbers[from * dim..(from + 1) * dim]);
+            if let Some(&offset) = embedded.offsets.get(from) {
+                (row[dim], row[dim + 1]) = match side {
+                    Side::Left => (offset, T::ONE),
+                    Side::Right => (T::ONE, offset),
+                };
+            }
         }
     }
     padded

@@ -72,7 +72,13 @@ impl<'p, T: Number> Resident<'p, T> {
         pairs: &Arc<DevicePairs<T>>,
     ) -> Result<Option<Resident<'p, T>>> {
         let mut encoders = problem.encoders().iter();
-        if problem.dropout.is_some() || !encoders.all(|view| Encoder::<T>::serves(&view.network)) {
+        let is_plain = problem.negative == 0
+            && !problem.parameters.has_offsets()
+            && problem.data.impossible.iter().all(Option::is_none);
+        if !is_plain
+            || problem.dropout.is_some()
+            || !encoders.all(|view| Encoder::<T>::serves(&view.network))
+        {
             return Ok(None);
         }
         let (on, data) = (&pairs.on, problem.data);

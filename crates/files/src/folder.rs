@@ -5,9 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use super::output::{Place, closed, resolved, sync_folder, unusable};
+use super::side::{OutputLock, SideFolder, is_beside, one_step, recover, replace};
 use linkproof_method::error::{Error, Remedy, Result, quote, shown_path};
 
 /// The names of the files of a model folder.
@@ -21,6 +20,8 @@ pub mod model_files {
     /// The embeddings that expected weights are made of, where a robust fit
     /// recommends averages of them.
     pub const EMBEDDINGS_PLAIN: &str = "embeddings-plain.npy";
+    /// The offset of each node, in a model with offsets.
+    pub const OFFSETS: &str = "offsets.csv";
     /// How far a robust fit believes each link.
     pub const BELIEFS: &str = "beliefs.csv";
     /// What is known of the fit.
@@ -45,6 +46,7 @@ pub mod model_files {
             NODES,
             EMBEDDINGS,
             EMBEDDINGS_PLAIN,
+            OFFSETS,
             BELIEFS,
             FIT,
             LABELS,
@@ -141,10 +143,12 @@ impl FolderKind {
     /// Whether a file is one that a kill left half written.
     fn is_left_over(&self, name: &str) -> bool {
         let started = |file: &String| {
-            let rest = name
-                .strip_prefix('.')
-                .and_then(|n| n.strip_prefix(file.as_str()));
-            rest.is_some_and(|rest| rest.len() == 7 && rest.starts_with('.'))
+            let (folder, file) = file.rsplit_once('/').unwrap_or(("", file));
+            let name = match folder {
+                "" => Some(name),
+                folder => name.strip_prefix(folder).and_then(|n| n.strip_prefix('/')),
+            };
+            name.is_some_and(|name| is_beside(name, file))
         };
         self.names().any(started)
     }
@@ -159,8 +163,9 @@ impl FolderKind {
 /// of them in place at once. Dropped before that, it leaves nothing.
 #[derive(Debug)]
 pub struct OutputFolder {
-    // Dropped first, so that folders made for it are empty by then.
-    side: TempDir,
+    // Dropped in this order, so that folders made for it are empty by then.
+    side: SideFolder,
+    _lock: OutputLock,
     asked: PathBuf,
     target: Place,
     kind: FolderKind,
@@ -170,14 +175,19 @@ pub struct OutputFolder {
 impl OutputFolder {
     /// Checks before any work that the target can be used: it does not exist, or is
     /// an empty folder, or, where that is asked for (`force`), holds an earlier
-    /// output of the same kind and nothing else.
+    /// output of the same kind and nothing else. Until this one is done with, no
+    /// other process may write there. What an earlier one left that was killed is
+    /// removed, finished or undone.
     pub fn create(path: impl AsRef<Path>, kind: FolderKind, force: bool) -> Result<OutputFolder> {
         let path = path.as_ref();
         let target = Place::of(path)?;
+        let lock = OutputLock::of(&target, path)?;
+        recover(&target).map_err(|source| closed(path, &source))?;
         check_target(path, &target, &kind, force)?;
-        let side = target.side_folder();
+        let side = SideFolder::new(&target);
         Ok(OutputFolder {
             side: side.map_err(|source| closed(path, &source))?,
+            _lock: lock,
             asked: path.to_owned(),
             target,
             kind,
@@ -195,8 +205,9 @@ impl OutputFolder {
         self.side.path().join(name)
     }
 
-    /// Puts the folder in place. When that fails, what stood there is intact. Where
-    /// it is because the target has changed, what was made is kept beside it.
+    /// Puts the folder in place, in one step where the system can. When that fails,
+    /// what stood there is intact. Where it is because the target has changed, what
+    /// was made is kept beside it.
     pub fn commit(self) -> Result<()> {
         let failed = |source| Error::write(&self.asked, source);
         let target = &self.target.path;
@@ -208,37 +219,22 @@ impl OutputFolder {
                 expected,
                 ..
             }) => {
-                let made = self.side.keep();
+                let made = self.side.keep(&self.target);
                 let expected = format!("{expected}; what was made is in {}", shown_path(&made));
                 return Err(unusable(&path, &found, &expected));
             }
             Err(other) => return Err(other),
         };
-        match found {
-            Found::Nothing => fs::rename(self.side.path(), target).map_err(failed)?,
-            Found::Empty => {
-                fs::remove_dir(target).map_err(failed)?;
-                if let Err(source) = fs::rename(self.side.path(), target) {
-                    // An empty folder stood there before.
-                    let _ = fs::create_dir(target);
-                    return Err(failed(source));
-                }
+        sync_folder(self.side.path());
+        {
+            let _step = one_step();
+            match found {
+                // An empty folder goes as a new one comes.
+                Found::Nothing | Found::Empty => fs::rename(self.side.path(), target),
+                Found::Ours => replace(&self.side, &self.target),
             }
-            Found::Ours => {
-                let aside = self.target.side_folder().map_err(failed)?;
-                let old = aside.path().join("old");
-                fs::rename(target, &old).map_err(failed)?;
-                if let Err(source) = fs::rename(self.side.path(), target) {
-                    if fs::rename(&old, target).is_err() {
-                        // Better a folder under another name than none.
-                        let _ = aside.keep();
-                    }
-                    return Err(failed(source));
-                }
-            }
+            .map_err(failed)?;
         }
-        // It has moved: there is nothing left to remove.
-        let _ = self.side.keep();
         sync_folder(&self.target.parent);
         Ok(())
     }

@@ -59,7 +59,16 @@ fn only_folders_of_the_same_kind_are_replaced() {
     let target = root.path().join("t");
     let cases: [(&[&str], Option<&str>); 9] = [
         (&["x"], None),
-        (&["x", "y", "inner/z", ".y.a1B2c3"], None),
+        (
+            &[
+                "x",
+                "y",
+                "inner/z",
+                ".y.linkproof-a1B2c3",
+                "inner/.z.linkproof-a1B2c3",
+            ],
+            None,
+        ),
         (&["y"], Some("'y'")),
         (&["x", "diary.txt"], Some("'diary.txt'")),
         (&["x", "inner/z", "inner/w"], Some("'inner/w'")),
@@ -97,12 +106,17 @@ fn a_file_that_comes_during_the_work_is_kept_and_so_is_the_work() {
     let made = OutputFolder::create(&target, kind(), true).unwrap();
     fs::write(made.file("x"), "new").unwrap();
     fs::write(target.join("diary"), "mine").unwrap();
-    let side = made.path().to_owned();
     let text = made.commit().unwrap_err().to_string();
     assert!(text.contains("'diary'"), "{text}");
-    assert!(text.contains(&shown_path(&side)), "{text}");
-    assert_eq!(fs::read(side.join("x")).unwrap(), b"new");
-    assert_eq!(names(&target), ["diary", "x"]);
+    // A later run does not take it for something left behind.
+    fs::remove_file(target.join("diary")).unwrap();
+    drop(OutputFolder::create(&target, kind(), true).unwrap());
+    let beside = names(root.path());
+    assert!(beside[0] == "t" && beside[1].starts_with("t.kept-") && beside.len() == 2);
+    let kept = root.path().join(&beside[1]);
+    assert!(text.contains(&shown_path(&kept)), "{text}");
+    assert_eq!(fs::read(kept.join("x")).unwrap(), b"new");
+    assert_eq!(names(&target), ["x"]);
 }
 
 #[test]

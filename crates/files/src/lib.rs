@@ -6,6 +6,7 @@
 
 #[cfg(feature = "parquet")]
 mod caught;
+mod checkpoint;
 mod citations;
 mod encoding;
 mod features;
@@ -15,6 +16,7 @@ mod intern;
 mod labels;
 mod link_text;
 mod links;
+pub mod memory;
 mod model;
 mod mtx;
 mod nodes;
@@ -24,9 +26,11 @@ mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod record;
+mod side;
 mod source;
 mod table;
 mod text;
+mod unpacked;
 mod write;
 
 #[cfg(not(feature = "parquet"))]
@@ -35,6 +39,7 @@ use std::path::Path;
 #[cfg(not(feature = "parquet"))]
 use linkproof_method::error::Error;
 
+pub use checkpoint::{Checkpoint, Pace};
 pub use citations::{Citations, read_citations};
 pub use encoding::read_text;
 pub use features::{Embeddings, read_embeddings, read_features};
@@ -50,8 +55,10 @@ pub use nodes::{NodeTable, read_nodes};
 pub use npy::{NpyNumber, read_npy, write_npy};
 pub use output::write_file;
 pub use pairs::{ListedPair, PairList, read_pairs};
+pub use side::{Listed, OutputLock, holds_nothing, remove_unfinished};
 pub use source::digest;
 pub use table::{Field, TableRows, write_table};
+pub use unpacked::set_unpacked_limit;
 pub use write::{EmbeddingFormat, write_embeddings, write_links, write_nodes};
 
 /// A number of columns in words.

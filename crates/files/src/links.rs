@@ -6,7 +6,7 @@ use super::link_text;
 use super::mtx;
 use super::source::extensions;
 use super::text::BLOCK;
-use linkproof_method::data::graph::{Graph, Link, LinkRules};
+use linkproof_method::data::graph::{Ends, Graph, Link, LinkRules, SelfLinks};
 use linkproof_method::error::{Error, Remedy, Result, quote};
 
 /// Reads links: CSV, TSV or other text `src,dst[,weight]`, Parquet, or
@@ -22,7 +22,11 @@ pub fn read_links(path: impl AsRef<Path>, rules: &LinkRules) -> Result<Graph> {
 }
 
 fn read_in_blocks(path: &Path, rules: &LinkRules, size: usize) -> Result<Graph> {
-    let self_links = rules.self_links;
+    // On two sides an id names two nodes.
+    let self_links = match rules.ends {
+        Ends::Bipartite => SelfLinks::Drop,
+        _ => rules.self_links,
+    };
     let (ids, links) = match format(path) {
         Format::Text => link_text::read(path, self_links, size)?,
         Format::Mtx => mtx::read_links(path, self_links, size)?,

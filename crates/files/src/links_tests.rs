@@ -366,7 +366,7 @@ proptest! {
             let (src, dst) = (names.insert(src), names.insert(dst));
             rows.push(Link { src, dst, weight });
         }
-        let rules = LinkRules { duplicates: Duplicates::Sum, self_links: SelfLinks::Drop };
+        let rules = LinkRules { duplicates: Duplicates::Sum, self_links: SelfLinks::Drop, ..Default::default() };
         let graph = Graph::new(Ids::Names(names), rows, rules).unwrap();
         prop_assume!(graph.n_links() > 0);
         let files = Files::new();

@@ -1,11 +1,10 @@
 //! Files that appear whole or not at all: written to the side, then renamed.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Component, Path, PathBuf};
 
-use tempfile::{NamedTempFile, TempDir};
-
+use super::side::{Listed, SideFile};
 use linkproof_method::error::{Error, Result, shown_path};
 
 /// Writes a file to the side and renames it into place. When anything fails,
@@ -26,8 +25,7 @@ pub fn write_file(
     let side = target.side_file(path)?;
     fill(side.as_file(), write).map_err(failed)?;
     side.as_file().sync_all().map_err(failed)?;
-    side.persist(&target.path)
-        .map_err(|error| failed(error.error))?;
+    side.persist(&target.path).map_err(failed)?;
     sync_folder(&target.parent);
     Ok(())
 }
@@ -47,7 +45,7 @@ pub(super) struct Place {
     _made: MadeFolders,
     pub(super) path: PathBuf,
     pub(super) parent: PathBuf,
-    name: String,
+    pub(super) name: String,
 }
 
 impl Place {
@@ -60,7 +58,15 @@ impl Place {
             return Err(unusable(path, "has no name", expected));
         };
         let missing = parent.ancestors().take_while(|folder| !folder.exists());
-        let made = MadeFolders(missing.map(Path::to_owned).collect());
+        let made: Vec<PathBuf> = missing.map(Path::to_owned).collect();
+        let made = MadeFolders {
+            _listed: made
+                .iter()
+                .rev()
+                .map(|path| Listed::if_empty(path))
+                .collect(),
+            folders: made,
+        };
         fs::create_dir_all(parent).map_err(|source| closed(path, &source))?;
         Ok(Place {
             _made: made,
@@ -84,28 +90,8 @@ impl Place {
     }
 
     /// A file beside the target.
-    pub(super) fn side_file(&self, asked: &Path) -> Result<NamedTempFile> {
-        let made = self.builder(0o666, |builder| builder.tempfile_in(&self.parent));
-        made.map_err(|source| closed(asked, &source))
-    }
-
-    /// A folder beside the target.
-    pub(super) fn side_folder(&self) -> io::Result<TempDir> {
-        self.builder(0o777, |builder| builder.tempdir_in(&self.parent))
-    }
-
-    fn builder<T>(
-        &self,
-        mode: u32,
-        make: impl FnOnce(&tempfile::Builder<'_, '_>) -> io::Result<T>,
-    ) -> io::Result<T> {
-        let prefix = format!(".{}.", self.name);
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(&prefix);
-        if let Some(permissions) = permissions(mode) {
-            builder.permissions(permissions);
-        }
-        make(&builder)
+    pub(super) fn side_file(&self, asked: &Path) -> Result<SideFile> {
+        SideFile::new(self).map_err(|source| closed(asked, &source))
     }
 }
 
@@ -152,28 +138,19 @@ fn joined(mut path: PathBuf, step: Component<'_>) -> PathBuf {
 /// Folders that had to be made for an output, innermost first. Those that are
 /// still empty when the output is done with (because it failed) go again.
 #[derive(Debug)]
-struct MadeFolders(Vec<PathBuf>);
+struct MadeFolders {
+    folders: Vec<PathBuf>,
+    _listed: Vec<Listed>,
+}
 
 impl Drop for MadeFolders {
     fn drop(&mut self) {
-        for folder in &self.0 {
+        for folder in &self.folders {
             if fs::remove_dir(folder).is_err() {
                 return;
             }
         }
     }
-}
-
-/// What a new file or folder may be used for, less what the user's mask takes.
-#[cfg(unix)]
-fn permissions(mode: u32) -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-fn permissions(_: u32) -> Option<Permissions> {
-    None
 }
 
 /// Makes a rename outlast a power cut, where the system can.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::side::recovered;
+use super::unpacked;
 use linkproof_method::error::{Error, Result};
 
 /// An input file that is read from its start to its end, unpacked on the way.
@@ -14,6 +16,9 @@ pub(super) struct Source {
     extension: String,
     packed: Option<&'static str>,
     length: Option<u64>,
+    /// How many bytes a packed file may still become.
+    left: Option<u64>,
+    limit: u64,
     reader: Box<dyn Read + Send>,
 }
 
@@ -22,6 +27,7 @@ impl Source {
     pub(super) fn open(path: &Path) -> Result<Source> {
         let (file, length) = open_file(path)?;
         let (packed, extension) = extensions(path);
+        let limit = unpacked::limit(length)?;
         let reader: Box<dyn Read + Send> = match packed {
             None => Box::new(file),
             Some("zst") => {
@@ -41,6 +47,8 @@ impl Source {
             path: path.to_owned(),
             extension,
             packed,
+            left: packed.map(|_| limit),
+            limit,
             length: length.filter(|_| packed.is_none()),
             reader,
         })
@@ -65,10 +73,18 @@ impl Source {
     /// ended before that.
     pub(super) fn fill(&mut self, bytes: &mut Vec<u8>, length: usize) -> Result<bool> {
         let missing = length.saturating_sub(bytes.len());
+        // One more than is allowed, to see whether there is more.
+        let most = self.left.map_or(u64::MAX, |left| left.saturating_add(1));
         let read = (&mut self.reader)
-            .take(missing as u64)
+            .take(most.min(missing as u64))
             .read_to_end(bytes)
             .map_err(|source| self.error(source))?;
+        if let Some(left) = &mut self.left {
+            match left.checked_sub(read as u64) {
+                Some(rest) => *left = rest,
+                None => return Err(unpacked::too_large(&self.path, self.limit)),
+            }
+        }
         Ok(read == missing)
     }
 
@@ -123,7 +139,14 @@ pub(super) fn extensions(path: &Path) -> (Option<&'static str>, String) {
 /// Opens a file, which a folder is not; its length if it is a plain file.
 pub(super) fn open_file(path: &Path) -> Result<(File, Option<u64>)> {
     let at = |source| Error::read(path, source);
-    let file = File::open(path).map_err(at)?;
+    let file = File::open(path).or_else(|error| match path.parent() {
+        Some(folder) if error.kind() == io::ErrorKind::NotFound => {
+            recovered(folder);
+            File::open(path)
+        }
+        _ => Err(error),
+    });
+    let file = file.map_err(at)?;
     let metadata = file.metadata().map_err(at)?;
     if metadata.is_dir() {
         return Err(Error::input(path, None, "a folder", "a file"));
@@ -181,6 +204,35 @@ mod tests {
                 assert!(matches!(error, Error::Input { .. }), "{name}: {error}");
                 assert!(error.to_string().contains(name));
             }
+        }
+    }
+
+    #[test]
+    fn packed_files_are_unpacked_up_to_a_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = vec![b'a'; 3 << 20];
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gz.write_all(&text).unwrap();
+        let zst = zstd::encode_all(text.as_slice(), 1).unwrap();
+        for (name, bytes) in [("a.gz", gz.finish().unwrap()), ("a.zst", zst)] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, &bytes).unwrap();
+            let read = |left: u64| {
+                let mut source = Source::open(&path).unwrap();
+                source.left = Some(left);
+                let mut bytes = Vec::new();
+                let mut wanted = 700_001;
+                while source.fill(&mut bytes, wanted)? {
+                    wanted += 700_001;
+                }
+                Ok::<usize, Error>(bytes.len())
+            };
+            assert_eq!(read(text.len() as u64).unwrap(), text.len());
+            let error = read(text.len() as u64 - 1).unwrap_err().to_string();
+            assert!(
+                error.contains(name) && error.contains("unpacked"),
+                "{error}"
+            );
         }
     }
 

@@ -182,11 +182,8 @@ fn write_numbers(file: &mut impl Write, before: char, numbers: &[f32]) -> io::Re
 }
 
 fn check_words(ids: &Ids) -> Result<()> {
-    let Ids::Names(names) = ids else {
-        return Ok(());
-    };
-    for row in 0..names.len() {
-        let name = names.name(row);
+    for row in 0..ids.len() {
+        let name = &*ids.name(row);
         if name.is_empty() || name.contains(char::is_whitespace) {
             let found = format!("the id {}", quote(name));
             let error = Error::data("word2vec", found, "ids without whitespace");

@@ -9,21 +9,22 @@
 //! ones, then the means over all five fifths (one fifth alone differs from the
 //! next by several points); the AUC of belief; the share of false links, estimated and true; the
 //! share of sound links among suspects at rates of .05, .1 and .2; the gate; the
-//! ridge.
+//! ridge; the steps of all fits, seconds.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use linkproof_lab::contamination::Column;
 use linkproof_lab::labelled::Labelled;
-use linkproof_method::engine::runtime::Runtime;
+use linkproof_method::engine::runtime::{Event, Runtime};
 use linkproof_method::measure::auc;
 use linkproof_method::params::Params;
 use linkproof_method::trust::judge::average::averages;
 use linkproof_method::trust::judge::fits::{TOLERANCE, fit_links};
 use linkproof_method::trust::robust::{Recipe, Robust, believed, fit_robust, walks_over};
-use linkproof_method::{CheckedParams, Dataset, Error, fit};
+use linkproof_method::{CheckedParams, Dataset, Error, Fit};
 
 fn report(
     graph: &Labelled,
@@ -31,7 +32,7 @@ fn report(
     seed: u64,
     robust: &Robust,
     wrong: &HashSet<(u32, u32)>,
-    seconds: f64,
+    (steps, seconds): (usize, f64),
 ) -> Result<(), Error> {
     let plain = clusters(graph, robust.model.embeddings(), seed)?;
     let averaged = clusters(graph, &robust.averaged, seed)?;
@@ -103,7 +104,7 @@ fn report(
         .collect();
     println!(
         "{} {name} {seed}: plain {:.1} averaged {:.1} recommended {:.1} | means {:.1} {:.1} {:.1} | \
-         AUC {area:.3} | pi {:.3} true {truth:.3} | realised {} | gate {gate} | ridge {} [{}] {} [{}] auc {:.4}+-{:.4}{} unexplained {:.3} | {} | {seconds:.0} s",
+         AUC {area:.3} | pi {:.3} true {truth:.3} | realised {} | gate {gate} | ridge {} [{}] {} [{}] auc {:.4}+-{:.4}{} unexplained {:.3} | {} | {steps} steps, {seconds:.0} s",
         graph.name,
         plain[0],
         averaged[0],
@@ -140,7 +141,7 @@ fn all_believed(
     seed: u64,
 ) -> Result<(), Error> {
     let clock = Instant::now();
-    fit(params, data)?;
+    let (_, steps) = counted(|runtime| Fit::new(params).runtime(runtime).run(data))?;
     let seconds = clock.elapsed().as_secs_f64();
     let mut all = robust.judgement.clone();
     all.links.iter_mut().for_each(|link| link.belief = 1.0);
@@ -153,10 +154,23 @@ fn all_believed(
     let averaged = averaged.last().map_or(&[][..], Vec::as_slice);
     let averaged = clusters(graph, averaged, seed)?;
     println!(
-        "{} clean {seed}, all links believed: plain {:.1} averaged {:.1} | means {:.1} {:.1}; a plain fit takes {seconds:.0} s",
+        "{} clean {seed}, all links believed: plain {:.1} averaged {:.1} | means {:.1} {:.1}; a plain fit takes {steps} steps, {seconds:.1} s",
         graph.name, plain[0], averaged[0], plain[1], averaged[1],
     );
     Ok(())
+}
+
+/// Some work, and the steps of all its fits.
+fn counted<T>(work: impl FnOnce(Runtime<'_>) -> Result<T, Error>) -> Result<(T, usize), Error> {
+    let steps = AtomicUsize::new(0);
+    let monitor = |event: Event<'_>| {
+        if matches!(event, Event::Step { .. } | Event::Tick) {
+            steps.fetch_add(1, Ordering::Relaxed);
+        }
+        true
+    };
+    let done = work(Runtime::watched_by(&monitor))?;
+    Ok((done, steps.load(Ordering::Relaxed)))
 }
 
 /// NMI on the test nodes, and its mean over them and the other four fifths.
@@ -193,12 +207,12 @@ fn main() -> Result<(), Error> {
             };
             let clock = Instant::now();
             let params = params.check()?;
-            let robust = fit_robust(&params, &data, &recipe, Runtime::default())?;
+            let (robust, steps) = counted(|runtime| fit_robust(&params, &data, &recipe, runtime))?;
             let seconds = clock.elapsed().as_secs_f64();
             if name == "clean" {
                 all_believed(&graph, &data, &params, &robust, &recipe, seed)?;
             }
-            report(&graph, name, seed, &robust, &wrong, seconds)?;
+            report(&graph, name, seed, &robust, &wrong, (steps, seconds))?;
         }
     }
     Ok(())

@@ -8,6 +8,7 @@ pub mod bloggers;
 pub mod contamination;
 pub mod demo;
 pub mod job;
+pub mod kinds;
 pub mod labelled;
 pub mod mean;
 pub mod method;

@@ -39,8 +39,8 @@ pub fn embed_unseen_smoothly(
     runtime: Runtime<'_>,
 ) -> Result<Unseen> {
     let smoother = smoother(model, &training.data, runtime)?;
-    let encoded = model.embed(&training.unseen)?;
-    let with_links = smoother.embed(0, &encoded, &training.links)?;
+    let encoded = model.encode_view(0, &training.unseen, None)?;
+    let with_links = smoother.embed(&encoded, &training.links)?;
     let learnt = smoother.unseen(0, &training.data)?;
     let alone = learnt.embed(training.unseen.matrix())?;
     Ok(Unseen { alone, with_links })

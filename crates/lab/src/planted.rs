@@ -29,7 +29,7 @@ impl Random {
             .collect()
     }
 
-    fn count(&mut self, mean: f64) -> f64 {
+    pub(crate) fn count(&mut self, mean: f64) -> f64 {
         // Means here are positive and small; any other counts as none.
         Poisson::new(mean).map_or(0.0, |poisson| poisson.sample(&mut self.0))
     }

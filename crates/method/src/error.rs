@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use linkproof_numeric::processor::UnknownInstructions;
 
 pub use shown::{path as shown_path, plain, quote, shown, shown_line};
+pub use words::in_bytes;
 pub(crate) use words::in_words;
 pub use words::{Dialect, Fields, Remedy, Subject};
 
@@ -171,6 +172,15 @@ pub enum Error {
         /// What was seen.
         detail: String,
     },
+    /// A fit would need more memory than there is.
+    Memory {
+        /// The bytes that it would hold, about.
+        needed: u64,
+        /// The bytes that it can.
+        available: u64,
+        /// What says so.
+        by: String,
+    },
     /// The caller's observer asked to stop.
     Interrupted {
         /// The last finished step.
@@ -268,6 +278,17 @@ impl Error {
             Error::Diverged { step, detail } => format!(
                 "the fit diverged at step {step}: {detail}; {}",
                 Remedy::Steady.told(dialect)
+            ),
+            Error::Memory {
+                needed,
+                available,
+                by,
+            } => format!(
+                "the fit needs about {} of memory, and {} can be had ({}); {}",
+                in_bytes(*needed),
+                in_bytes(*available),
+                shown(by),
+                Remedy::LessMemory.told(dialect)
             ),
             Error::Interrupted { step } => {
                 format!("stopped by the user after step {step}; nothing was written")
@@ -371,6 +392,7 @@ impl Error {
             Error::Write { .. }
                 | Error::Device { .. }
                 | Error::Diverged { .. }
+                | Error::Memory { .. }
                 | Error::Interrupted { .. }
         )
     }

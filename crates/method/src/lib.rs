@@ -22,7 +22,8 @@
 //! [`params`]; [`score`] (the formulas); [`size`] (the law
 //! of links' weights); [`engine`] (what computes a fit); [`model`]
 //! (fits and what comes of them); [`inspect`], [`select`](mod@select); [`trust`] (how
-//! far links can be believed, and fits that use it); and [`measure`] beside them.
+//! far links can be believed, and fits that use it); [`update`](mod@update) (a model
+//! brought up to date); and [`measure`] beside them.
 
 // Tests compare with the system's functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
@@ -40,6 +41,7 @@ pub mod score;
 pub mod select;
 pub mod size;
 pub mod trust;
+pub mod update;
 
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]

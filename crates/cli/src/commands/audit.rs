@@ -9,7 +9,7 @@ use linkproof::data::graph::{Graph, Link};
 use linkproof::io;
 use linkproof::trust::audit::can_fit;
 use linkproof::trust::robust::{Audit, AuditSettings, Limits, audit};
-use linkproof::{Dataset, Error, Runtime};
+use linkproof::{Dataset, Error};
 
 use crate::args::{real, whole};
 use crate::exit::Usage;
@@ -138,10 +138,9 @@ fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
         )
         .into());
     }
-    Session::stop_on_interrupt()?;
     progress.say("judging");
     let device = progress.aside(|| session.device(model.n_nodes()))?;
-    let runtime = Runtime::watched_by(&progress).on(device.backend());
+    let runtime = session.runtime(&progress).on(device.backend());
     let found = audit(&model, &data, &settings, runtime)?;
     progress.end();
     write_links(&args.out, &model, &found)?;

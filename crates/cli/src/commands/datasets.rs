@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use linkproof::Error;
-use linkproof::io::{self, FolderKind, OutputFolder};
+use linkproof::io::{self, FolderKind, OutputFolder, OutputLock};
 use serde_json::{Value, json};
 
 use crate::args::quoted;
@@ -113,6 +113,8 @@ fn fetch(set: &DataSet, args: &FetchArgs, session: &Session) -> anyhow::Result<(
     let out = args.out.clone().unwrap_or_else(|| set.name.into());
     let origin = Origin::of(set, args.from.as_deref())?;
     if !args.force && set.is_in(&out)? {
+        // A run that was killed at its very end may have left something.
+        drop(OutputLock::take(&out)?);
         let words = format!(
             "{} is there already, and its files are right: {}",
             set.title,
@@ -201,7 +203,6 @@ fn download(
     downloads: &mut Downloads,
     session: &Session,
 ) -> anyhow::Result<()> {
-    Session::stop_on_interrupt()?;
     let mut progress = Progress::start(session, "connecting");
     for file in &set.raw {
         let addresses: Vec<String> = addresses

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use linkproof::Fitted;
 use linkproof::io::load;
+use linkproof::trust::robust::Newcomers;
 use serde_json::json;
 
 use crate::args::FeatureFile;
 use crate::session::{Session, counted};
-use crate::unseen::UnseenArgs;
+use crate::unseen::{Unseen, UnseenArgs};
 use crate::vectors;
 
 /// Embed unseen nodes from their data vectors, and from links
@@ -19,6 +20,9 @@ use crate::vectors;
 /// of the averages. Nodes that bring links (--links) are averaged over these, each
 /// as far as it is believed; they are judged by data vectors and embeddings. Nodes
 /// whose links are hardly believed are embedded from their data vectors alone.
+///
+/// Of a model of directed links each row has the dimensions of the node as a source and
+/// then those as a target; --view source or --view target chooses one.
 ///
 /// The ending of --out chooses the format: .npy, .csv, .parquet, or .txt for
 /// the text format of word2vec. A .npy file has no room for ids: unless they
@@ -50,8 +54,13 @@ pub fn run(args: &EmbedArgs, session: &Session) -> anyhow::Result<()> {
     let files = (args.unseen).files(&args.model, std::slice::from_ref(&args.features));
     files.writes(vectors::outputs(&args.out, format)).check()?;
     let model = load(&args.model)?.model;
-    for (unseen, found) in args.unseen.recommend(&model, &args.features)? {
-        let (ids, dim) = (unseen.features.ids(), model.dim());
+    let mut found = args.unseen.recommend(&model, &args.features)?.into_iter();
+    if let Some((unseen, found)) = found
+        .next()
+        .map(|first| beside(&model, first, found.next()))
+    {
+        let ids = unseen.features.ids();
+        let dim = found.embeddings.len() / ids.len().max(1);
         vectors::write(&args.out, format, ids, dim, &found.embeddings)?;
         let out = args.out.display().to_string();
         let averaged = model.averaged().is_some();
@@ -74,6 +83,23 @@ pub fn run(args: &EmbedArgs, session: &Session) -> anyhow::Result<()> {
         session.finish(&json, &words)?;
     }
     Ok(())
+}
+
+/// Unseen nodes with their embeddings as sources, and beside these as targets, where
+/// there are both.
+fn beside(
+    model: &Fitted,
+    (unseen, mut source): (Unseen, Newcomers),
+    target: Option<(Unseen, Newcomers)>,
+) -> (Unseen, Newcomers) {
+    if let Some((_, target)) = target {
+        let dim = model.dim();
+        let both = source.embeddings.chunks_exact(dim);
+        let both = both.zip(target.embeddings.chunks_exact(dim));
+        let both = both.flat_map(|(source, target)| source.iter().chain(target));
+        source.embeddings = both.copied().collect();
+    }
+    (unseen, source)
 }
 
 /// What became of links of unseen nodes.

@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
 use linkproof::io::{gamma_json, write_model};
-use linkproof::model::foreseen;
+use linkproof::model::{bootstrap, foreseen};
 use linkproof::select::{Selection, select};
 use linkproof::trust::robust::{RobustSummary, dimensions_sentence, fit_model};
-use linkproof::{Error, Fit, Fitted, Runtime};
+use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 
-use crate::args::{choice, quoted};
+use crate::args::{choice, quoted, whole};
 use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
 use crate::inputs::Inputs;
+use crate::kept::{self, KeptArgs};
 use crate::labels::KnownLabels;
 use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
@@ -85,8 +86,14 @@ pub struct FitArgs {
     /// select' does; those that are given here are kept
     #[arg(long, help_heading = "Without labels")]
     select: bool,
+    /// Tell how sure the model is: so many fits to parts of the nodes, 5 or more, which
+    /// 'score', 'neighbors', 'audit' and 'cluster' read; 30 are usual
+    #[arg(long, value_name = "B", conflicts_with = "robust", allow_negative_numbers = true, value_parser = whole)]
+    bootstrap: Option<usize>,
     #[command(flatten)]
     search: SearchArgs,
+    #[command(flatten)]
+    kept: KeptArgs,
     #[command(flatten)]
     settings: SettingArgs,
 }
@@ -105,6 +112,13 @@ impl FitArgs {
         self.data.paths().chain(more.map(PathBuf::as_path))
     }
 
+    /// The usual place of a checkpoint.
+    fn beside(&self) -> PathBuf {
+        let mut name = self.out.file_name().unwrap_or_default().to_owned();
+        name.push(".checkpoint");
+        self.out.with_file_name(name)
+    }
+
     fn files(&self) -> Files {
         Files::default()
             .reads(self.inputs())
@@ -116,7 +130,7 @@ impl FitArgs {
 /// Runs the command.
 pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let outcome = fit(args, session);
-    outcome.map_err(|error| args.settings.in_config(args.data.in_links(error)))
+    outcome.map_err(|error| kept::told(args.settings.in_config(args.data.in_links(error))))
 }
 
 fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
@@ -133,6 +147,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         .into());
     }
     args.files().check()?;
+    args.kept.check(&args.out)?;
     let mut kind = FolderKind::model();
     if let Some(plot) = &args.plot {
         kind = kind.and(&args.out, plot)?;
@@ -154,9 +169,17 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             progress.aside(|| session.warn(&note.told(&Flags)));
         }
     }
-    Session::stop_on_interrupt()?;
+    let wanted = args.search.search(params.given(), &args.settings);
+    let (what, more) = match &recipe {
+        Some(recipe) => ("fit --robust", format!("{recipe:?}")),
+        None if args.select => ("fit --select", format!("{wanted:?}")),
+        None => ("fit", String::new()),
+    };
+    let work = kept::work(what, params.given(), &data, &more);
+    let kept = args.kept.open(Some(args.beside()), work, session)?;
     let device = progress.aside(|| session.device(data.n_nodes()))?;
-    let runtime = Runtime::watched_by(&progress).on(device.backend());
+    let runtime = session.kept_runtime(&progress, kept.as_ref());
+    let runtime = runtime.on(device.backend());
     let mut findings = Findings {
         inputs,
         selection: None,
@@ -173,13 +196,21 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             let mut params = params;
             if args.select {
                 progress.say("choosing settings");
-                let wanted = args.search.search(params.given(), &args.settings);
                 let found = select(params.given(), &data, &wanted, runtime)?;
-                params = found.chosen.params(params.given()).check()?;
+                params = found.params(params.given()).check()?;
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
-            Fit::new(&params).runtime(runtime).run(&data)?
+            let fitted = Fit::new(&params).runtime(runtime).run(&data)?;
+            match args.bootstrap {
+                Some(count) => {
+                    progress.say("fitting to parts of the nodes");
+                    let runtime = session.runtime(&progress).on(device.backend());
+                    let found = bootstrap(&params, &data, &fitted, count, runtime)?;
+                    fitted.with_replicates(found)?
+                }
+                None => fitted,
+            }
         }
     };
     let classes = labels.as_ref().map(|known| known.classes.clone());
@@ -201,6 +232,9 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     }
     progress.end();
     folder.commit()?;
+    if let Some(kept) = kept {
+        kept.finish();
+    }
     // With the model in place: the picture may be meant for the same folder.
     if let (Some(path), Some(layout)) = (&args.plot, &layout) {
         pictured.write_plot(path, layout)?;
@@ -213,21 +247,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
 
 /// What `fit.json` records beside the fit itself.
 fn record(findings: &Findings) -> Map<String, Value> {
-    let command: Vec<String> = std::env::args_os()
-        .map(|arg| arg.to_string_lossy().into_owned())
-        .collect();
-    let mut record = Map::from_iter([
-        ("inputs".to_owned(), findings.inputs.json()),
-        (
-            "versions".to_owned(),
-            json!({ "linkproof": env!("CARGO_PKG_VERSION"),
-                    "system": std::env::consts::OS,
-                    "processor": std::env::consts::ARCH,
-                    "instructions": linkproof::instructions().ok() }),
-        ),
-        ("peak_memory_bytes".to_owned(), json!(peak_memory_bytes())),
-        ("command".to_owned(), json!(command)),
-    ]);
+    let mut record = findings.inputs.record();
     if let Some(selection) = &findings.selection {
         record.insert("selection".to_owned(), search::as_json(selection));
     }
@@ -237,14 +257,29 @@ fn record(findings: &Findings) -> Map<String, Value> {
     record
 }
 
+/// How sure the model is of its links, the middle one of them.
+fn surety(model: &Fitted) -> Option<String> {
+    let count = model.replicates()?.parts.len();
+    let links = model.links().links();
+    let errors = links.filter_map(|link| model.spread(link.src as usize, link.dst as usize));
+    let mut errors: Vec<f64> = errors.map(|spread| spread.error).collect();
+    errors.sort_by(f64::total_cmp);
+    let middle = errors.get(errors.len() / 2)?;
+    Some(format!(
+        "\n  sure      The logarithms of expected weights of links have a standard error of {middle:.2} \
+         (the middle one; {count} fits to parts of the nodes)"
+    ))
+}
+
 fn write_formats(args: &FitArgs, fitted: &Fitted, folder: &OutputFolder) -> Result<(), Error> {
     for format in &args.format {
         if *format == EmbeddingFormat::Npy {
             continue; // always there
         }
         let file = folder.file(&format!("embeddings.{format}"));
-        let (n, dim) = (fitted.n_nodes(), fitted.dim());
-        io::write_embeddings(file, *format, fitted.ids(), n, dim, fitted.recommended())?;
+        let (values, dim) = fitted.by_node(fitted.recommended(), fitted.dim());
+        let ids = fitted.node_ids();
+        io::write_embeddings(file, *format, ids, ids.len(), dim, &values)?;
     }
     Ok(())
 }
@@ -317,6 +352,7 @@ fn summary(
             report.best_step
         );
     }
+    text.push_str(&surety(fitted).unwrap_or_default());
     if let Some(selection) = &findings.selection {
         let _ = write!(
             text,
@@ -376,7 +412,7 @@ fn summary(
          linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv\n  \
          linkproof audit --model {out} {} --out audit.csv",
         quoted(&fitted.ids().name(0)),
-        args.data.typed(),
+        args.data.typed_for_model(),
     );
     text
 }

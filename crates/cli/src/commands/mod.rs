@@ -15,3 +15,4 @@ pub mod reproduce;
 pub mod score;
 pub mod select;
 pub mod smooth;
+pub mod update;

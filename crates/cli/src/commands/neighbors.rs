@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use linkproof::Fitted;
+use linkproof::data::ids::Side;
 use linkproof::error::shown;
 use linkproof::io::load;
 use linkproof::io::{self, Field};
-use linkproof::model::Neighbor;
+use linkproof::model::{Neighbor, Point};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -20,7 +21,9 @@ use crate::unseen::{Embedded, UnseenArgs};
 /// Find the nearest nodes by expected weight
 ///
 /// Writes CSV node,neighbor,rank,mu: for each node that was asked for, its
-/// nearest training nodes, the nearest first with rank 1.
+/// nearest training nodes, the nearest first with rank 1. For a model that was fitted
+/// with --bootstrap a column stability follows: the share of its replicates that saw
+/// both nodes in which the neighbor is among as many nearest.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof neighbors --model model --node 17 --top 5 --out neighbors.csv\n  \
@@ -38,6 +41,10 @@ pub struct NeighborsArgs {
     /// Only neighbors of this view
     #[arg(long, value_name = "V")]
     within: Option<String>,
+    /// In a model of directed links: out, the nodes that links lead to, or in, those that
+    /// they come from [default: out]
+    #[arg(long, value_name = "WAY", value_enum)]
+    direction: Option<Direction>,
     /// How many neighbors to list for each node
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
@@ -48,11 +55,27 @@ pub struct NeighborsArgs {
     unseen: UnseenArgs,
 }
 
+/// Which way links are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Direction {
+    Out,
+    In,
+}
+
+impl Direction {
+    /// The side of links that a search starts from.
+    fn side(self) -> Side {
+        match self {
+            Direction::Out => Side::Source,
+            Direction::In => Side::Target,
+        }
+    }
+}
+
 /// Where a search starts.
 struct Query<'a> {
     name: Cow<'a, str>,
-    y: &'a [f32],
-    view: usize,
+    point: Point<'a>,
     /// The row of a training node, which is no neighbor of itself.
     row: Option<usize>,
 }
@@ -62,27 +85,42 @@ pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
     let files = args.unseen.files(&args.model, &args.features);
     files.writes([&args.out]).check()?;
     let model = load(&args.model)?.model;
+    if args.direction.is_some() && model.ids().sides().is_none() {
+        let message = "--direction: links of this model have none; expected a model of 'fit \
+                       --directed' or 'fit --bipartite'";
+        return Err(Usage::new(message).into());
+    }
     let within = args.within.as_deref();
     let within = within.map(|name| model.view(Some(name))).transpose()?;
     let unseen = args.unseen.embed(&model, &args.features)?;
     let queries = if args.node.is_empty() {
-        unseen_queries(&unseen, model.dim())
+        unseen_queries(args, &model, &unseen)
     } else {
         training_queries(args, &model)?
     };
     let found: Vec<Vec<Neighbor>> = queries
         .par_iter()
-        .map(|query| model.neighbors(query.y, query.view, args.top as usize, query.row, within))
+        .map(|query| model.neighbors(query.point, args.top as usize, query.row, within))
         .collect::<Result<_, _>>()?;
-    io::write_table(&args.out, &["node", "neighbor", "rank", "mu"], |rows| {
-        for (query, neighbors) in queries.iter().zip(&found) {
-            for (rank, neighbor) in (1..).zip(neighbors) {
-                rows.row(&[
+    let stable = |(query, found): (&Query<'_>, &Vec<Neighbor>)| {
+        let rows: Vec<usize> = found.iter().map(|neighbor| neighbor.row).collect();
+        model.stability(query.row?, &rows)
+    };
+    let stable: Vec<Option<Vec<f64>>> = queries.par_iter().zip(&found).map(stable).collect();
+    let mut columns = vec!["node", "neighbor", "rank", "mu"];
+    columns.extend(stable.iter().any(Option::is_some).then_some("stability"));
+    io::write_table(&args.out, &columns, |rows| {
+        for ((query, neighbors), stable) in queries.iter().zip(&found).zip(&stable) {
+            for (place, neighbor) in neighbors.iter().enumerate() {
+                let name = model.ids().name(neighbor.row);
+                let mut row = vec![
                     Field::Text(&query.name),
-                    Field::Text(&model.ids().name(neighbor.row)),
-                    Field::Whole(rank),
+                    Field::Text(&name),
+                    Field::Whole(place as u64 + 1),
                     Field::Real(neighbor.mu),
-                ])?;
+                ];
+                row.extend(stable.as_ref().map(|shares| Field::Real(shares[place])));
+                rows.row(&row)?;
             }
         }
         Ok(())
@@ -105,7 +143,11 @@ fn training_queries<'a>(
     args.node
         .iter()
         .map(|id| {
-            let row = model.ids().row(id).ok_or_else(|| {
+            let row = match args.direction {
+                Some(direction) => model.ids().row_on(direction.side(), id),
+                None => model.ids().row(id),
+            };
+            let row = row.ok_or_else(|| {
                 let nodes = args.model.join("nodes.csv");
                 let nodes = nodes.display();
                 Usage::new(format!(
@@ -115,23 +157,31 @@ fn training_queries<'a>(
             })? as usize;
             Ok(Query {
                 name: id.into(),
-                y: model.row(row),
-                view: model.node_views()[row] as usize,
+                point: model.point(row),
                 row: Some(row),
             })
         })
         .collect()
 }
 
-fn unseen_queries(unseen: &[Embedded], dim: usize) -> Vec<Query<'_>> {
+fn unseen_queries<'a>(
+    args: &NeighborsArgs,
+    model: &Fitted,
+    unseen: &'a [Embedded],
+) -> Vec<Query<'a>> {
     let rows = |part| (0..Embedded::len(part)).map(move |row| (part, row));
+    // A node that is a source and a target is asked for once.
+    let side = args.direction.unwrap_or(Direction::Out).side();
+    let asked = |part: &&Embedded| {
+        !model.is_directed() || model.views()[part.encoded.view].name == side.name()
+    };
     unseen
         .iter()
+        .filter(asked)
         .flat_map(rows)
         .map(|(part, row)| Query {
             name: part.ids.name(row),
-            y: part.row(row, dim),
-            view: part.view,
+            point: part.encoded.point(row),
             row: None,
         })
         .collect()

@@ -59,7 +59,6 @@ pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
     let Value::Object(record) = fit_json(&model, &record)? else {
         return Err(Error::data("fit.json", "no object", "a report").into());
     };
-    Session::stop_on_interrupt()?;
     let pictured = Pictured {
         model: &model,
         classes: given.as_ref().or(model.classes()),

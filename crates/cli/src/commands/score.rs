@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use linkproof::data::ids::Ids;
+use linkproof::data::ids::{Ids, Side};
 use linkproof::error::quote;
 use linkproof::io::load;
 use linkproof::io::{self, Field, ListedPair, PairList};
-use linkproof::model::Expected;
+use linkproof::model::{Expected, Point, Spread};
 use linkproof::{Error, Fitted};
 use serde_json::json;
 
@@ -25,6 +25,10 @@ use crate::unseen::{Embedded, UnseenArgs};
 ///   p_link  chance of a link
 ///   size    mean weight of a link, given that there is one
 ///   mu      expected weight, p_link times size
+///
+/// For a model that was fitted with --bootstrap three more columns follow, for pairs of
+/// its own nodes: log_mu_error, the standard error of the logarithm of mu, and mu_low
+/// and mu_high, between which mu is in 90 of 100 cases.
 ///
 /// A robust fit has a law of sizes, told by the weights of believed links. Other fits
 /// read weights (as --weights makes them) as Poisson counts of mean mu.
@@ -62,22 +66,35 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
     for (file, part) in args.features.iter().zip(&unseen) {
         check_ids(&model, file, part)?;
     }
-    let nodes: Vec<Option<Node<'_>>> = (0..list.names().len())
-        .map(|row| find(&model, &unseen, list.names().name(row)))
-        .collect();
+    let nodes = [Side::Source, Side::Target].map(|side| {
+        (0..list.names().len())
+            .map(|row| find(&model, &unseen, side, list.names().name(row)))
+            .collect()
+    });
     let all = list
         .pairs()
         .iter()
         .map(|pair| expected(args, &model, &list, &nodes, pair))
         .collect::<Result<Vec<Expected>, Error>>()?;
-    let columns = ["src", "dst", "p_link", "size", "mu"];
+    let mut columns = vec!["src", "dst", "p_link", "size", "mu"];
+    if model.replicates().is_some() {
+        columns.extend(["log_mu_error", "mu_low", "mu_high"]);
+    }
     io::write_table(&args.out, &columns, |rows| {
         for (pair, found) in list.pairs().iter().zip(&all) {
             let ends = [pair.src, pair.dst].map(|row| list.names().name(row as usize));
             let numbers = [found.p_link, found.size, found.mu].map(Field::Real);
             let [src, dst] = ends.map(Field::Text);
-            let [p_link, size, mu] = numbers;
-            rows.row(&[src, dst, p_link, size, mu])?;
+            let mut row = vec![src, dst];
+            row.extend(numbers);
+            if model.replicates().is_some() {
+                let [i, j] = ends.map(|id| model.ids().row(id));
+                let known = i
+                    .zip(j)
+                    .and_then(|(i, j)| model.spread(i as usize, j as usize));
+                row.extend(spread(known));
+            }
+            rows.row(&row)?;
         }
         Ok(())
     })?;
@@ -86,8 +103,17 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
     session.finish(&json!({ "out": out, "pairs": all.len() }), &words)
 }
 
-/// An embedding and the place of its view.
-type Node<'a> = (&'a [f32], usize);
+/// The standard error of the logarithm of an expected weight, and what this is between
+/// in 90 of 100 cases; empty where it is not known.
+fn spread(known: Option<Spread>) -> [Field<'static>; 3] {
+    match known {
+        Some(found) => {
+            let (low, high) = found.weights();
+            [found.error, low, high].map(Field::Real)
+        }
+        None => ["", "", ""].map(Field::Text),
+    }
+}
 
 /// Rows of unseen nodes without names count from 0, as those of the training
 /// nodes may; refuse them where every one would be taken for a training node.
@@ -106,14 +132,19 @@ fn check_ids(model: &Fitted, file: &FeatureFile, part: &Embedded) -> Result<(), 
     )))
 }
 
-fn find<'a>(model: &'a Fitted, unseen: &'a [Embedded], id: &str) -> Option<Node<'a>> {
-    if let Some(row) = model.ids().row(id) {
-        let row = row as usize;
-        return Some((model.row(row), model.node_views()[row] as usize));
+/// The node of an id that stands on a side of a pair.
+fn find<'a>(model: &'a Fitted, unseen: &'a [Embedded], side: Side, id: &str) -> Option<Point<'a>> {
+    if let Some(row) = model.ids().row_on(side, id) {
+        return Some(model.point(row as usize));
     }
-    unseen.iter().find_map(|part| {
-        let row = part.ids.row(id)? as usize;
-        Some((part.row(row, model.dim()), part.view))
+    let has_sides = model.ids().sides().is_some();
+    let here = |part: &&Embedded| {
+        let view = &model.views()[part.encoded.view];
+        !has_sides || view.name == side.name()
+    };
+    unseen.iter().filter(here).find_map(|part| {
+        let row = part.ids.row(id)?;
+        Some(part.encoded.point(row as usize))
     })
 }
 
@@ -121,22 +152,23 @@ fn expected(
     args: &ScoreArgs,
     model: &Fitted,
     list: &PairList,
-    nodes: &[Option<Node<'_>>],
+    nodes: &[Vec<Option<Point<'_>>>; 2],
     pair: &ListedPair,
 ) -> Result<Expected, Error> {
-    let node = |row: u32| {
-        nodes[row as usize].ok_or_else(|| {
+    let node = |side: Side, row: u32| {
+        nodes[side as usize][row as usize].ok_or_else(|| {
             let found = format!("node {}", quote(list.names().name(row as usize)));
             let expected = "nodes of the model or of --features";
             Error::input(&args.pairs, pair.line, found, expected)
         })
     };
-    let (y, z) = (node(pair.src)?, node(pair.dst)?);
-    if !model.takes_part(y.1, z.1) {
-        let [d, e] = [y.1.min(z.1), y.1.max(z.1)].map(|view| model.views()[view].name.as_str());
+    let (a, b) = (node(Side::Source, pair.src)?, node(Side::Target, pair.dst)?);
+    if !model.takes_part(a.view, b.view) {
+        let [d, e] =
+            [a.view.min(b.view), a.view.max(b.view)].map(|view| model.views()[view].name.as_str());
         let found = format!("nodes of the views '{d}' and '{e}'");
         let expected = "a pair of views that took part in the fit (--view-pairs)";
         return Err(Error::input(&args.pairs, pair.line, found, expected));
     }
-    Ok(model.expected(y, z))
+    Ok(model.expected(a, b))
 }

@@ -7,10 +7,11 @@ use clap::Args;
 use linkproof::io::{self, Field, Files};
 use linkproof::params::WeightTransform;
 use linkproof::select::{Selection, select};
-use linkproof::{Error, Params, Runtime};
+use linkproof::{Error, Params};
 use linkproof_pictures::criterion::plot;
 
 use crate::data::DataArgs;
+use crate::kept::{self, KeptArgs};
 use crate::picture::write_drawing;
 use crate::progress::Progress;
 use crate::search::{self, SearchArgs};
@@ -36,6 +37,10 @@ use crate::settings::SettingArgs;
 ///
 /// Most candidates are dropped after one or two folds, unless there are too few
 /// links for that. Differences come with their standard error.
+///
+/// Last, the graph is asked whether it wants --offsets or --similarity signed: both are
+/// chosen where the chosen settings tell held-out pairs better with them, by more than
+/// two standard errors. Where such an option is given, it is not asked.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof select --links links.csv --features x.npy --out chosen.toml\n  \
@@ -58,13 +63,15 @@ pub struct SelectArgs {
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
+    kept: KeptArgs,
+    #[command(flatten)]
     settings: SettingArgs,
 }
 
 /// Runs the command.
 pub fn run(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let outcome = choose(args, session);
-    outcome.map_err(|error| args.settings.in_config(args.data.in_links(error)))
+    outcome.map_err(|error| kept::told(args.settings.in_config(args.data.in_links(error))))
 }
 
 fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
@@ -79,10 +86,12 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let progress = Progress::start(session, "reading");
     let data = args.data.read()?;
     progress.say("fitting candidates");
-    Session::stop_on_interrupt()?;
     let wanted = args.search.search(&base, &args.settings);
+    let work = kept::work("select", &base, &data, &format!("{wanted:?}"));
+    let kept = args.kept.open(None, work, session)?;
     let device = progress.aside(|| session.device(data.n_nodes()))?;
-    let runtime = Runtime::watched_by(&progress).on(device.backend());
+    let runtime = session.kept_runtime(&progress, kept.as_ref());
+    let runtime = runtime.on(device.backend());
     let selection = select(&base, &data, &wanted, runtime)?;
     progress.end();
     let mut json = search::as_json(&selection);
@@ -104,6 +113,9 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     }
     if let Some(path) = &args.plot {
         write_drawing(path, &plot(&selection))?;
+    }
+    if let Some(kept) = kept {
+        kept.finish();
     }
     let mut words = search::words(&selection);
     if !files.is_empty() {
@@ -130,9 +142,14 @@ fn next(args: &SelectArgs, selection: &Selection) -> String {
                 weights => format!(" --weights {weights}"),
             };
             format!(
-                "linkproof fit {data} --score {} --beta {} --ridge {} --dim {} --walks {}{weights} \
+                "linkproof fit {data} --score {} --beta {} --ridge {} --dim {} --walks {}{weights}{} \
                  --out model",
-                chosen.score, chosen.beta, chosen.ridge, chosen.dim, chosen.walks
+                chosen.score,
+                chosen.beta,
+                chosen.ridge,
+                chosen.dim,
+                chosen.walks,
+                search::wanted_options(selection)
             )
         }
     }
@@ -140,7 +157,7 @@ fn next(args: &SelectArgs, selection: &Selection) -> String {
 
 /// The chosen settings, with all others as they were, for `fit --config`.
 fn config(selection: &Selection, base: &Params) -> anyhow::Result<String> {
-    let settings = toml::to_string(&selection.chosen.params(base))?;
+    let settings = toml::to_string(&selection.params(base))?;
     Ok(format!(
         "# Chosen by linkproof select of {} candidates on {} folds, by\n# {}.\n{settings}",
         selection.candidates.len(),

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use linkproof::Runtime;
 use linkproof::trust::audit::{self, Judges};
 use linkproof::trust::robust::{Averaging, Gate, LEAST_COLUMNS, SMOOTHING_THRESHOLD, Smoothing};
 use linkproof::trust::smooth::{NewNodes, Smoothed};
@@ -87,7 +86,7 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         )
         .into());
     }
-    let new = args.new.read(&model, &args.judged.rules.rules())?;
+    let new = args.new.read(&model, &args.judged.rules.rules_of(&model))?;
     let new = new.as_ref();
     if new.is_some_and(|new| new.links.is_none() && !audit::has_vectors(&model, &data, new.view)) {
         return Err(Usage::new(
@@ -97,9 +96,8 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         )
         .into());
     }
-    let ids = new.map_or(model.ids(), |new| new.features.ids());
+    let ids = new.map_or(model.node_ids(), |new| new.features.ids());
     format.check(ids)?;
-    Session::stop_on_interrupt()?;
     progress.say("judging");
     let judges = match args.as_fitted {
         true => Judges::Model,
@@ -116,10 +114,14 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         averaging: args.averaging,
     };
     let device = progress.aside(|| session.device(model.n_nodes()))?;
-    let runtime = Runtime::watched_by(&progress).on(device.backend());
+    let runtime = session.runtime(&progress).on(device.backend());
     let (found, gate) = linkproof::trust::robust::smooth(&model, &data, smoothing, nodes, runtime)?;
     progress.end();
-    vectors::write(&args.out, format, ids, model.dim(), &found.embeddings)?;
+    let (values, dim) = match new {
+        Some(_) => (found.embeddings.as_slice().into(), model.dim()),
+        None => model.by_node(&found.embeddings, model.dim()),
+    };
+    vectors::write(&args.out, format, ids, dim, &values)?;
     let own = new
         .and_then(|new| new.links.as_ref())
         .map(|own| own.links.len());

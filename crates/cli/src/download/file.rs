@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use linkproof::Error;
-use linkproof::io::digest;
+use linkproof::io::{Listed, digest};
 
 /// A file whose content is known beforehand.
 #[derive(Debug, Clone, Copy)]
@@ -38,13 +38,18 @@ impl KnownFile<'_> {
 pub(super) struct Part {
     pub(super) path: PathBuf,
     file: File,
+    _listed: Listed,
 }
 
 impl Part {
     pub(super) fn open(path: PathBuf) -> Result<Part, Error> {
         let opened = OpenOptions::new().append(true).create(true).open(&path);
         match opened {
-            Ok(file) => Ok(Part { path, file }),
+            Ok(file) => Ok(Part {
+                _listed: Listed::if_empty(&path),
+                path,
+                file,
+            }),
             Err(source) => Err(Error::write(&path, source)),
         }
     }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use linkproof::Error;
+use linkproof::io::Listed;
 use ureq::http::header;
 use ureq::{Agent, Proxy};
 
@@ -63,6 +64,8 @@ impl Default for Connection {
 pub struct Downloads {
     folder: PathBuf,
     lock: Option<File>,
+    /// What a run that is ended at once takes along.
+    _listed: [Listed; 2],
     agent: Agent,
     connection: Connection,
     notes: Vec<String>,
@@ -95,6 +98,7 @@ impl Downloads {
         Ok(Downloads {
             folder: folder.to_owned(),
             lock: Some(lock),
+            _listed: [Listed::if_empty(folder), Listed::all(&folder.join(LOCK))],
             agent: Agent::new_with_config(config),
             connection,
             notes: Vec::new(),

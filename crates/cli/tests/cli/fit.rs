@@ -207,7 +207,8 @@ fn every_setting_reaches_the_fit() {
          --walks-weighted --ridge 0.5 --solver sgd --optimizer sgd --sampler pairs --steps 4 \
          --validation 0.1 --patience 3 --learning-rate 0.001 --schedule-alpha 0.7 \
          --schedule-t0 50 --momentum 0.5 --clip 2 --link-batch 30 --pair-batch 40 --block 20 \
-         --lambda auto --radius 9 --init-scale 0.8 --precision f64 --seed 3",
+         --lambda auto --radius 9 --init-scale 0.8 --precision f64 --seed 3 \
+         --offsets --similarity signed --negative-share 0.4",
     );
     let params = fit_json(&lab, "m")["params"].clone();
     let expected = serde_json::json!({
@@ -219,6 +220,7 @@ fn every_setting_reaches_the_fit() {
         "patience": 3, "learning-rate": 0.001, "schedule-alpha": 0.7, "schedule-t0": 50.0,
         "momentum": 0.5, "clip": 2.0, "link-batch": 30, "pair-batch": 40, "block": 20,
         "lambda": null, "radius": 9.0, "init-scale": 0.8, "precision": "f64", "seed": 3,
+        "offsets": true, "similarity": "signed", "negative-share": 0.4,
     });
     assert_eq!(params, expected);
 }

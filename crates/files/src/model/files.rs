@@ -12,7 +12,7 @@ use linkproof_method::params::Params;
 use linkproof_method::size::SizeLaw;
 
 pub(super) use crate::model_files::{
-    BELIEFS, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, MODEL, NODES,
+    BELIEFS, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, MODEL, NODES, OFFSETS,
 };
 
 /// The version of the format of a model folder.
@@ -31,6 +31,9 @@ pub(super) struct Described {
     pub(super) believed: Option<DescribedBeliefs>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sizes: Option<SizeLaw>,
+    /// How many fits to parts of the nodes there are, beside the one to all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) replicates: Option<usize>,
 }
 
 /// What is known of the links, whose numbers are among the tensors.
@@ -49,6 +52,14 @@ pub(super) struct DescribedView {
     pub(super) spec: NetworkSpec,
 }
 
+/// The name of the nodes' offsets among the numbers of a model.
+pub(super) const OFFSETS_OF_NODES: &str = "offsets";
+
+/// The name of a view's map to offsets among them.
+pub(super) fn offsets_of(view: usize) -> String {
+    format!("views.{view}.offsets")
+}
+
 /// The name of a view's map to averages among the numbers of a model.
 pub(super) fn averages_of(view: usize) -> String {
     format!("views.{view}.averages")
@@ -62,6 +73,11 @@ pub(super) fn numbers_of_links(name: &str) -> String {
 /// What the names of a view's data vectors begin with.
 pub(super) fn vectors_of(view: usize) -> String {
     format!("believed.views.{view}")
+}
+
+/// What the names of a replicate's numbers begin with; the first is the whole.
+pub(super) fn replicate_of(number: usize) -> String {
+    format!("replicates.{number}")
 }
 
 pub(super) fn damaged(path: &Path, why: &dyn std::fmt::Display) -> Error {

@@ -2,6 +2,7 @@
 //! damaged or hostile folder gives an error.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -11,8 +12,8 @@ use super::save::fit_json;
 use crate::{Labels, read_labels, read_links, read_nodes, read_npy, read_text};
 use linkproof_method::data::dataset::Dataset;
 use linkproof_method::data::features::{Matrix, Values};
-use linkproof_method::data::graph::{Graph, Link, LinkRules};
-use linkproof_method::data::ids::{Ids, Names};
+use linkproof_method::data::graph::{Ends, Graph, Link, LinkRules};
+use linkproof_method::data::ids::{Ids, Sides};
 use linkproof_method::error::{Error, Result, quote};
 use linkproof_method::model::{Classes, FitReport, Fitted, FittedView};
 
@@ -29,12 +30,16 @@ pub struct Stored {
 pub fn load(folder: impl AsRef<Path>) -> Result<Stored> {
     let folder = folder.as_ref();
     let path = folder.join(MODEL);
+    crate::side::recovered(folder);
     let bytes = std::fs::read(&path).map_err(|source| Error::read(&path, source))?;
     let reader = Reader::new(&path, &bytes)?;
     let described = reader.described()?;
     let views = reader.views(&described)?;
-    let (ids, node_views) = load_nodes(&folder.join(NODES), &views)?;
-    let (n, dim) = (ids.len(), described.params.dim);
+    let (ids, node_views) = match reader.nodes()? {
+        Some(Ids::Sides(sides)) => on_sides(sides),
+        _ => load_nodes(&folder.join(NODES), &views)?,
+    };
+    let (n, dim) = (&ids, described.params.dim);
     let recommended = load_embeddings(&folder.join(EMBEDDINGS), n, dim)?;
     // Expected weights belong to the embeddings of the encoder.
     let plain = folder.join(EMBEDDINGS_PLAIN);
@@ -66,18 +71,8 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Stored> {
     let reader = Reader::new(path, bytes)?;
     let described = reader.described()?;
     let views = reader.views(&described)?;
-    let ids = match reader.json("nodes")? {
-        Value::Number(n) => Ids::Rows(n.as_u64().unwrap_or_default() as usize),
-        names => {
-            let names: Vec<String> =
-                serde_json::from_value(names).map_err(|error| damaged(path, &error))?;
-            let mut known = Names::default();
-            for name in &names {
-                known.insert(name);
-            }
-            Ids::Names(known)
-        }
-    };
+    let missing = || damaged(path, &"its nodes are missing");
+    let ids = reader.nodes()?.ok_or_else(missing)?;
     let shape = [ids.len(), described.params.dim];
     let ends = reader.find("links.ends")?;
     let ends = reader.u32s("links.ends", &ends)?;
@@ -146,7 +141,15 @@ fn load_links(folder: &Path, ids: &Ids) -> Result<Graph> {
     } else {
         path
     };
-    let links = read_links(&path, &Default::default())?;
+    let rules = LinkRules {
+        ends: match ids.sides() {
+            Some(sides) if sides.same => Ends::Directed,
+            Some(_) => Ends::Bipartite,
+            None => Ends::Alike,
+        },
+        ..LinkRules::default()
+    };
+    let links = read_links(&path, &rules)?;
     let data = Dataset::with_nodes(links, ids.clone());
     let data = data.map_err(|error| match error {
         Error::UnknownNode { id } => {
@@ -166,6 +169,15 @@ fn load_report(path: &Path, text: &str) -> Result<(FitReport, Map<String, Value>
     };
     let report = serde_json::from_str(text).map_err(wrong)?;
     Ok((report, serde_json::from_str(text).map_err(wrong)?))
+}
+
+/// Nodes on two sides, and the view of each.
+fn on_sides(sides: Arc<Sides>) -> (Ids, Vec<u32>) {
+    let views = [&sides.source, &sides.target].map(Ids::len);
+    let views = (0..)
+        .zip(views)
+        .flat_map(|(view, n)| std::iter::repeat_n(view, n));
+    (Ids::Sides(sides.clone()), views.collect())
 }
 
 fn load_nodes(path: &Path, views: &[FittedView]) -> Result<(Ids, Vec<u32>)> {
@@ -217,7 +229,21 @@ fn load_nodes(path: &Path, views: &[FittedView]) -> Result<(Ids, Vec<u32>)> {
     Ok((if rows { Ids::Rows(ids.len()) } else { ids }, node_views))
 }
 
-fn load_embeddings(path: &Path, n: usize, dim: usize) -> Result<Vec<f32>> {
+/// The embeddings of all rows. In a directed model those of targets stand beside those of
+/// sources.
+fn load_embeddings(path: &Path, ids: &Ids, dim: usize) -> Result<Vec<f32>> {
+    let Some(sides) = ids.sides().filter(|sides| sides.same) else {
+        return load_rows(path, ids.len(), dim);
+    };
+    let both = load_rows(path, sides.source.len(), 2 * dim)?;
+    let side = |first: usize| {
+        let rows = both.chunks_exact(2 * dim);
+        rows.flat_map(move |row| &row[first..first + dim]).copied()
+    };
+    Ok(side(0).chain(side(dim)).collect())
+}
+
+fn load_rows(path: &Path, n: usize, dim: usize) -> Result<Vec<f32>> {
     let matrix = read_npy(path)?;
     if (matrix.n_rows(), matrix.n_columns()) != (n, dim) {
         return Err(Error::input(

@@ -11,4 +11,6 @@ pub use load::{Stored, classes, from_bytes, load};
 pub use save::{fit_json, gamma_json, save, to_bytes, write_model};
 
 #[cfg(test)]
+mod kinds_tests;
+#[cfg(test)]
 mod tests;

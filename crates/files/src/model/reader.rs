@@ -3,22 +3,26 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use super::files::{
-    Described, DescribedView, VERSION, averages_of, damaged, numbers_of_links, vectors_of,
+    Described, DescribedView, OFFSETS_OF_NODES, VERSION, averages_of, damaged, numbers_of_links,
+    offsets_of, replicate_of, vectors_of,
 };
 use linkproof_method::data::features::{Matrix, Values};
 use linkproof_method::data::graph::{Graph, Link, LinkRules};
-use linkproof_method::data::ids::Ids;
+use linkproof_method::data::ids::{Ids, Names, Sides};
 use linkproof_method::engine::Real;
 use linkproof_method::engine::encoder::{Network, NetworkSpec, Statistics};
 use linkproof_method::engine::pairs::ViewMatrix;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::model::{
     Averaged, Believed, Classes, FitReport, Fitted, FittedView, ModelParts, Neighborhood,
+    Replicate, Replicates,
 };
 
 /// What a folder and a piece of memory hold in different ways.
@@ -73,6 +77,47 @@ impl<'a> Reader<'a> {
         serde_json::from_str(text).map_err(|error| damaged(self.path, &error))
     }
 
+    /// The ids of the nodes, where the metadata has them.
+    pub(super) fn nodes(&self) -> Result<Option<Ids>> {
+        if !self.metadata.contains_key("nodes") {
+            return Ok(None);
+        }
+        self.ids(self.json("nodes")?).map(Some)
+    }
+
+    fn ids(&self, nodes: Value) -> Result<Ids> {
+        Ok(match nodes {
+            Value::Number(n) => Ids::Rows(n.as_u64().unwrap_or_default() as usize),
+            Value::Object(mut sides) => {
+                let source = self.ids(sides.remove("source").unwrap_or_default())?;
+                let target = sides.remove("target").filter(|target| !target.is_null());
+                let same = target.is_none();
+                let target = target.map(|target| self.ids(target));
+                let target = target.unwrap_or_else(|| Ok(source.clone()))?;
+                if source.sides().is_some() || target.sides().is_some() {
+                    return Err(damaged(self.path, &"its nodes have sides of sides"));
+                }
+                Ids::Sides(Arc::new(Sides {
+                    source,
+                    target,
+                    same,
+                }))
+            }
+            names => {
+                let names: Vec<String> =
+                    serde_json::from_value(names).map_err(|error| damaged(self.path, &error))?;
+                let mut known = Names::default();
+                for name in &names {
+                    known.insert(name);
+                }
+                if known.len() < names.len() {
+                    return Err(damaged(self.path, &"it names a node twice"));
+                }
+                Ids::Names(known)
+            }
+        })
+    }
+
     pub(super) fn described(&self) -> Result<Described> {
         let described: Described = self.json("model")?;
         let checked = described.params.clone().check();
@@ -83,13 +128,11 @@ impl<'a> Reader<'a> {
     /// The model of all parts.
     pub(super) fn model(&self, described: Described, rest: Rest) -> Result<Fitted> {
         let (params, n_views) = (described.params, rest.views.len());
-        let mut gamma = ViewMatrix::filled(n_views, 0.0);
-        let entries = self.f64s("gamma", &[n_views, n_views])?;
-        for d in 0..n_views {
-            for e in d..n_views {
-                gamma.set(d, e, entries[d * n_views + e]);
-            }
-        }
+        let gamma = self.gamma("gamma", n_views)?;
+        let replicates = match described.replicates {
+            Some(count) => Some(self.replicates(count, [rest.ids.len(), params.dim], n_views)?),
+            None => None,
+        };
         let averaged = match rest.averages {
             Some(embeddings) => Some(Averaged {
                 embeddings,
@@ -119,6 +162,10 @@ impl<'a> Reader<'a> {
             None => None,
         };
         let k = self.f64s("k", &[1])?[0];
+        let offsets = match params.offsets {
+            true => Some(self.f32s(OFFSETS_OF_NODES, &[rest.ids.len()])?),
+            false => None,
+        };
         let parts = ModelParts {
             params,
             views: rest.views,
@@ -127,15 +174,49 @@ impl<'a> Reader<'a> {
             ids: rest.ids,
             node_views: rest.node_views,
             embeddings: rest.embeddings,
+            offsets,
             averaged,
             neighborhood: neighborhood.transpose()?,
             links: rest.links,
             believed,
             sizes: described.sizes,
             classes: rest.classes,
+            replicates,
             report: FitReport { k, ..rest.report },
         };
         Fitted::new(parts).map_err(|error| damaged(self.path, &error))
+    }
+
+    fn gamma(&self, name: &str, n_views: usize) -> Result<ViewMatrix> {
+        let mut gamma = ViewMatrix::filled(n_views, 0.0);
+        let entries = self.f64s(name, &[n_views, n_views])?;
+        for d in 0..n_views {
+            for e in d..n_views {
+                gamma.set(d, e, entries[d * n_views + e]);
+            }
+        }
+        Ok(gamma)
+    }
+
+    /// Fits to parts of the nodes; the first is to all.
+    fn replicates(&self, count: usize, shape: [usize; 2], n_views: usize) -> Result<Replicates> {
+        let one = |number: usize| {
+            let before = replicate_of(number);
+            let has = format!("{before}.has");
+            let has = match self.has(&has) {
+                true => Some(self.u32s(&has, &self.tensor(&has, &shape[..1])?)?),
+                false => None,
+            };
+            Ok(Replicate {
+                embeddings: self.f32s(&format!("{before}.embeddings"), &shape)?,
+                has: has.map(|has| has.into_iter().map(|has| has != 0).collect()),
+                gamma: self.gamma(&format!("{before}.gamma"), n_views)?,
+            })
+        };
+        Ok(Replicates {
+            whole: one(0)?,
+            parts: (1..=count).map(one).collect::<Result<_>>()?,
+        })
     }
 
     /// The data vectors of each view's nodes, where there are any at all.
@@ -248,7 +329,14 @@ impl<'a> Reader<'a> {
     pub(super) fn views(&self, described: &Described) -> Result<Vec<FittedView>> {
         let (views, dim) = (described.views.iter().enumerate(), described.params.dim);
         views
-            .map(|(place, view)| self.view(place, view, dim))
+            .map(|(place, view)| {
+                let mut view = self.view(place, view, dim)?;
+                if described.params.offsets && !view.network.is_table() {
+                    let inputs = view.network.spec().inputs;
+                    view.offsets = Some(self.values(&offsets_of(place), &[inputs])?);
+                }
+                Ok(view)
+            })
             .collect()
     }
 
@@ -303,6 +391,7 @@ impl<'a> Reader<'a> {
             network,
             weights,
             statistics,
+            offsets: None,
         })
     }
 

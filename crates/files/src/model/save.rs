@@ -14,16 +14,19 @@ use serde_json::{Map, Value, json};
 
 use super::files::{
     BELIEFS, Described, DescribedBeliefs, DescribedView, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS,
-    LINKS, MODEL, NODES, VERSION, averages_of, numbers_of_links, vectors_of,
+    LINKS, MODEL, NODES, OFFSETS, OFFSETS_OF_NODES, VERSION, averages_of, numbers_of_links,
+    offsets_of, replicate_of, vectors_of,
 };
 use crate::{
     Field, FolderKind, OutputFolder, write_file, write_links, write_nodes, write_npy, write_table,
 };
 use linkproof_method::Fitted;
 use linkproof_method::data::features::{Matrix, Values};
+use linkproof_method::data::graph::Ends;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::engine::encoder::Layer;
 use linkproof_method::error::{Error, Result};
+use linkproof_method::model::Replicate;
 
 /// Writes a model as a new folder, whole or not at all.
 pub fn save(model: &Fitted, path: impl AsRef<Path>) -> Result<()> {
@@ -47,22 +50,47 @@ pub fn write_model(
     let names: Vec<String> = views
         .map(|&view| model.views()[view as usize].name.clone())
         .collect();
-    let several = model.views().len() > 1;
-    write_nodes(folder.file(NODES), model.ids(), several.then_some(&names))?;
+    let several = model.views().len() > 1 && !model.is_directed();
+    let ids = model.node_ids();
+    write_nodes(folder.file(NODES), ids, several.then_some(&names))?;
     let write = |name: &str, values: &[f32]| {
-        write_npy(folder.file(name), model.n_nodes(), model.dim(), values)
+        let (values, width) = model.by_node(values, model.dim());
+        write_npy(folder.file(name), ids.len(), width, &values)
     };
     write(EMBEDDINGS, model.recommended())?;
     if model.averaged().is_some() {
         write(EMBEDDINGS_PLAIN, model.embeddings())?;
     }
     write_links(folder.file(LINKS), model.links())?;
+    write_offsets(model, folder)?;
     write_beliefs(model, folder)?;
     write_labels(model, folder)?;
     let fit = fit_json(model, record)?;
     write_file(folder.file(FIT), |file| {
         serde_json::to_writer_pretty(&mut *file, &fit)?;
         file.write_all(b"\n")
+    })
+}
+
+/// The offset of each node, `node,offset` (of a directed graph `node,out,in`), for people
+/// and other programs: a model is loaded without.
+fn write_offsets(model: &Fitted, folder: &OutputFolder) -> Result<()> {
+    let Some(offsets) = model.offsets() else {
+        return Ok(());
+    };
+    let columns: &[&str] = match model.is_directed() {
+        true => &["node", "out", "in"],
+        false => &["node", "offset"],
+    };
+    let (offsets, width) = model.by_node(offsets, 1);
+    write_table(folder.file(OFFSETS), columns, |rows| {
+        for (row, offsets) in offsets.chunks_exact(width).enumerate() {
+            let name = model.node_ids().name(row);
+            let mut fields = vec![Field::Text(&name)];
+            fields.extend(offsets.iter().map(|&offset| Field::Real(f64::from(offset))));
+            rows.row(&fields)?;
+        }
+        Ok(())
     })
 }
 
@@ -92,10 +120,11 @@ fn write_labels(model: &Fitted, folder: &OutputFolder) -> Result<()> {
         return Ok(());
     };
     write_table(folder.file(LABELS), &["node", "label"], |rows| {
-        for (row, code) in classes.codes.iter().enumerate() {
+        let n = model.node_ids().len();
+        for (row, code) in classes.codes.iter().take(n).enumerate() {
             if let Some(code) = code {
                 let label = &classes.names[*code as usize];
-                rows.row(&[Field::Text(&model.ids().name(row)), Field::Text(label)])?;
+                rows.row(&[Field::Text(&model.node_ids().name(row)), Field::Text(label)])?;
             }
         }
         Ok(())
@@ -105,16 +134,9 @@ fn write_labels(model: &Fitted, folder: &OutputFolder) -> Result<()> {
 /// A model and its record in one piece, for a pickle: all that a folder holds.
 pub fn to_bytes(model: &Fitted, record: &Map<String, Value>) -> Result<Vec<u8>> {
     let mut metadata = described(model)?;
-    let names: Vec<_> = (0..model.n_nodes())
-        .map(|row| model.ids().name(row))
-        .collect();
-    let nodes = match model.ids() {
-        Ids::Rows(n) => json!(n),
-        Ids::Names(_) => json!(names),
-    };
     let classes = model.classes().map(|it| (&it.names, &it.codes));
     metadata.insert("fit", fit_json(model, record)?.to_string());
-    metadata.insert("nodes", nodes.to_string());
+    metadata.insert("nodes", nodes_json(model.ids()).to_string());
     metadata.insert("classes", json!(classes).to_string());
     let mut tensors = tensors(model);
     let shape = || vec![model.n_nodes(), model.dim()];
@@ -153,6 +175,14 @@ pub fn fit_json(model: &Fitted, record: &Map<String, Value>) -> Result<Value> {
     fit.insert("params".into(), to_value(model.params())?);
     fit.insert("seed".into(), model.params().seed.into());
     fit.insert("gamma".into(), gamma_json(model));
+    if let Some(sides) = model.ids().sides() {
+        let ends = if sides.same {
+            Ends::Directed
+        } else {
+            Ends::Bipartite
+        };
+        fit.insert("ends".into(), ends.name().into());
+    }
     fit.insert("effective_rank".into(), model.effective_rank().into());
     if let Some(sizes) = model.sizes() {
         fit.insert("sizes".into(), to_value(sizes)?);
@@ -199,12 +229,33 @@ fn described(model: &Fitted) -> Result<BTreeMap<&'static str, String>> {
             numbers: believed.numbers.keys().cloned().collect(),
         }),
         sizes: model.sizes().copied(),
+        replicates: model.replicates().map(|it| it.parts.len()),
     };
-    Ok(BTreeMap::from([
+    let mut metadata = BTreeMap::from([
         ("format", "linkproof".to_owned()),
         ("version", VERSION.to_owned()),
         ("model", to_value(&described)?.to_string()),
-    ]))
+    ]);
+    if model.ids().sides().is_some() {
+        metadata.insert("nodes", nodes_json(model.ids()).to_string());
+    }
+    Ok(metadata)
+}
+
+/// The ids of nodes: how many where they are row numbers, a list of names, or both
+/// sides.
+fn nodes_json(ids: &Ids) -> Value {
+    match ids {
+        Ids::Rows(n) => json!(n),
+        Ids::Names(names) => (0..names.len()).map(|row| names.name(row)).collect(),
+        Ids::Sides(sides) => json!({
+            "source": nodes_json(&sides.source),
+            "target": match sides.same {
+                true => Value::Null,
+                false => nodes_json(&sides.target),
+            },
+        }),
+    }
 }
 
 type Named<'a> = (String, Tensor<'a>);
@@ -246,6 +297,16 @@ fn tensors(model: &Fitted) -> Vec<Named<'_>> {
             }
         }
     }
+    if let Some(offsets) = model.offsets() {
+        let shape = vec![offsets.len()];
+        tensors.push((OFFSETS_OF_NODES.to_owned(), Tensor::f32s(shape, offsets)));
+    }
+    for (place, view) in model.views().iter().enumerate() {
+        if let Some(map) = &view.offsets {
+            let map = Tensor::values(vec![map.len()], map, 0..map.len());
+            tensors.push((offsets_of(place), map));
+        }
+    }
     let maps = model.averaged().map_or(&[][..], |averaged| &averaged.maps);
     for (place, map) in maps.iter().enumerate() {
         let Some(map) = map else { continue };
@@ -271,7 +332,26 @@ fn tensors(model: &Fitted) -> Vec<Named<'_>> {
             }
         }
     }
+    for (number, it) in replicates(model).enumerate() {
+        let before = replicate_of(number);
+        let mut put = |name: &str, tensor| tensors.push((format!("{before}.{name}"), tensor));
+        let shape = vec![model.n_nodes(), model.dim()];
+        put("embeddings", Tensor::f32s(shape, &it.embeddings));
+        let gamma = (0..n_views).flat_map(|d| (0..n_views).map(move |e| (d, e)));
+        let gamma = gamma.map(|(d, e)| it.gamma.get(d, e).to_le_bytes());
+        put("gamma", Tensor::bytes("F64", vec![n_views, n_views], gamma));
+        if let Some(has) = &it.has {
+            let has = has.iter().map(|&has| u32::from(has).to_le_bytes());
+            put("has", Tensor::bytes("U32", vec![model.n_nodes()], has));
+        }
+    }
     tensors
+}
+
+/// The fit to all nodes, then those to parts of them.
+fn replicates(model: &Fitted) -> impl Iterator<Item = &Replicate> {
+    let all = model.replicates().into_iter();
+    all.flat_map(|it| std::iter::once(&it.whole).chain(&it.parts))
 }
 
 /// Data vectors, dense or by their entries.

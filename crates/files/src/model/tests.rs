@@ -218,7 +218,7 @@ fn new_nodes_may_bring_links() {
 fn neighbours_are_sorted_by_expected_weight() {
     let data = one_view();
     let model = fitted(Params::default(), &data);
-    let near = model.neighbors(model.row(3), 0, 5, Some(3), None).unwrap();
+    let near = model.neighbors(model.point(3), 5, Some(3), None).unwrap();
     assert_eq!(near.len(), 5);
     assert!(near.windows(2).all(|pair| pair[0].mu >= pair[1].mu));
     assert!(near.iter().all(|neighbor| neighbor.row != 3));

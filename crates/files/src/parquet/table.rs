@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use ::parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
-use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use ::parquet::data_type::{ByteArray, DataType};
 use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
@@ -12,7 +12,9 @@ use ::parquet::schema::types::{Type, TypePtr};
 
 use super::super::intern::Interner;
 use super::super::source::{Source, extensions, open_file};
+use super::super::unpacked;
 use super::damaged;
+use super::pages::SoundPages;
 use linkproof_method::error::{Error, Result, quote};
 
 /// What a column may hold, as far as it is of use here.
@@ -76,6 +78,8 @@ pub(super) fn kind(field: &Type) -> Option<Kind> {
 /// A table that has been opened and not read.
 pub(super) struct Table<'p> {
     path: &'p Path,
+    /// The bytes of the file.
+    packed: u64,
     reader: SerializedFileReader<File>,
     pub(super) fields: Vec<TypePtr>,
 }
@@ -91,11 +95,16 @@ impl<'p> Table<'p> {
                 file
             }
         };
+        let packed = file
+            .metadata()
+            .map_err(|source| Error::read(path, source))?
+            .len();
         let reader = SerializedFileReader::new(file).map_err(damaged(path))?;
         let schema = reader.metadata().file_metadata().schema();
         let fields = schema.get_fields().to_vec();
         Ok(Table {
             path,
+            packed,
             reader,
             fields,
         })
@@ -114,6 +123,7 @@ impl<'p> Table<'p> {
         size: usize,
         mut take: impl FnMut(usize, Columns<'_>) -> Result<()>,
     ) -> Result<()> {
+        self.check_size(wanted)?;
         let mut first_row = 0;
         for group in 0..self.reader.num_row_groups() {
             let group = self
@@ -143,6 +153,23 @@ impl<'p> Table<'p> {
         Ok(())
     }
 
+    /// Refuses a table that would unpack to more than is allowed: by runs of equal
+    /// values a few bytes can stand for any number of rows.
+    fn check_size(&self, wanted: &[usize]) -> Result<()> {
+        let metadata = self.reader.metadata();
+        let rows: u128 = metadata
+            .row_groups()
+            .iter()
+            .map(|group| group.num_rows().max(0) as u128)
+            .sum();
+        // A number takes 8 bytes, and so does the place of a text.
+        let limit = unpacked::limit(Some(self.packed))?;
+        match rows * wanted.len() as u128 * 8 > u128::from(limit) {
+            true => Err(unpacked::too_large(self.path, limit)),
+            false => Ok(()),
+        }
+    }
+
     /// The reader of a field in a group of rows; none where the field is neither
     /// number nor text.
     fn column(&self, group: &dyn RowGroupReader, at: usize) -> Result<Option<ColumnReader>> {
@@ -150,8 +177,12 @@ impl<'p> Table<'p> {
         let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == at);
         match (kind(&self.fields[at]), leaf) {
             (Some(_), Some(leaf)) => {
-                let reader = group.get_column_reader(leaf).map_err(damaged(self.path))?;
-                Ok(Some(reader))
+                let pages = group.get_column_page_reader(leaf);
+                let pages = SoundPages(pages.map_err(damaged(self.path))?);
+                Ok(Some(get_column_reader(
+                    schema.column(leaf),
+                    Box::new(pages),
+                )))
             }
             _ => Ok(None),
         }

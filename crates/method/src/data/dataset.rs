@@ -4,12 +4,19 @@
 //! so that each view is one contiguous range; the two orders are the same
 //! unless the user interleaves views.
 
-use std::ops::Range;
+mod part;
+mod rows;
+mod sides;
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::data::digest::Digest;
 use crate::data::features::{Features, Matrix};
 use crate::data::graph::{Graph, Link};
-use crate::data::ids::Ids;
-use crate::error::{Error, Result, Subject, quote};
+use crate::data::ids::{Ids, Sides};
+use crate::error::{Error, Result, Subject};
+use rows::{join, view_matrix};
 
 /// A group of nodes that share a kind of data vector ([example](crate::data)).
 #[derive(Debug, Clone)]
@@ -59,6 +66,19 @@ impl Dataset {
     /// Links between nodes with data vectors. The nodes are those of the
     /// features, in their order.
     pub fn new(graph: Graph, features: Features) -> Result<Dataset> {
+        if let Some(sides) = graph.ids().sides() {
+            if !sides.same {
+                let expected = "data vectors for sources, for targets or for both, by view";
+                let found = "data vectors for no side of a bipartite graph";
+                return Err(Error::data(
+                    Subject::Features { view: None },
+                    found,
+                    expected,
+                ));
+            }
+            let both = [Some(features.clone()), Some(features)];
+            return Dataset::on_sides(graph, None, both);
+        }
         let (ids, matrix) = features.into_parts();
         let graph = join(graph, &ids, None)?;
         Dataset::one_view(graph, ids, Some(matrix))
@@ -66,12 +86,30 @@ impl Dataset {
 
     /// Links alone. The nodes are those of the graph, in its order.
     pub fn from_links(graph: Graph) -> Result<Dataset> {
+        if graph.ids().sides().is_some() {
+            return Dataset::on_sides(graph, None, [None, None]);
+        }
         let ids = graph.ids().clone();
         Dataset::one_view(graph, ids, None)
     }
 
     /// Links between given nodes without data vectors.
     pub fn with_nodes(graph: Graph, ids: Ids) -> Result<Dataset> {
+        if let Some(sides) = graph.ids().sides() {
+            let nodes = match (ids, sides.same) {
+                (Ids::Sides(given), _) => given,
+                (ids, true) => Arc::new(Sides {
+                    source: ids.clone(),
+                    target: ids,
+                    same: true,
+                }),
+                (_, false) => {
+                    let expected = "none with a bipartite graph, whose links name its nodes";
+                    return Err(Error::data("nodes", "one list of nodes", expected));
+                }
+            };
+            return Dataset::on_sides(graph, Some(&nodes), [None, None]);
+        }
         let graph = join(graph, &ids, None)?;
         Dataset::one_view(graph, ids, None)
     }
@@ -97,6 +135,10 @@ impl Dataset {
         nodes: NodeViews,
         features: Vec<(String, Features)>,
     ) -> Result<Dataset> {
+        if graph.ids().sides().is_some() {
+            let expected = "nodes of one kind where links have a source and a target";
+            return Err(Error::data("nodes", "nodes of several views", expected));
+        }
         let n = nodes.ids.len();
         if nodes.views.len() != n || nodes.rows.as_ref().is_some_and(|rows| rows.len() != n) {
             return Err(Error::data(
@@ -192,6 +234,21 @@ impl Dataset {
         Ok(self)
     }
 
+    /// A digest of all that a result can depend on: nodes, links and data vectors.
+    pub fn digest(&self) -> String {
+        let mut digest = Digest::default();
+        digest.links(&self.graph);
+        for row in 0..self.n_nodes() {
+            digest.bytes(self.ids.name(row).as_bytes());
+        }
+        digest.words(&self.order);
+        for view in &self.views {
+            digest.words(&(&view.name, &view.rows));
+            view.matrix.iter().for_each(|matrix| digest.matrix(matrix));
+        }
+        digest.to_string()
+    }
+
     /// The number of nodes.
     pub fn n_nodes(&self) -> usize {
         self.ids.len()
@@ -266,6 +323,14 @@ impl Dataset {
         Ok(data)
     }
 
+    /// The pairs of rows that are one node, on both sides of a directed graph: no link
+    /// is possible there.
+    pub fn self_pairs(&self) -> impl Iterator<Item = (u32, u32)> {
+        let sides = self.ids.sides().filter(|sides| sides.same);
+        let n = sides.map_or(0, |sides| sides.source.len() as u32);
+        (0..n).map(move |row| (row, n + row))
+    }
+
     /// The place of the view of an internal row.
     pub fn view_of(&self, row: u32) -> usize {
         let views = &self.views;
@@ -320,83 +385,6 @@ impl Dataset {
         }
         sorted
     }
-}
-
-/// The features of a view's nodes, in the order of those nodes.
-fn view_matrix(
-    name: &str,
-    features: Features,
-    nodes: &NodeViews,
-    members: &[u32],
-) -> Result<Matrix> {
-    let (ids, matrix) = features.into_parts();
-    let rows: Vec<u32> = match (&ids, &nodes.rows) {
-        (Ids::Names(names), _) => members
-            .iter()
-            .map(|&node| {
-                let id = nodes.ids.name(node as usize);
-                names.row(&id).ok_or_else(|| {
-                    Error::data(
-                        Subject::Features {
-                            view: Some(name.to_owned()),
-                        },
-                        format!("no row for node {}", quote(&id)),
-                        "a data vector for each node of the view",
-                    )
-                })
-            })
-            .collect::<Result<_>>()?,
-        (Ids::Rows(_), Some(rows)) => members.iter().map(|&node| rows[node as usize]).collect(),
-        (Ids::Rows(_), None) => {
-            if matrix.n_rows() != members.len() {
-                return Err(Error::data(
-                    Subject::Features {
-                        view: Some(name.to_owned()),
-                    },
-                    format!("{} rows", matrix.n_rows()),
-                    format!("as many as the view has nodes, {}", members.len()),
-                ));
-            }
-            (0..members.len() as u32).collect()
-        }
-    };
-    if let Some(row) = rows.iter().find(|&&row| row as usize >= matrix.n_rows()) {
-        return Err(Error::data(
-            Subject::Features {
-                view: Some(name.to_owned()),
-            },
-            format!("row {row} named in the nodes"),
-            format!("rows below {}", matrix.n_rows()),
-        ));
-    }
-    let in_place = rows.iter().enumerate().all(|(a, &b)| a == b as usize);
-    if in_place && matrix.n_rows() == rows.len() {
-        return Ok(matrix);
-    }
-    Ok(matrix.select(&rows))
-}
-
-/// The graph on the rows of `ids`, or on `inside[row]` of them.
-fn join(graph: Graph, ids: &Ids, inside: Option<&[u32]>) -> Result<Graph> {
-    if let (Ids::Rows(a), Ids::Rows(b), None) = (graph.ids(), ids, inside)
-        && a == b
-    {
-        return Ok(graph);
-    }
-    let rows = (0..graph.n_nodes())
-        .map(|row| {
-            let id = graph.ids().name(row);
-            let row = ids.row(&id).ok_or_else(|| Error::UnknownNode {
-                id: id.clone().into_owned(),
-            })?;
-            Ok(inside.map_or(row, |inside| inside[row as usize]))
-        })
-        .collect::<Result<Vec<u32>>>()?;
-    let in_place = rows.iter().enumerate().all(|(a, &b)| a == b as usize);
-    if in_place && graph.n_nodes() == ids.len() {
-        return Ok(graph);
-    }
-    graph.relabel(Ids::Rows(ids.len()), &rows)
 }
 
 #[cfg(test)]

@@ -141,6 +141,22 @@ impl Matrix {
         }))
     }
 
+    /// The bytes that its numbers and their places take.
+    pub fn bytes(&self) -> u64 {
+        let (values, places) = match self {
+            Matrix::Dense(dense) => (dense.values(), 0),
+            Matrix::Sparse(sparse) => (
+                sparse.values(),
+                4 * sparse.columns().len() + 8 * (sparse.n_rows() + 1),
+            ),
+        };
+        let each = match values {
+            Values::F32(_) => 4,
+            Values::F64(_) => 8,
+        };
+        (each * values.len() + places) as u64
+    }
+
     /// A sparse matrix from compressed rows. Columns need not be sorted; a
     /// column that repeats within a row is an error.
     pub fn sparse(
@@ -244,6 +260,35 @@ impl Matrix {
                 })
             }
         }
+    }
+}
+
+impl Matrix {
+    /// These rows and others below them.
+    ///
+    /// # Errors
+    /// Rows of another width.
+    pub fn stacked(&self, below: &Matrix) -> Result<Matrix> {
+        below.check_width(self.n_columns())?;
+        let n_rows = self.n_rows() + below.n_rows();
+        if let (Matrix::Dense(a), Matrix::Dense(b)) = (self, below) {
+            let values = match (&a.values, &b.values) {
+                (Values::F32(a), Values::F32(b)) => Values::from([&a[..], &b[..]].concat()),
+                (a, b) => Values::from([&*a.cast::<f64>(), &*b.cast::<f64>()].concat()),
+            };
+            return Matrix::dense(n_rows, self.n_columns(), values);
+        }
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for matrix in [self, below] {
+            for row in 0..matrix.n_rows() {
+                for (column, value) in matrix.row(row).into_iter().filter(|entry| entry.1 != 0.0) {
+                    columns.push(column);
+                    values.push(value);
+                }
+                offsets.push(columns.len());
+            }
+        }
+        Matrix::sparse(self.n_columns(), offsets, columns, values)
     }
 }
 

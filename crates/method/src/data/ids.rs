@@ -2,6 +2,7 @@
 
 use std::hash::BuildHasher;
 use std::ops::Range;
+use std::sync::Arc;
 
 use hashbrown::DefaultHashBuilder;
 
@@ -12,6 +13,57 @@ pub enum Ids {
     Rows(usize),
     /// The ids are names.
     Names(Names),
+    /// Nodes on two sides: the sources of links, then their targets.
+    Sides(Arc<Sides>),
+}
+
+/// The nodes on both sides of links. An id may stand on both.
+#[derive(Debug, Clone)]
+pub struct Sides {
+    /// The ids of the sources.
+    pub source: Ids,
+    /// The ids of the targets.
+    pub target: Ids,
+    /// Whether both are the same nodes, each once as a source and once as a target:
+    /// a directed graph. Otherwise it is a bipartite one.
+    pub same: bool,
+}
+
+/// A side of links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Where links start.
+    Source,
+    /// Where they end.
+    Target,
+}
+
+impl Side {
+    /// The name of the view of this side's nodes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Source => "source",
+            Side::Target => "target",
+        }
+    }
+}
+
+impl Sides {
+    /// The ids of a side.
+    pub fn of(&self, side: Side) -> &Ids {
+        match side {
+            Side::Source => &self.source,
+            Side::Target => &self.target,
+        }
+    }
+
+    /// The side of a row, and its row there.
+    pub fn place(&self, row: usize) -> (Side, usize) {
+        match row.checked_sub(self.source.len()) {
+            Some(row) => (Side::Target, row),
+            None => (Side::Source, row),
+        }
+    }
 }
 
 impl Ids {
@@ -20,7 +72,34 @@ impl Ids {
         match self {
             Ids::Rows(n) => *n,
             Ids::Names(names) => names.len(),
+            Ids::Sides(sides) => sides.source.len() + sides.target.len(),
         }
+    }
+
+    /// Both sides, where nodes stand on two.
+    pub fn sides(&self) -> Option<&Sides> {
+        match self {
+            Ids::Sides(sides) => Some(sides),
+            _ => None,
+        }
+    }
+
+    /// The row of an id on a side of links; nodes that stand on no side have one row.
+    pub fn row_on(&self, side: Side, id: &str) -> Option<u32> {
+        match (self, side) {
+            (Ids::Sides(sides), Side::Source) => sides.source.row(id),
+            (Ids::Sides(sides), Side::Target) => {
+                let row = sides.target.row(id)?;
+                Some(sides.source.len() as u32 + row)
+            }
+            _ => self.row(id),
+        }
+    }
+
+    /// Whether two rows are the same node, on both sides.
+    pub fn is_same_node(&self, a: u32, b: u32) -> bool {
+        let sides = self.sides().filter(|sides| sides.same);
+        sides.is_some_and(|sides| a.abs_diff(b) as usize == sides.source.len())
     }
 
     /// Whether there is no node.
@@ -28,7 +107,8 @@ impl Ids {
         self.len() == 0
     }
 
-    /// The row of an id; row numbers are decimal without sign or leading zeros.
+    /// The row of an id; row numbers are decimal without sign or leading zeros. An id
+    /// on both sides of links is that of the source.
     pub fn row(&self, id: &str) -> Option<u32> {
         match self {
             Ids::Rows(n) => {
@@ -36,6 +116,10 @@ impl Ids {
                 ((row as usize) < *n).then_some(row)
             }
             Ids::Names(names) => names.row(id),
+            Ids::Sides(_) => {
+                let source = self.row_on(Side::Source, id);
+                source.or_else(|| self.row_on(Side::Target, id))
+            }
         }
     }
 
@@ -44,6 +128,10 @@ impl Ids {
         match self {
             Ids::Rows(_) => row.to_string().into(),
             Ids::Names(names) => names.name(row).into(),
+            Ids::Sides(sides) => {
+                let (side, row) = sides.place(row);
+                sides.of(side).name(row)
+            }
         }
     }
 

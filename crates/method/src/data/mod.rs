@@ -28,6 +28,7 @@
 
 pub mod buffer;
 pub mod dataset;
+pub mod digest;
 pub mod features;
 pub mod graph;
 pub mod ids;

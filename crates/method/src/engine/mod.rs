@@ -9,6 +9,7 @@
 
 mod cpu;
 pub mod encoder;
+mod forecast;
 mod look;
 pub mod objective;
 pub mod pairs;
@@ -19,15 +20,18 @@ pub mod solve;
 mod sweep;
 
 pub use cpu::{Cpu, CpuEngine, Evaluator, Gradient, Piece, Workspace};
+pub use forecast::{Forecast, LBFGS_MEMORY};
 pub use look::{EXACT_NODES, Look};
 pub use plan::Plan;
 pub use sampler::{DrawnNodes, Sample, StepSampler};
 pub use sweep::{SweepPart, Sweeper};
 
+use std::borrow::Cow;
+
 use crate::engine::encoder::Statistics;
 use crate::engine::objective::Problem;
 use crate::engine::pairs::{Part, TileShare};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::score::Score;
 pub use linkproof_numeric::real::Real;
 
@@ -83,8 +87,19 @@ pub struct StepOutcome {
 pub struct Embedding<T> {
     /// Row after row, by internal rows.
     pub y: Vec<T>,
+    /// The offset of each node; empty where they have none.
+    pub offsets: Vec<T>,
     /// What each view's encoder normalises with.
     pub statistics: Vec<Statistics>,
+}
+
+/// What a first-order method remembers from step to step, beside the parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OptimizerMemory<'m, T: Real> {
+    /// The steps taken.
+    pub steps: u64,
+    /// Averages, the start, whatever the engine has, in its own order.
+    pub vectors: Vec<Cow<'m, [T]>>,
 }
 
 /// The arithmetic of one fit, with everything that it reads and writes.
@@ -124,6 +139,20 @@ pub trait Engine<T: Real> {
     /// part of a sweep), and moves the parameters along the gradient. What is
     /// drawn depends on the seed and the step alone.
     fn step(&mut self, step: u64) -> Result<StepOutcome>;
+
+    /// What a first-order method remembers; none where the engine does not tell, so
+    /// that its fits cannot go on after they were cut short.
+    fn memory(&mut self) -> Result<Option<OptimizerMemory<'_, T>>> {
+        Ok(None)
+    }
+
+    /// Goes on with a plan from the parameters in place and what was remembered, as
+    /// if nothing had happened since.
+    fn resume(&mut self, plan: &Plan, memory: OptimizerMemory<'_, T>) -> Result<()> {
+        let (found, expected) = (memory.steps, plan.steps);
+        let found = format!("a fit that was cut short after step {found} of {expected}");
+        Err(Error::data("engine", found, "a fit from its start"))
+    }
 
     /// The random start; on the host unless the engine knows better.
     fn start(&mut self, scale: f64) -> Result<Vec<T>> {
@@ -180,11 +209,19 @@ fn embed<T: Real>(
         .map(|(view, input)| view.network.statistics(&theta[view.params.clone()], input))
         .collect();
     let mut y = Vec::with_capacity(problem.n_nodes() * problem.dim);
+    let mut offsets = Vec::new();
     for ((view, input), statistics) in views().zip(&statistics) {
         let params = &theta[view.params.clone()];
         y.extend(view.network.embed(params, input, statistics));
+        if let Some(of_view) = &view.offsets {
+            offsets.extend(of_view.infer(theta, input));
+        }
     }
-    Embedding { y, statistics }
+    Embedding {
+        y,
+        offsets,
+        statistics,
+    }
 }
 
 #[cfg(test)]

@@ -4,12 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Look;
 use crate::engine::encoder::Network;
-use crate::engine::objective::Problem;
+use crate::engine::objective::{Problem, TABLE_RATE, method};
 use crate::error::{Error, Remedy, Result};
 use crate::params::{CheckedParams, OptimizerKind, Param, Sampler as SamplerKind, SolverKind};
-
-/// Up to this number of nodes all pairs are visited at every step.
-pub const EXACT_SOLVER_NODES: usize = 20_000;
 
 /// Sweeps over tables, at most.
 const SWEEPS: usize = 100;
@@ -83,24 +80,8 @@ impl Plan {
     /// Makes every open choice for a problem.
     pub fn new(params: &CheckedParams, problem: &Problem<'_>) -> Result<Plan> {
         let n = problem.n_nodes();
-        // Who sets lambda, which the exact solver has no use for, wants samples.
-        let exact = n <= EXACT_SOLVER_NODES
-            && params.optimizer != Some(OptimizerKind::Sgd)
-            && params.lambda.is_none();
-        let solver = params.solver.unwrap_or(if exact {
-            SolverKind::Exact
-        } else {
-            SolverKind::Sgd
-        });
-        let smooth =
-            solver == SolverKind::Exact && problem.dropout.is_none() && params.radius.is_none();
-        let mut encoders = problem.encoders().iter();
-        let all_linear = encoders.all(|view| view.network.is_linear());
-        let optimizer = params.optimizer.unwrap_or(if smooth && all_linear {
-            OptimizerKind::Lbfgs
-        } else {
-            OptimizerKind::Adam
-        });
+        let networks = problem.encoders().iter().map(|view| &view.network);
+        let (solver, optimizer) = method(params, n, networks);
         if optimizer == OptimizerKind::Lbfgs && solver == SolverKind::Sgd {
             let accepted = "adam or sgd with the sgd solver, which a graph of this size gets";
             let error = Error::param(Param::Optimizer, accepted, optimizer);
@@ -196,26 +177,16 @@ impl Plan {
     }
 }
 
-/// Adam moves every weight by about the learning rate, and all of a unit's
-/// inputs at once: the wider a layer, the shorter the step. A table's vectors
-/// are touched seldom, so each touch may move them further.
+/// Adam moves every weight by about the learning rate. A table's vectors are touched
+/// seldom, so each touch may move them further.
 fn default_learning_rate(optimizer: OptimizerKind, problem: &Problem<'_>, sweeps: bool) -> f64 {
     if optimizer == OptimizerKind::Sgd {
         return 0.05;
     }
-    let rate = |network: &Network| {
-        let widest = network
-            .layers()
-            .iter()
-            .skip(1)
-            .map(|layer| layer.inputs)
-            .max();
-        match (network.is_table(), widest) {
-            (true, _) if sweeps => 0.05,
-            (true, _) => 0.02,
-            (false, Some(width)) => (0.2 / width as f64).min(1e-3),
-            (false, None) => 1e-3,
-        }
+    let rate = |network: &Network| match network.is_table() {
+        true if sweeps => 0.05,
+        true => TABLE_RATE,
+        false => network.rate(),
     };
     let rates = problem.encoders().iter().map(|view| rate(&view.network));
     rates.fold(f64::INFINITY, f64::min)

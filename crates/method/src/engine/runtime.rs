@@ -14,11 +14,16 @@
 //! # Ok::<(), linkproof::Error>(())
 //! ```
 
+use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{Backend, Cpu};
+use crate::engine::objective::Problem;
+use crate::engine::{Backend, Cpu, Forecast, Plan};
+use crate::error::{Error, Result};
+use linkproof_numeric::real::Real;
 
 /// A line of the history of a fit ([example](self)).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -81,11 +86,57 @@ impl Monitor for Nobody {
     }
 }
 
+/// How far a solver has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// It is on its way.
+    Running,
+    /// It is done.
+    Done,
+}
+
+/// Keeps what solvers remember, from any thread, so that work that was cut short goes
+/// on to the same result ([example](self)).
+pub trait Keeper: Sync {
+    /// What was kept under a key, whole; none where nothing was.
+    fn recall(&self, key: &str, stage: Stage) -> Result<Option<Box<dyn io::Read>>>;
+
+    /// Whether the state of a solver is wanted that was kept so long ago.
+    fn is_due(&self, since: Duration) -> bool;
+
+    /// Whether a result is worth keeping that took so long.
+    fn is_worth(&self, took: Duration) -> bool;
+
+    /// Keeps what is written, in place of what was kept under the key before.
+    fn keep(
+        &self,
+        key: &str,
+        stage: Stage,
+        write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
+    ) -> Result<()>;
+}
+
+/// How much memory a process may hold, and what says so ([example](self)).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryBound {
+    /// So many bytes in all.
+    pub bytes: u64,
+    /// What says so, in words.
+    pub by: String,
+}
+
+/// No more of many fits run at the same time than there are folds.
+const MOST_AT_ONCE: usize = 5;
+/// Above this number of nodes one of many fits has the machine for itself.
+pub const ALONE_NODES: usize = 20_000;
+
 /// Who looks on while work runs, and where it is computed ([example](self)).
 #[derive(Clone, Copy)]
 pub struct Runtime<'r> {
     monitor: &'r dyn Monitor,
     backend: &'r dyn Backend,
+    memory: Option<&'r MemoryBound>,
+    keeper: Option<&'r dyn Keeper>,
     is_one_of_many: bool,
 }
 
@@ -95,6 +146,8 @@ impl Default for Runtime<'_> {
         Runtime {
             monitor: &Nobody,
             backend: &Cpu,
+            memory: None,
+            keeper: None,
             is_one_of_many: false,
         }
     }
@@ -112,6 +165,47 @@ impl<'r> Runtime<'r> {
     /// The same, computed elsewhere.
     pub fn on(self, backend: &'r dyn Backend) -> Runtime<'r> {
         Runtime { backend, ..self }
+    }
+
+    /// The same with so much memory: a fit that needs more is refused before its
+    /// first step.
+    pub fn within(self, memory: impl Into<Option<&'r MemoryBound>>) -> Runtime<'r> {
+        let memory = memory.into();
+        Runtime { memory, ..self }
+    }
+
+    /// The same with someone who keeps what solvers remember.
+    pub fn kept_by(self, keeper: &'r dyn Keeper) -> Runtime<'r> {
+        let keeper = Some(keeper);
+        Runtime { keeper, ..self }
+    }
+
+    /// Who keeps what solvers remember.
+    pub fn keeper(self) -> Option<&'r dyn Keeper> {
+        self.keeper
+    }
+
+    /// Refuses a fit that needs more memory than there is.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with the numbers.
+    pub fn check_memory<T: Real>(self, problem: &Problem<'_>, plan: &Plan) -> Result<()> {
+        let Some(bound) = self.memory else {
+            return Ok(());
+        };
+        let at_once = match self.is_one_of_many && problem.n_nodes() <= ALONE_NODES {
+            true => rayon::current_num_threads().min(MOST_AT_ONCE),
+            false => 1,
+        };
+        let needed = Forecast::new::<T>(problem, plan).of(at_once);
+        match needed > bound.bytes {
+            true => Err(Error::Memory {
+                needed,
+                available: bound.bytes,
+                by: bound.by.clone(),
+            }),
+            false => Ok(()),
+        }
     }
 
     /// What builds the engines.

@@ -94,6 +94,33 @@ pub enum Remedy {
     OtherFormat,
     /// Give unseen nodes ids of their own.
     OwnIds,
+    /// Fit anew instead of bringing a model up to date.
+    FitAgain,
+    /// Give the ids of data vectors.
+    GiveIds,
+    /// Give data vectors of new nodes.
+    GiveVectors,
+    /// Take less memory, or allow more.
+    LessMemory,
+    /// Unpack a file first, or allow it to become larger.
+    UnpackMore,
+}
+
+/// An amount of memory in words.
+pub fn in_bytes(bytes: u64) -> String {
+    let scaled = |unit: f64| {
+        let number = bytes as f64 / unit;
+        match number < 10.0 {
+            true => format!("{}", (number * 10.0).round() / 10.0),
+            false => format!("{number:.0}"),
+        }
+    };
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{} kB", scaled(1e3)),
+        1_000_000..1_000_000_000 => format!("{} MB", scaled(1e6)),
+        _ => format!("{} GB", scaled(1e9)),
+    }
 }
 
 impl Remedy {
@@ -135,6 +162,16 @@ impl Remedy {
             Remedy::OtherViewPairs => {
                 format!("or a model fitted with other {}", name("view-pairs"))
             }
+            Remedy::LessMemory => format!(
+                "set a smaller {}, {}, or a larger {} if there is more",
+                name("dim"),
+                with("solver", &["sgd"]),
+                name("max-memory")
+            ),
+            Remedy::UnpackMore => format!(
+                "if it is meant to be so large, unpack it first, or set a larger {}",
+                name("max-unpacked")
+            ),
             Remedy::FewerFolds => format!("or set fewer {}", name("folds")),
             Remedy::TableForView => {
                 "give them data vectors, or set it for other views only".to_owned()
@@ -154,6 +191,11 @@ impl Remedy {
                 name("nodes"),
                 name("new-nodes")
             ),
+            Remedy::FitAgain => "fit again, to all links".to_owned(),
+            Remedy::GiveIds => format!("give them by {}", name("nodes")),
+            Remedy::GiveVectors => {
+                format!("give the data vectors of new nodes by {}", name("features"))
+            }
             Remedy::OtherFormat => format!("or set another {}", name("format")),
         }
     }

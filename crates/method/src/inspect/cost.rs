@@ -22,10 +22,8 @@ use serde::Serialize;
 
 use super::speed::Trial;
 use crate::data::dataset::Dataset;
-use crate::data::features::{Matrix, Values};
 use crate::engine::objective::{Prepared, Problem};
-use crate::engine::solve::Lbfgs;
-use crate::engine::{CpuEngine, EXACT_NODES, Plan};
+use crate::engine::{CpuEngine, Forecast, Plan};
 use crate::error::Result;
 use crate::model::held_out_pairs;
 use crate::params::{CheckedParams, OptimizerKind, Params, Precision, SolverKind};
@@ -155,7 +153,7 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
             seconds: seconds(usual_steps),
             most_steps: plan.steps,
             most_seconds: seconds(plan.steps),
-            memory_bytes: memory::<T>(data, &problem, &plan),
+            memory_bytes: Forecast::new::<T>(&problem, &plan).of(1),
         });
     }
     Ok(costs)
@@ -170,59 +168,6 @@ fn usual_steps(plan: &Plan, all_tables: bool) -> usize {
         _ => plan.steps,
     };
     usual.min(plan.steps)
-}
-
-/// The most memory that a fit holds, about. With `P` the bytes of the
-/// parameters and `Y` those of the embeddings, measured fits of 2,700 to 200,000
-/// nodes held, beside 12 MB of program:
-///
-/// - 85 bytes a link and 40 a node while reading and preparing, and the data
-///   vectors three times (as read, normalised, and by column or cast);
-/// - L-BFGS: `(2 m + 6) P` for its `m` past steps, the point it stands on, the
-///   one it tries and the best; others: `5 P` for parameters, gradient, two
-///   averages and the best;
-/// - all pairs: `5 Y` (embeddings, packed twice, joined, and their gradient);
-///   stochastic: `Y` to report by, and `2 Y` packed for the held-out score
-///   while it is exact.
-fn memory<T: Real>(data: &Dataset, problem: &Problem<'_>, plan: &Plan) -> u64 {
-    const PROGRAM: f64 = 12e6;
-    let size = std::mem::size_of::<T>() as f64;
-    let n = data.n_nodes() as f64;
-    let params = problem.n_params() as f64 * size;
-    let embeddings = n * problem.dim as f64 * size;
-    let copies_of_params = match plan.optimizer {
-        OptimizerKind::Lbfgs => 2 * Lbfgs::default().memory + 6,
-        OptimizerKind::Adam | OptimizerKind::Sgd => 5,
-    };
-    let copies_of_embeddings = match plan.solver {
-        SolverKind::Exact => 5,
-        SolverKind::Sgd if data.n_nodes() <= EXACT_NODES => 3,
-        SolverKind::Sgd => 1,
-    };
-    let matrices = data.views().iter().filter_map(|view| view.matrix.as_ref());
-    let vectors: f64 = matrices.map(matrix_bytes).sum();
-    let bytes = PROGRAM
-        + 85.0 * data.graph().n_links() as f64
-        + 40.0 * n
-        + 3.0 * vectors
-        + f64::from(copies_of_params as u32) * params
-        + f64::from(copies_of_embeddings) * embeddings;
-    bytes as u64
-}
-
-fn matrix_bytes(matrix: &Matrix) -> f64 {
-    let (values, places) = match matrix {
-        Matrix::Dense(dense) => (dense.values(), 0),
-        Matrix::Sparse(sparse) => (
-            sparse.values(),
-            4 * sparse.columns().len() + 8 * sparse.offsets().len(),
-        ),
-    };
-    let each = match values {
-        Values::F32(_) => 4,
-        Values::F64(_) => 8,
-    };
-    (each * values.len() + places) as f64
 }
 
 #[cfg(test)]

@@ -127,8 +127,11 @@ impl<'p, T: Real> Trial<'p, T> {
         let problem = self.engine.problem();
         let rows: Vec<_> = problem.encoders().iter().map(|v| v.rows.clone()).collect();
         let gamma = problem.parameters.gamma(&self.theta);
+        // Offsets and signs cost next to nothing.
         let embedded = EmbeddedRows {
             y,
+            mirror: y,
+            offsets: &[],
             dim: problem.dim,
             views: &rows,
             gamma: &gamma,
@@ -182,6 +185,8 @@ fn pair_seconds<T: Real>(problem: &Problem<'_>) -> Result<(f64, f64)> {
     let (gamma, unit) = (ViewMatrix::filled(1, 1.0), ViewMatrix::filled(1, 1.0));
     let embedded = EmbeddedRows {
         y: &y,
+        mirror: &y,
+        offsets: &[],
         dim,
         views: &rows,
         gamma: &gamma,

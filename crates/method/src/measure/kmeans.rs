@@ -11,6 +11,9 @@ use linkproof_numeric::math;
 
 use super::points::{Points, dot, nearest, squared_distance};
 
+/// More random starts than this are a slip of the hand.
+const MOST_RESTARTS: usize = 100_000;
+
 /// How to cluster.
 ///
 /// ```
@@ -49,7 +52,7 @@ impl KMeans {
     pub fn fit(&self, data: &[f32], n: usize, dim: usize) -> Result<Clustering> {
         self.check(n)?;
         let points = Points::new(data, n, dim)?;
-        let runs: Vec<Clustering> = (0..self.restarts as u64)
+        let best = (0..self.restarts as u64)
             .into_par_iter()
             .map(|restart| {
                 let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
@@ -58,13 +61,12 @@ impl KMeans {
                 lloyd.run(self.max_iterations);
                 lloyd.finish()
             })
-            .collect();
-        runs.into_iter()
-            .reduce(|best, run| match run.inertia < best.inertia {
+            // The first of the best, in whatever order they are compared.
+            .reduce_with(|best, run| match run.inertia < best.inertia {
                 true => run,
                 false => best,
-            })
-            .ok_or_else(|| Error::argument("restarts", "1 or more", 0))
+            });
+        best.ok_or_else(|| Error::argument("restarts", "1 or more", 0))
     }
 
     fn check(&self, n: usize) -> Result<()> {
@@ -72,15 +74,14 @@ impl KMeans {
             let accepted = format!("1 to the number of points, {n}");
             return Err(Error::argument("clusters", accepted, self.clusters));
         }
-        for (name, value) in [
-            ("restarts", self.restarts),
-            ("max-iterations", self.max_iterations),
-        ] {
-            if value == 0 {
-                return Err(Error::argument(name, "1 or more", value));
-            }
+        if !(1..=MOST_RESTARTS).contains(&self.restarts) {
+            let accepted = format!("1 to {MOST_RESTARTS}");
+            return Err(Error::argument("restarts", accepted, self.restarts));
         }
-        Ok(())
+        match self.max_iterations {
+            0 => Err(Error::argument("max-iterations", "1 or more", 0)),
+            _ => Ok(()),
+        }
     }
 }
 

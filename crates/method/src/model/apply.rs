@@ -7,7 +7,8 @@ use crate::data::features::{Features, Matrix};
 use crate::data::graph::Graph;
 use crate::data::ids::Ids;
 use crate::data::transform::{normalize, propagate, propagate_new};
-use crate::engine::encoder::Input;
+use crate::engine::encoder::{Input, Statistics};
+use crate::engine::objective::ViewOffsets;
 use crate::error::{Error, Remedy, Result, quote};
 use crate::params::Precision;
 use crate::size::SizeLaw;
@@ -23,11 +24,47 @@ pub struct Neighbor {
     pub mu: f64,
 }
 
+/// A node as its pairs see it: one of the model's ([`Fitted::point`]) or a new one
+/// ([`Encoded::point`]).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point<'y> {
+    /// Its embedding.
+    pub y: &'y [f32],
+    /// Its offset; 0 in a model without.
+    pub offset: f32,
+    /// The place of its view.
+    pub view: usize,
+}
+
+/// New nodes of a view as its encoder sees them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Encoded {
+    /// Their embeddings, row after row.
+    pub y: Vec<f32>,
+    /// What their data vectors tell of their offsets; empty in a model without.
+    pub offsets: Vec<f32>,
+    /// The dimension.
+    pub dim: usize,
+    /// The place of the view.
+    pub view: usize,
+}
+
+impl Encoded {
+    /// One of them.
+    pub fn point(&self, row: usize) -> Point<'_> {
+        Point {
+            y: &self.y[row * self.dim..(row + 1) * self.dim],
+            offset: self.offsets.get(row).copied().unwrap_or(0.0),
+            view: self.view,
+        }
+    }
+}
+
 /// What is expected of a pair. The expected weight is the chance of a link times its
 /// size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Expected {
-    /// `<y, z> - gamma`.
+    /// `<y, z> - gamma`, plus the offsets of both ends where there are any.
     pub similarity: f64,
     /// The chance of a link, `1 - e^{-nu}` for the intensity `nu`.
     pub p_link: f64,
@@ -156,6 +193,16 @@ impl Fitted {
         features: &Features,
         links: Option<&[NewLink]>,
     ) -> Result<Vec<f32>> {
+        Ok(self.encode_view(view, features, links)?.y)
+    }
+
+    /// The same with their offsets, for expected weights.
+    pub fn encode_view(
+        &self,
+        view: usize,
+        features: &Features,
+        links: Option<&[NewLink]>,
+    ) -> Result<Encoded> {
         self.check_vectors(view, features)?;
         let matrix = normalize(features.matrix(), self.params().normalize)?;
         let matrix = self.average(matrix, links)?;
@@ -165,11 +212,21 @@ impl Fitted {
         })
     }
 
-    fn encode<T: Real>(&self, place: usize, matrix: &Matrix) -> Vec<f32> {
+    fn encode<T: Real>(&self, place: usize, matrix: &Matrix) -> Encoded {
         let view = &self.views()[place];
         let (weights, input) = (view.weights.cast::<T>(), Input::new(matrix));
         let embedded = view.network.embed(&weights, &input, &view.statistics);
-        embedded.iter().map(|x| x.to_f64() as f32).collect()
+        let narrow = |values: Vec<T>| values.iter().map(|x| x.to_f64() as f32).collect();
+        let offsets = view.offsets.as_ref().map(|map| {
+            let inputs = view.network.spec().inputs;
+            ViewOffsets::map_of(inputs).embed(&map.cast::<T>(), &input, &Statistics::default())
+        });
+        Encoded {
+            y: narrow(embedded),
+            offsets: offsets.map(narrow).unwrap_or_default(),
+            dim: self.dim(),
+            view: place,
+        }
     }
 
     /// Averages new data vectors over their links to training nodes.
@@ -287,12 +344,21 @@ impl Fitted {
         &self.embeddings()[row * self.dim()..(row + 1) * self.dim()]
     }
 
-    /// What is expected of two embeddings of the given views. A plain fit expects
-    /// the weight `mu = k e^{<y, z> - gamma}` of a Poisson count. In a fit to the
-    /// pattern of links `k e^{<y, z> - gamma}` is their intensity, and sizes have a
-    /// law of their own.
-    pub fn expected(&self, y: (&[f32], usize), z: (&[f32], usize)) -> Expected {
-        let found = self.as_count(y, z);
+    /// A training node as its pairs see it.
+    pub fn point(&self, row: usize) -> Point<'_> {
+        Point {
+            y: self.row(row),
+            offset: self.offsets().map_or(0.0, |offsets| offsets[row]),
+            view: self.node_views()[row] as usize,
+        }
+    }
+
+    /// What is expected of two nodes. A plain fit expects the weight `mu = k e^s` of a
+    /// Poisson count, with the similarity `s = <y, z> - gamma`, plus offsets. In a fit
+    /// to the pattern of links `k e^s` is their intensity, and sizes have a law of
+    /// their own.
+    pub fn expected(&self, a: Point<'_>, b: Point<'_>) -> Expected {
+        let found = self.as_count(a, b);
         let Some(law) = self.sizes() else {
             return found;
         };
@@ -303,22 +369,25 @@ impl Fitted {
     }
 
     /// The same of counts, whatever the law of sizes.
-    fn as_count(&self, (y, d): (&[f32], usize), (z, e): (&[f32], usize)) -> Expected {
-        let product: f64 = y
-            .iter()
-            .zip(z)
-            .map(|(a, b)| f64::from(*a) * f64::from(*b))
-            .sum();
-        let similarity = product - self.gamma().get(d, e);
+    fn as_count(&self, a: Point<'_>, b: Point<'_>) -> Expected {
+        let positive = self.dim() - self.negative();
+        let product = |y: &[f32], z: &[f32]| -> f64 {
+            let products = y.iter().zip(z).map(|(a, b)| f64::from(*a) * f64::from(*b));
+            products.sum()
+        };
+        let like = product(&a.y[..positive], &b.y[..positive]);
+        let unlike = product(&a.y[positive..], &b.y[positive..]);
+        let offsets = f64::from(a.offset) + f64::from(b.offset);
+        let similarity = like - unlike + offsets - self.gamma().get(a.view, b.view);
         Expected {
             similarity,
             ..Expected::of_count(self.report().k * math::exp(similarity))
         }
     }
 
-    /// The expected weight of two embeddings of the given views.
-    pub fn expected_weight(&self, y: (&[f32], usize), z: (&[f32], usize)) -> f64 {
-        self.expected(y, z).mu
+    /// The expected weight of two nodes.
+    pub fn expected_weight(&self, a: Point<'_>, b: Point<'_>) -> f64 {
+        self.expected(a, b).mu
     }
 
     /// Tells intensities of links, so many times what was fitted, and their sizes
@@ -328,18 +397,14 @@ impl Fitted {
         self.parts.sizes = sizes;
     }
 
-    fn node(&self, row: usize) -> (&[f32], usize) {
-        (self.row(row), self.node_views()[row] as usize)
-    }
-
     /// What is expected of two training nodes.
     pub fn pair(&self, i: usize, j: usize) -> Expected {
-        self.expected(self.node(i), self.node(j))
+        self.expected(self.point(i), self.point(j))
     }
 
     /// The chance that two training nodes are linked.
     pub fn p_link(&self, i: usize, j: usize) -> f64 {
-        self.as_count(self.node(i), self.node(j)).p_link
+        self.as_count(self.point(i), self.point(j)).p_link
     }
 
     /// The expected weight of two training nodes.
@@ -347,20 +412,20 @@ impl Fitted {
         self.pair(i, j).mu
     }
 
-    /// The training nodes with the largest expected weights with an embedding
-    /// of a view, largest first; `except` leaves one row out, `within` keeps to
+    /// The training nodes with the largest expected weights with a node, largest
+    /// first; `except` leaves one row out, `within` keeps to
     /// one view.
     ///
     /// # Errors
     /// `within` is a view that took no part in the fit together with the other.
     pub fn neighbors(
         &self,
-        y: &[f32],
-        view: usize,
+        of: Point<'_>,
         top: usize,
         except: Option<usize>,
         within: Option<usize>,
     ) -> Result<Vec<Neighbor>> {
+        let view = of.view;
         if let Some(within) = within.filter(|&within| !self.takes_part(view, within)) {
             let name = |view: usize| format!("'{}'", self.views()[view].name);
             let accepted = format!(
@@ -374,10 +439,15 @@ impl Fitted {
             self.takes_part(view, other) && within.is_none_or(|within| within == other)
         };
         let mut all: Vec<Neighbor> = (0..self.n_nodes())
-            .filter(|&row| Some(row) != except && is_asked(view_of(row)))
+            .filter(|&row| {
+                let is_itself = |except: usize| {
+                    row == except || self.ids().is_same_node(except as u32, row as u32)
+                };
+                !except.is_some_and(is_itself) && is_asked(view_of(row))
+            })
             .map(|row| Neighbor {
                 row,
-                mu: self.expected_weight((y, view), (self.row(row), view_of(row))),
+                mu: self.expected_weight(of, self.point(row)),
             })
             .collect();
         let order = |a: &Neighbor, b: &Neighbor| b.mu.total_cmp(&a.mu).then(a.row.cmp(&b.row));

@@ -204,9 +204,14 @@ fn finish<T: Real>(
     clock: Instant,
 ) -> Result<Fitted> {
     let theta = &solution.theta;
-    let Embedding { y, statistics } = engine.embed()?;
-    let embeddings: Vec<f32> = y.iter().map(|x| x.to_f64() as f32).collect();
-    drop(y);
+    let Embedding {
+        y,
+        offsets,
+        statistics,
+    } = engine.embed()?;
+    let narrow =
+        |values: Vec<T>| -> Vec<f32> { values.iter().map(|x| x.to_f64() as f32).collect() };
+    let (embeddings, offsets) = (narrow(y), narrow(offsets));
     let (value, value_is_estimated) = engine.value(plan.look().at_every_pair())?;
     if !value.is_finite() || embeddings.iter().any(|x| !x.is_finite()) {
         return Err(Error::Diverged {
@@ -232,6 +237,11 @@ fn finish<T: Real>(
             network: view.network.clone(),
             weights: store(&theta[view.params.clone()]),
             statistics,
+            offsets: view
+                .offsets
+                .as_ref()
+                .and_then(|it| it.weights(theta))
+                .map(|it| store(&it)),
         })
         .collect();
     let neighborhood = match (&data.views()[0].matrix, params.propagate) {
@@ -249,12 +259,14 @@ fn finish<T: Real>(
         ids: data.ids().clone(),
         node_views,
         embeddings: data.to_user_order(embeddings, params.dim),
+        offsets: (params.offsets).then(|| data.to_user_order(offsets, 1)),
         averaged: None,
         neighborhood,
         links: data.user_graph()?,
         believed: None,
         sizes: None,
         classes: None,
+        replicates: None,
         report: FitReport {
             stop_reason: solution.stop_reason,
             steps: solution.steps,
@@ -269,12 +281,13 @@ fn finish<T: Real>(
                 training_links: prepared.training_links,
                 held_out_links: prepared.held_out.as_ref().map_or(0, Graph::n_links),
                 ignored_links: prepared.ignored_links,
-                set_aside_links: prepared.aside.as_ref().map_or(0, Graph::n_links),
+                set_aside_links: prepared.set_aside_links,
                 read: data.graph().counts(),
             },
             k: plan.k,
             plan: plan.clone(),
             notes: notes(params, problem, plan, &solution),
+            updates: None,
             history: solution.history,
             seconds: 0.0,
         },

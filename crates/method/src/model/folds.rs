@@ -7,7 +7,7 @@ use crate::engine::objective::{Prepared, Problem};
 use crate::engine::pairs::{Part, Split, TileShare};
 use crate::engine::runtime::Runtime;
 use crate::engine::solve::solve;
-use crate::engine::{Engine, Look, Plan};
+use crate::engine::{Embedding, Engine, Look, Plan};
 use crate::error::{Error, Remedy, Result};
 use crate::model::held_out_pairs;
 use crate::params::{CheckedParams, OptimizerKind, Precision, ScoreKind};
@@ -212,7 +212,8 @@ fn fit_on<T: Real>(
         Some(score) => engine.judged_by(score, look)?,
         None => None,
     };
-    let y = engine.embed()?.y;
+    let embedding = engine.embed()?;
+    let y = &embedding.y;
     if criterion.is_some_and(|_| !by_criterion.is_some_and(f64::is_finite))
         || y.iter().any(|y| !y.is_finite())
     {
@@ -225,7 +226,8 @@ fn fit_on<T: Real>(
     let is_short = squares / engine.problem().n_nodes() as f64 <= COLLAPSED;
     Ok(FoldFit {
         moved: !is_warm || solution.best_step > 0,
-        collapsed: is_short || expected_share(engine, &y, &solution.theta, look)? < EXPECTED,
+        collapsed: is_short
+            || expected_share(engine, &embedding, &solution.theta, look)? < EXPECTED,
         y: y.iter().map(|x| x.to_f64() as f32).collect(),
         theta: solution.theta.iter().map(|x| x.to_f64()).collect(),
         criterion: by_criterion,
@@ -245,7 +247,7 @@ fn length<T: Real>(engine: &mut dyn Engine<T>) -> Result<f64> {
 /// corrupted weights has not collapsed. 1 where the fold has no links.
 fn expected_share<T: Real>(
     engine: &mut dyn Engine<T>,
-    y: &[T],
+    Embedding { y, offsets, .. }: &Embedding<T>,
     theta: &[T],
     look: Look,
 ) -> Result<f64> {
@@ -255,9 +257,12 @@ fn expected_share<T: Real>(
     let problem = engine.problem();
     let (dim, gamma) = (problem.dim, problem.parameters.gamma(theta));
     let (mut paid, mut weights) = (0.0, Vec::new());
+    let mirror = problem.mirrored(y);
+    let offset = |row: usize| offsets.get(row).map_or(0.0, |offset| offset.to_f64());
     for link in problem.data.judged.iter().flat_map(Graph::links) {
         let [a, b] = [link.src, link.dst].map(|row| row as usize);
-        let product = dot_f64(&y[a * dim..][..dim], &y[b * dim..][..dim]);
+        let product = dot_f64(&y[a * dim..][..dim], &mirror[b * dim..][..dim]);
+        let product = product + offset(a) + offset(b);
         let [d, e] = [a, b].map(|row| problem.data.view_of(row));
         paid += link.weight * (product - gamma.get(d, e) + math::ln(look.k));
         weights.push(link.weight);

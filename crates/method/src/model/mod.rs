@@ -4,16 +4,20 @@
 mod apply;
 mod averaged;
 mod believed;
+mod bootstrap;
 mod doubts;
 mod fit;
 pub mod folds;
 pub(crate) mod nearest;
 
-pub use apply::{BadLink, End, Expected, Neighbor, NewLink, NewLinks};
+pub use apply::{BadLink, Encoded, End, Expected, Neighbor, NewLink, NewLinks, Point};
 pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
+pub use bootstrap::{Replicate, Replicates, Spread, bootstrap};
 pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
 pub use fit::{Fit, check_weights, fit, held_out_pairs};
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +44,8 @@ pub struct FittedView {
     pub weights: Values,
     /// What inference normalises with.
     pub statistics: Statistics,
+    /// What data vectors tell of offsets, `u`, where nodes have any.
+    pub offsets: Option<Values>,
 }
 
 /// How a fit went ([example](Fitted)).
@@ -71,10 +77,29 @@ pub struct FitReport {
     /// What a user should know, such as settings without effect.
     #[serde(default)]
     pub notes: Vec<Note>,
+    /// What changed since, where the model was brought up to date: all the rest is of
+    /// the last full fit.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub updates: Option<Updates>,
     /// The history.
     pub history: Vec<Record>,
     /// Seconds of the whole fit.
     pub seconds: f64,
+}
+
+/// All that changed since the last full fit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Updates {
+    /// How often the model was brought up to date.
+    pub times: usize,
+    /// Nodes that are new.
+    pub new_nodes: usize,
+    /// Links that are new.
+    pub new_links: usize,
+    /// Links whose weight is another now.
+    pub changed_links: usize,
+    /// Links that are no more.
+    pub withdrawn_links: usize,
 }
 
 /// The size of the data ([example](Fitted)).
@@ -122,6 +147,8 @@ pub struct ModelParts {
     pub node_views: Vec<u32>,
     /// The embeddings that expected weights are made of, row after row.
     pub embeddings: Vec<f32>,
+    /// The offset of each node; none in a model without.
+    pub offsets: Option<Vec<f32>>,
     /// Averages of the embeddings, where these are recommended.
     pub averaged: Option<Averaged>,
     /// What averages data vectors of new nodes over their links.
@@ -134,6 +161,8 @@ pub struct ModelParts {
     pub sizes: Option<SizeLaw>,
     /// Classes of nodes that the fit was given to keep; it does not see them.
     pub classes: Option<Classes>,
+    /// Fits to parts of the nodes, which tell how sure this one is.
+    pub replicates: Option<Replicates>,
     /// How the fit went.
     pub report: FitReport,
 }
@@ -150,7 +179,7 @@ pub struct ModelParts {
 /// assert_eq!(fitted.row(0).len(), 2);
 /// // Linked nodes are expected to be linked.
 /// assert!(fitted.mu(0, 1) > fitted.mu(0, 4));
-/// let nearest = fitted.neighbors(fitted.row(0), 0, 2, Some(0), None)?;
+/// let nearest = fitted.neighbors(fitted.point(0), 2, Some(0), None)?;
 /// assert!(nearest.iter().all(|neighbor| neighbor.row < 3));
 /// let report = fitted.report();
 /// assert!(report.steps > 0 && report.notes.is_empty() && report.counts.read.listed == 6);
@@ -187,12 +216,18 @@ impl Fitted {
             Some("the views of the nodes")
         } else if parts.embeddings.len() != n * parts.params.dim {
             Some("the embeddings")
+        } else if parts.offsets.iter().any(|offsets| offsets.len() != n)
+            || parts.offsets.is_some() != parts.params.offsets
+        {
+            Some("the offsets")
         } else if parts.links.n_nodes() != n {
             Some("the links")
         } else if !(parts.believed.iter()).all(|it| it.fits(parts.links.n_links(), n_views)) {
             Some("beliefs in links")
         } else if !parts.sizes.iter().all(SizeLaw::is_sound) {
             Some("the law of sizes")
+        } else if !(parts.replicates.iter()).all(|it| it.fit(n, parts.params.dim, n_views)) {
+            Some("replicates")
         } else if !parts.classes.iter().all(of_classes) {
             Some("classes of nodes")
         } else {
@@ -248,6 +283,33 @@ impl Fitted {
         &self.parts.ids
     }
 
+    /// Whether its links have directions: then each node has two rows, as a source and
+    /// as a target.
+    pub fn is_directed(&self) -> bool {
+        self.ids().sides().is_some_and(|sides| sides.same)
+    }
+
+    /// The ids of the nodes as users count them, each once.
+    pub fn node_ids(&self) -> &Ids {
+        match self.ids().sides() {
+            Some(sides) if sides.same => &sides.source,
+            _ => self.ids(),
+        }
+    }
+
+    /// Numbers of its rows, so many each, as users see them: of a directed model those of
+    /// a node as a source, and beside them those of the same node as a target. And how
+    /// many there are of a node.
+    pub fn by_node<'v, V: Copy>(&self, rows: &'v [V], width: usize) -> (Cow<'v, [V]>, usize) {
+        if !self.is_directed() {
+            return (Cow::Borrowed(rows), width);
+        }
+        let (sources, targets) = rows.split_at(rows.len() / 2);
+        let both = sources.chunks_exact(width).zip(targets.chunks_exact(width));
+        let both = both.flat_map(|(source, target)| source.iter().chain(target));
+        (both.copied().collect(), 2 * width)
+    }
+
     /// The view of each node, as a place in [`Fitted::views`].
     pub fn node_views(&self) -> &[u32] {
         &self.parts.node_views
@@ -256,6 +318,17 @@ impl Fitted {
     /// The embeddings that expected weights are made of, row after row.
     pub fn embeddings(&self) -> &[f32] {
         &self.parts.embeddings
+    }
+
+    /// The offset of each node; none in a model without.
+    pub fn offsets(&self) -> Option<&[f32]> {
+        self.parts.offsets.as_deref()
+    }
+
+    /// The number of dimensions, the last ones, that the similarity counts as
+    /// negative.
+    pub fn negative(&self) -> usize {
+        self.params().negative()
     }
 
     /// The dimension of the embeddings.

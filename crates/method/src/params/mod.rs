@@ -27,7 +27,7 @@ mod note;
 pub use crate::schema::{
     Activation, Common, Encoder, EncoderKind, EncoderSettings, Group, Kind, LayerSpec, Normalize,
     OptimizerKind, OutputActivation, Param, Params, Precision, Range, Sampler, Setting, Shift,
-    SolverKind, WeightTransform,
+    Similarity, SolverKind, WeightTransform,
 };
 pub use crate::score::ScoreKind;
 pub use note::{InUse, Note, Unused, collapsed_in_words};
@@ -166,6 +166,18 @@ impl Score {
 }
 
 impl Params {
+    /// The number of dimensions that the similarity counts as negative, the last ones:
+    /// at least one where it is signed.
+    pub fn negative(&self) -> usize {
+        match self.similarity {
+            Similarity::Inner => 0,
+            Similarity::Signed => {
+                let share = (self.negative_share * self.dim as f64).round() as usize;
+                share.max(1)
+            }
+        }
+    }
+
     /// The settings that the score reads, with their values.
     pub fn of_score(&self) -> impl Iterator<Item = (Param, String)> {
         let params = self
@@ -253,6 +265,8 @@ mod tests {
             (Param::Hidden, |p| p.hidden = vec![10, 0]),
             (Param::Hidden, |p| p.hidden = vec![1 << 20, 1 << 20]),
             (Param::Dropout, |p| p.dropout = 1.0),
+            (Param::NegativeShare, |p| p.negative_share = 1.0),
+            (Param::NegativeShare, |p| p.negative_share = f64::NAN),
             (Param::InputDropout, |p| p.input_dropout = f64::NAN),
             (Param::Validation, |p| p.validation = Some(-0.1)),
             (Param::Propagate, |p| p.propagate = 101),

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Deserializer};
 
 use super::{
-    CheckedParams, EncoderKind, OptimizerKind, Param, Params, Sampler, ScoreKind, SolverKind,
+    CheckedParams, EncoderKind, OptimizerKind, Param, Params, Sampler, ScoreKind, Similarity,
+    SolverKind,
 };
 use crate::error::{Dialect, any_of, in_words};
 
@@ -66,6 +67,8 @@ pub enum Unused {
     NotSgd,
     /// The steps do not get shorter.
     Constant,
+    /// The similarity is not signed.
+    NotSigned,
 }
 
 /// What a fit uses, once its data are known.
@@ -113,6 +116,9 @@ impl CheckedParams {
         if !fit.encoders.iter().any(|kind| kind.reads_vectors()) {
             let of_vectors = [Param::InputDropout, Param::Normalize, Param::Propagate];
             add(Unused::NoVectors, &of_vectors);
+        }
+        if self.similarity != Similarity::Signed {
+            add(Unused::NotSigned, &[Param::NegativeShare]);
         }
         if self.walks == 0 {
             add(Unused::NoWalks, &[Param::WalksWeighted]);
@@ -176,6 +182,9 @@ impl Note {
                     Unused::Pairs => "the pairs sampler draws no blocks".to_owned(),
                     Unused::Lbfgs => "lbfgs finds the length of its steps itself".to_owned(),
                     Unused::NotSgd => "only the sgd optimizer has a momentum".to_owned(),
+                    Unused::NotSigned => {
+                        format!("{} is not {}", name(Param::Similarity), Similarity::Signed)
+                    }
                     Unused::Constant => format!("{} is 0", name(Param::ScheduleAlpha)),
                 };
                 format!("{} has no effect: {why}", name(*param))

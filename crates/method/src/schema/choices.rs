@@ -35,6 +35,17 @@ choice!(
     }
 );
 choice!(
+    /// How the similarity of two nodes is made of their embeddings.
+    #[non_exhaustive]
+    Similarity {
+        /// The inner product: like attracts like.
+        Inner = "inner",
+        /// An inner product that counts some dimensions as negative: there unlike
+        /// attracts unlike.
+        Signed = "signed",
+    }
+);
+choice!(
     /// What becomes of each data vector before the fit.
     #[non_exhaustive]
     Normalize {

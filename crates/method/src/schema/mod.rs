@@ -7,8 +7,8 @@ mod encoders;
 pub(crate) mod value;
 
 pub use choices::{
-    Activation, Normalize, OptimizerKind, OutputActivation, Precision, Sampler, SolverKind,
-    WeightTransform,
+    Activation, Normalize, OptimizerKind, OutputActivation, Precision, Sampler, Similarity,
+    SolverKind, WeightTransform,
 };
 pub use encoders::{Encoder, EncoderKind, LayerSpec, Shift};
 pub use value::{Kind, Range, Value, any_of, choice};
@@ -202,6 +202,12 @@ settings! {
     Beta beta "beta": f64 = 0.1; Range::Between(0.0, 10.0); Model "B" "" inside
     /// Transform of the link weights
     Weights weights "weights": WeightTransform = WeightTransform::AsIs; Range::Any; Model "HOW" "" always
+    /// How embeddings make a similarity; signed: unlike nodes may attract each other
+    Similarity similarity "similarity": Similarity = Similarity::Inner; Range::Any; Model "HOW" "" always
+    /// Share of the dimensions that a signed similarity counts as negative
+    NegativeShare negative_share "negative-share": f64 = 0.5; Range::Share; Model "SHARE" "" always
+    /// An offset for each node: popular nodes need no long embeddings
+    Offsets offsets "offsets": bool = false; Range::Any; Model "BOOL" "" always
     /// Map from data vectors to embeddings
     Encoder encoder "encoder": Option<EncoderKind> = None;
     Range::Any; Model "[VIEW=]KIND" "linear with features, table without" inside

@@ -16,10 +16,12 @@ mod choose;
 mod criterion;
 mod grid;
 mod race;
+mod wants;
 
 pub use choose::{Comparison, Warning, compare};
 pub use criterion::Criterion;
 pub use grid::{Candidate, Grid, candidates};
+pub use wants::{Change, Tried};
 
 use choose::Band;
 
@@ -56,6 +58,17 @@ pub struct Search {
     /// How weights count in all candidates; none: as the parameters say, except that
     /// ranks compare fits to the pattern of links unless those ask for a transform.
     pub weights: Option<WeightTransform>,
+    /// What the graph is asked for beside, once settings are chosen.
+    pub asked: Asked,
+}
+
+/// Whether a graph is asked if it wants more than an inner product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// Offsets.
+    pub offsets: bool,
+    /// A signed similarity.
+    pub signed: bool,
 }
 
 impl Search {
@@ -69,6 +82,10 @@ impl Search {
             halving: true,
             one_standard_error: false,
             weights: None,
+            asked: Asked {
+                offsets: true,
+                signed: true,
+            },
         }
     }
 
@@ -205,6 +222,8 @@ pub struct Selection {
     /// The candidates, the chosen one among them, between which the criterion cannot
     /// decide: the simplest of them was chosen.
     pub tied: usize,
+    /// Changes of the model that were tried with the chosen settings.
+    pub tried: Vec<Tried>,
     /// The number of folds.
     pub folds: usize,
     /// What they are folds of.
@@ -218,6 +237,15 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// The parameters with all that was chosen in place, and what the graph wants
+    /// beside.
+    pub fn params(&self, base: &Params) -> Params {
+        let wanted = self.tried.iter().filter(|tried| tried.wanted);
+        wanted.fold(self.chosen.params(base), |params, tried| {
+            tried.change.params(&params)
+        })
+    }
+
     /// The candidates, best first.
     pub fn ranked(&self) -> Vec<&Comparison> {
         let mut ranked: Vec<&Comparison> = self.candidates.iter().collect();
@@ -296,21 +324,31 @@ fn search_all(
     let settled = entries.iter().filter(|entry| entry.settled);
     let fits = coarse_fits + settled.map(|entry| entry.folds.len()).sum::<usize>();
     // Scores are means over all pairs, ranks over links.
+    let linked = data.graph().n_links() as f64 / n_pairs(data);
     let links_per_mean = match search.criterion {
         Criterion::Rank => 1.0,
-        Criterion::Score { .. } => data.graph().n_links() as f64 / n_pairs(data),
+        Criterion::Score { .. } => linked,
     };
     let compared = compare(entries, links_per_mean);
     let Some((chosen, tied)) = choose::choose(&compared, Band::of(search)) else {
         return Err(all_failed(&compared));
     };
     let warnings = choose::warnings(&compared, &chosen, search);
+    let trial = wants::Trial {
+        data,
+        search,
+        folds,
+        runtime,
+        links_per_mean: linked,
+    };
+    let tried = trial.run(&chosen.params(base))?;
     Ok(Selection {
         chosen,
         candidates: compared,
         criterion: search.criterion.to_string(),
         compared: search.criterion.in_words(),
         tied,
+        tried,
         folds: search.folds,
         hold_out: search.hold_out,
         fits,

@@ -16,7 +16,7 @@ use super::grid::Candidate;
 use super::{Entry, Outcome, Search};
 use crate::data::dataset::Dataset;
 use crate::engine::objective::Prepared;
-use crate::engine::runtime::Runtime;
+use crate::engine::runtime::{ALONE_NODES, Runtime};
 use crate::error::{Error, Result};
 use crate::model::folds::{Care, FoldFit, Folds, fit_fold};
 use crate::params::CheckedParams;
@@ -28,8 +28,6 @@ const KEPT: usize = 3;
 const FEWEST: usize = 3;
 /// With fewer links in a fold, on average, their ranks do not sift candidates.
 const ENOUGH: usize = 500;
-/// Above this number of nodes one fit at a time has the machine for itself.
-const ALONE_NODES: usize = 20_000;
 
 /// Everything that the fits of a race share.
 pub(super) struct Race<'r> {
@@ -220,7 +218,7 @@ impl Race<'_> {
                         head = Some(fit.theta.clone());
                     }
                     let held_out = self.held_out.as_ref();
-                    let ranks = held_out.map(|it| it.ranks(fold, &fit.y, params.dim));
+                    let ranks = held_out.map(|it| it.ranks(fold, &fit.y, params.given()));
                     let outcome = Outcome::of(&fit, ranks.unwrap_or_default());
                     previous = Some((*candidate, fit.theta));
                     outcome

@@ -66,7 +66,6 @@ pub unsafe fn plain<T: Real, K: Task<T>, const FMA: bool>(task: K) -> K::Output 
 #[derive(Debug, Clone, Copy)]
 pub struct Lanes<T, const FMA: bool>([T; PLAIN_LANES]);
 
-#[allow(clippy::undocumented_unsafe_blocks)] // the trait's contract
 impl<T: Real, const FMA: bool> Register<T> for Lanes<T, FMA> {
     const LANES: usize = PLAIN_LANES;
 
@@ -77,11 +76,13 @@ impl<T: Real, const FMA: bool> Register<T> for Lanes<T, FMA> {
 
     #[inline(always)]
     unsafe fn load(from: *const T) -> Self {
+        // SAFETY: by the trait's contract so many numbers can be read there.
         Lanes(unsafe { from.cast::<[T; PLAIN_LANES]>().read_unaligned() })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut T) {
+        // SAFETY: by the trait's contract so many numbers can be written there.
         unsafe { to.cast::<[T; PLAIN_LANES]>().write_unaligned(self.0) }
     }
 
@@ -118,35 +119,43 @@ pub mod x86 {
     macro_rules! register {
         ($register:ident, $float:ident, $lanes:expr, $splat:ident, $load:ident, $store:ident,
          $add:ident, $min:ident, $max:ident, $mul_add:ident) => {
-            #[allow(clippy::undocumented_unsafe_blocks)] // the trait's contract
             impl Register<$float> for $register {
                 const LANES: usize = $lanes;
                 #[inline(always)]
                 unsafe fn splat(value: $float) -> Self {
+                    // SAFETY: by the trait's contract the processor has it.
                     unsafe { $splat(value) }
                 }
                 #[inline(always)]
                 unsafe fn load(from: *const $float) -> Self {
+                    // SAFETY: by the trait's contract the processor has it, and so many
+                    // numbers can be read there.
                     unsafe { $load(from) }
                 }
                 #[inline(always)]
                 unsafe fn store(self, to: *mut $float) {
+                    // SAFETY: by the trait's contract the processor has it, and so many
+                    // numbers can be written there.
                     unsafe { $store(to, self) }
                 }
                 #[inline(always)]
                 unsafe fn add(self, other: Self) -> Self {
+                    // SAFETY: by the trait's contract the processor has it.
                     unsafe { $add(self, other) }
                 }
                 #[inline(always)]
                 unsafe fn min(self, other: Self) -> Self {
+                    // SAFETY: by the trait's contract the processor has it.
                     unsafe { $min(self, other) }
                 }
                 #[inline(always)]
                 unsafe fn max(self, other: Self) -> Self {
+                    // SAFETY: by the trait's contract the processor has it.
                     unsafe { $max(self, other) }
                 }
                 #[inline(always)]
                 unsafe fn mul_add(self, factor: Self, sum: Self) -> Self {
+                    // SAFETY: by the trait's contract the processor has it.
                     unsafe { $mul_add(self, factor, sum) }
                 }
             }

@@ -9,7 +9,12 @@ mod expected;
 mod links;
 mod words;
 
+use std::sync::OnceLock;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::layout::Layout;
 use arrays::{array, escaped, inside_a_page};
@@ -77,6 +82,7 @@ impl Page<'_> {
     /// The page as one HTML file.
     pub fn html(&self) -> Result<String> {
         let parts = [
+            ("{{policy}}", policy()),
             ("{{title}}", &*escaped(self.title)),
             ("{{style}}", STYLE),
             ("{{vendor}}", VENDOR),
@@ -200,6 +206,40 @@ impl Page<'_> {
     }
 }
 
+/// What the page may do: run its own scripts and style, known by their digests, and
+/// nothing else. Should a name ever get into the page as more than text, it does not
+/// run.
+fn policy() -> &'static str {
+    static POLICY: OnceLock<String> = OnceLock::new();
+    POLICY.get_or_init(|| {
+        let own = [
+            ("{{style}}", STYLE),
+            ("{{vendor}}", VENDOR),
+            ("{{scripts}}", SCRIPTS),
+        ];
+        let page = fill(PAGE, &own);
+        format!(
+            "default-src 'none'; style-src {}; script-src {}; img-src data: blob:; base-uri \
+             'none'; form-action 'none'",
+            digests(&page, "style"),
+            digests(&page, "script")
+        )
+    })
+}
+
+/// The digests of all elements of a kind that have no attributes, as a policy names
+/// them.
+fn digests(page: &str, element: &str) -> String {
+    let (begin, end) = (format!("<{element}>"), format!("</{element}>"));
+    let contents = page.split(begin.as_str()).skip(1);
+    let contents = contents.filter_map(|rest| rest.split(end.as_str()).next());
+    let digests = contents.map(|content| {
+        let digest = STANDARD.encode(Sha256::digest(content));
+        format!("'sha256-{digest}'")
+    });
+    digests.collect::<Vec<_>>().join(" ")
+}
+
 fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
@@ -226,6 +266,25 @@ fn fill(text: &str, parts: &[(&str, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_policy_names_the_digests_of_what_runs() {
+        // By `printf abc | openssl dgst -sha256 -binary | base64`.
+        let digest = "'sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0='";
+        assert_eq!(digests("<b>abc</b><b c>d</b>", "b"), digest);
+        let policy = policy();
+        assert!(
+            !policy.contains("unsafe") && !policy.contains('"'),
+            "{policy}"
+        );
+        assert!(PAGE.contains("{{policy}}"));
+        let plain = |element: &str| PAGE.matches(&format!("<{element}>")).count();
+        assert_eq!(
+            policy.matches("sha256-").count(),
+            plain("style") + plain("script")
+        );
+        assert!(plain("style") >= 1 && plain("script") >= 1);
+    }
 
     #[test]
     fn marks_in_what_is_put_in_stay() {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use linkproof::Error;
-use linkproof::io;
-use linkproof::{Event, Runtime};
+use linkproof::Event;
+use linkproof::io::{self, OutputLock};
 use linkproof_lab::job::{Job, Reading};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,6 +30,8 @@ struct Cell {
 /// The folder of finished jobs.
 pub struct Cells {
     folder: PathBuf,
+    /// Keeps other runs out until this one is done.
+    _lock: OutputLock,
 }
 
 /// A job that failed, and why.
@@ -53,6 +55,7 @@ impl Cells {
     pub fn open(out: &Path, header: &Value, force: bool) -> anyhow::Result<Cells> {
         let cells = Cells {
             folder: out.join("cells"),
+            _lock: OutputLock::take(out)?,
         };
         let path = out.join(HEADER);
         match std::fs::read_to_string(&path) {
@@ -79,7 +82,7 @@ impl Cells {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                 return Err(Error::read(&path, source).into());
             }
-            Err(_) if out.exists() && !is_empty(out) => {
+            Err(_) if out.exists() && !io::holds_nothing(out) => {
                 return Err(Usage::new(format!(
                     "--out {}: is not empty and holds no experiment; name a folder that is new, \
                      empty or an experiment's",
@@ -160,7 +163,7 @@ impl Cells {
         let monitor = |_: Event<'_>| !Session::is_stopped();
         // The graphs of the paper are small.
         let device = session.device(0)?;
-        let runtime = Runtime::watched_by(&monitor).on(device.backend());
+        let runtime = session.runtime(&monitor).on(device.backend());
         let take_turns = || {
             while !Session::is_stopped() {
                 let Some(job) = open.get(next.fetch_add(1, Ordering::Relaxed)) else {
@@ -215,10 +218,6 @@ fn differences(there: &Value, here: &Value) -> String {
         })
         .collect();
     words.join("; ")
-}
-
-fn is_empty(folder: &Path) -> bool {
-    std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Makes a folder where there is none.

@@ -235,7 +235,6 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
         choice: &args.choice,
         session,
     };
-    Session::stop_on_interrupt()?;
     let found = match (args.experiment, &graphs[..]) {
         (Experiment::Table1, _) => table1(&run)?,
         (Experiment::Figure1, _) => figure1(&run)?,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Duplicates, Graph, Link, LinkCounts, LinkRules, check_link};
+use super::{Duplicates, Ends, Graph, Link, LinkCounts, LinkRules, check_link};
 use crate::data::ids::Ids;
 use crate::error::{Error, Result};
 
@@ -44,6 +44,14 @@ impl Graph {
         W: Copy + Into<f64>,
     {
         let offsets = matrix.checked_offsets(ids.len())?;
+        if rules.ends != Ends::Alike {
+            let mut links = Vec::with_capacity(matrix.weights.len());
+            matrix.each(&offsets, |link| {
+                links.push(link);
+                Ok(())
+            })?;
+            return Graph::new(ids, links, rules);
+        }
         let mut counts = LinkCounts {
             listed: matrix.weights.len(),
             ..LinkCounts::default()

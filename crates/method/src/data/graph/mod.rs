@@ -3,6 +3,7 @@
 
 mod adjacency;
 mod matrix;
+mod sides;
 
 pub use adjacency::Adjacency;
 pub use matrix::Compressed;
@@ -53,6 +54,21 @@ choice!(
     }
 );
 
+choice!(
+    /// What the two ends of a listed link are.
+    #[derive(Default)]
+    Ends {
+        /// Nodes, in any order.
+        #[default]
+        Alike = "alike",
+        /// The source of the link and its target, of the same nodes.
+        Directed = "directed",
+        /// A source and a target of different kinds: an id names one node among the
+        /// sources and another among the targets.
+        Bipartite = "bipartite",
+    }
+);
+
 /// How listed links become a graph ([example](crate::data)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinkRules {
@@ -60,6 +76,9 @@ pub struct LinkRules {
     pub duplicates: Duplicates,
     /// Self-links.
     pub self_links: SelfLinks,
+    /// What ends are; where they stand on two sides, the graph has the sources first and
+    /// then the targets.
+    pub ends: Ends,
 }
 
 /// What was left out or merged on the way in ([example](crate::data)).
@@ -104,11 +123,15 @@ struct Listed {
 impl Graph {
     /// Builds a graph from links between rows of `ids`.
     pub fn new(ids: Ids, links: Vec<Link>, rules: LinkRules) -> Result<Graph> {
-        let n = ids.len();
         let mut counts = LinkCounts {
             listed: links.len(),
             ..LinkCounts::default()
         };
+        let (ids, links) = match rules.ends {
+            Ends::Alike => (ids, links),
+            ends => sides::apart(ids, links, ends, rules.self_links, &mut counts)?,
+        };
+        let n = ids.len();
         let mut offsets = vec![0usize; n + 1];
         for link in &links {
             check_link(&ids, link, rules.self_links)?;

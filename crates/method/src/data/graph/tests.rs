@@ -8,6 +8,7 @@ fn graph(links: &[(u32, u32, f64)], duplicates: Duplicates) -> Result<Graph> {
     let rules = LinkRules {
         duplicates,
         self_links: SelfLinks::Drop,
+        ..LinkRules::default()
     };
     Graph::new(Ids::Rows(4), links, rules)
 }
@@ -85,6 +86,7 @@ fn many_links_keep_their_order_of_listing() {
     let rules = LinkRules {
         duplicates: Duplicates::First,
         self_links: SelfLinks::Drop,
+        ..LinkRules::default()
     };
     let g = Graph::new(Ids::Rows(n as usize), links, rules).unwrap();
     assert_eq!(g.weight(5, 6), Some(6.0));

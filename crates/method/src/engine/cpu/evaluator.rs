@@ -26,6 +26,8 @@ pub struct Evaluator<'p, T: Real> {
     held_out_links: Option<Adjacency>,
     judged_links: Option<Adjacency>,
     pub(super) aside: Option<Adjacency>,
+    /// Pairs that cannot be linked among those held out and judged.
+    impossible: [Option<Adjacency>; 2],
     rows: Vec<Range<usize>>,
     nodes: Vec<u32>,
     unit: ViewMatrix,
@@ -55,6 +57,10 @@ impl<'p, T: Real> Evaluator<'p, T> {
             held_out_links: data.held_out.as_ref().map(Graph::adjacency),
             judged_links: data.judged.as_ref().map(Graph::adjacency),
             aside: data.aside.as_ref().map(Graph::adjacency),
+            impossible: data
+                .impossible
+                .each_ref()
+                .map(|pairs| pairs.as_ref().map(Graph::adjacency)),
             rows: data.views.iter().map(|view| view.rows.clone()).collect(),
             nodes: (0..problem.n_nodes() as u32).collect(),
             unit: problem.parameters.view_matrix(1.0),
@@ -67,10 +73,17 @@ impl<'p, T: Real> Evaluator<'p, T> {
         self.problem.encoders().iter().zip(&self.inputs)
     }
 
-    /// Rows of all nodes, embedded.
-    pub(super) fn all_rows<'e>(&'e self, y: &'e [T], gamma: &'e ViewMatrix) -> EmbeddedRows<'e, T> {
+    /// Rows of all nodes, embedded, and mirrored.
+    pub(super) fn all_rows<'e>(
+        &'e self,
+        (y, mirror): (&'e [T], &'e [T]),
+        offsets: &'e [T],
+        gamma: &'e ViewMatrix,
+    ) -> EmbeddedRows<'e, T> {
         EmbeddedRows {
             y,
+            mirror,
+            offsets,
             dim: self.problem.dim,
             views: &self.rows,
             gamma,
@@ -98,12 +111,18 @@ impl<'p, T: Real> Evaluator<'p, T> {
         let dim = problem.dim;
         let mut passes = self.forward(theta, step);
         let mut joined = Vec::with_capacity(self.nodes.len() * dim);
-        for (_, pass) in &passes {
+        let mut offsets = Vec::new();
+        for (view, (batch, pass, of_offsets)) in problem.encoders().iter().zip(&mut passes) {
             joined.extend_from_slice(pass.embeddings());
+            if let Some(of_view) = &view.offsets {
+                of_view.forward(theta, batch, of_offsets, &mut offsets);
+            }
         }
-        let gamma = problem.parameters.gamma(theta);
-        let embedded = self.all_rows(&joined, &gamma);
-        let mut slopes = gradient.is_some().then(|| vec![T::ZERO; joined.len()]);
+        let (gamma, mirror) = (problem.parameters.gamma(theta), problem.mirrored(&joined));
+        let embedded = self.all_rows((&joined, &mirror), &offsets, &gamma);
+        let mut slopes = gradient
+            .is_some()
+            .then(|| vec![T::ZERO; embedded.n_slopes()]);
         let by = (&self.score, &self.kernel);
         let which = (Part::Training, share, watches);
         let sums = self.pair_sums(&embedded, which, by, slopes.as_deref_mut());
@@ -124,14 +143,28 @@ impl<'p, T: Real> Evaluator<'p, T> {
             slopes.iter_mut().for_each(|slope| *slope *= T::of(inverse));
             let ridge = match share.is_first() {
                 true => self.ridge_slope(),
-                false => T::ZERO,
+                false => 0.0,
             };
-            for (view, (batch, pass)) in problem.encoders().iter().zip(&mut passes) {
+            let (slopes, offsets) = slopes.split_at_mut(joined.len());
+            for (view, (batch, pass, of_offsets)) in problem.encoders().iter().zip(&mut passes) {
                 let slopes = &mut slopes[view.rows.start * dim..view.rows.end * dim];
                 let place = view.params.clone();
-                let (params, gradient) = (&theta[place.clone()], &mut gradient[place]);
+                let (params, out) = (&theta[place.clone()], &mut gradient[place]);
                 view.network
-                    .backward(params, batch, pass, (slopes, ridge), gradient);
+                    .backward(params, batch, pass, (slopes, T::of(ridge)), out);
+                let Some(of_view) = &view.offsets else {
+                    continue;
+                };
+                let slopes = &mut offsets[view.rows.clone()];
+                let ridge = T::of(of_view.in_units(slopes, ridge));
+                let own = gradient[of_view.own.clone()].iter_mut().zip(&*slopes);
+                for ((out, slope), e) in own.zip(&theta[of_view.own.clone()]) {
+                    *out = *slope + *e * ridge;
+                }
+                if let Some((network, place)) = &of_view.map {
+                    let (params, out) = (&theta[place.clone()], &mut gradient[place.clone()]);
+                    network.backward(params, batch, of_offsets, (slopes, ridge), out);
+                }
             }
             for &(d, e, place) in &problem.parameters.gammas {
                 gradient[place] = T::of(sums.gamma.get(d, e) * inverse);
@@ -140,8 +173,8 @@ impl<'p, T: Real> Evaluator<'p, T> {
         ObjectiveValue { value, held_out }
     }
 
-    /// Encodes all nodes for training.
-    fn forward(&self, theta: &[T], step: u64) -> Vec<(Batch<'_, T>, Pass<T>)> {
+    /// Encodes all nodes for training; the second pass is for offsets.
+    fn forward(&self, theta: &[T], step: u64) -> Vec<(Batch<'_, T>, Pass<T>, Pass<T>)> {
         let dropout = self.problem.dropout(step);
         self.encoders()
             .map(|(view, input)| {
@@ -152,7 +185,7 @@ impl<'p, T: Real> Evaluator<'p, T> {
                 let mut pass = Pass::default();
                 let params = &theta[view.params.clone()];
                 view.network.forward(params, &batch, dropout, &mut pass);
-                (batch, pass)
+                (batch, pass, Pass::default())
             })
             .collect()
     }
@@ -182,7 +215,7 @@ impl<'p, T: Real> Evaluator<'p, T> {
     }
 
     /// Adds to a sum over all pairs of a part what is known pair by pair: the
-    /// links' corrections, and in training the pairs set aside, taken back out.
+    /// links' corrections, and pairs set aside or impossible, taken back out.
     pub(super) fn add_listed(
         &self,
         embedded: &EmbeddedRows<'_, T>,
@@ -193,8 +226,8 @@ impl<'p, T: Real> Evaluator<'p, T> {
     ) {
         let (links, aside) = match part {
             Part::Training => (Some(&self.links), self.aside.as_ref()),
-            Part::HeldOut => (self.held_out_links.as_ref(), None),
-            Part::Judged => (self.judged_links.as_ref(), None),
+            Part::HeldOut => (self.held_out_links.as_ref(), self.impossible[0].as_ref()),
+            Part::Judged => (self.judged_links.as_ref(), self.impossible[1].as_ref()),
         };
         if let Some(links) = links {
             let (term, slopes) = (PairTerm::Correction, slopes.as_deref_mut());
@@ -214,8 +247,8 @@ impl<'p, T: Real> Evaluator<'p, T> {
     }
 
     /// The derivative of the ridge in a weight, for each unit of that weight.
-    pub(super) fn ridge_slope(&self) -> T {
-        T::of(2.0 * self.problem.ridge / self.problem.n_links())
+    pub(super) fn ridge_slope(&self) -> f64 {
+        2.0 * self.problem.ridge / self.problem.n_links()
     }
 }
 

@@ -2,10 +2,13 @@
 //! schedule, clipping and projection. Parameters that a sparse gradient does
 //! not touch stay as they are, and so does their memory of past gradients.
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 
 use super::Gradient;
-use crate::engine::Plan;
+use crate::engine::{OptimizerMemory, Plan};
+use crate::error::{Error, Result};
 use crate::params::OptimizerKind;
 use linkproof_numeric::math;
 use linkproof_numeric::processor::vectorised;
@@ -51,6 +54,43 @@ impl<T: Real> FirstOrder<T> {
             steps: 0,
             squares: Vec::new(),
         }
+    }
+
+    /// What it remembers: both averages and the start, as far as it has them.
+    pub fn memory(&self) -> OptimizerMemory<'_, T> {
+        let all = [Some(&self.first), Some(&self.second), self.start.as_ref()];
+        OptimizerMemory {
+            steps: self.steps as u64,
+            vectors: all
+                .into_iter()
+                .flatten()
+                .map(|v| Cow::Borrowed(v.as_slice()))
+                .collect(),
+        }
+    }
+
+    /// Takes up what another one like it remembered.
+    pub fn recall(&mut self, memory: OptimizerMemory<'_, T>) -> Result<()> {
+        let mine = [
+            Some(&mut self.first),
+            Some(&mut self.second),
+            self.start.as_mut(),
+        ];
+        let mut mine: Vec<&mut Vec<T>> = mine.into_iter().flatten().collect();
+        let fits = mine.len() == memory.vectors.len()
+            && mine
+                .iter()
+                .zip(&memory.vectors)
+                .all(|(mine, kept)| mine.len() == kept.len());
+        if !fits {
+            let found = "a memory of another shape";
+            return Err(Error::data("optimizer", found, "that of the same plan"));
+        }
+        for (mine, kept) in mine.iter_mut().zip(&memory.vectors) {
+            mine.copy_from_slice(kept);
+        }
+        self.steps = memory.steps as i32;
+        Ok(())
     }
 
     /// `delta_t = delta_0 (1 + t/t_0)^-alpha`.

@@ -12,8 +12,8 @@ pub use sample::{Gradient, Piece, Workspace};
 use first_order::FirstOrder;
 
 use super::{
-    Backend, Embedding, Engine, Look, ObjectiveValue, PartSum, Plan, StepOutcome, StepSampler,
-    Sweeper, embed,
+    Backend, Embedding, Engine, Look, ObjectiveValue, OptimizerMemory, PartSum, Plan, StepOutcome,
+    StepSampler, Sweeper, embed,
 };
 use crate::engine::objective::Problem;
 use crate::engine::pairs::{Part, SumPairs, TileShare, Tiled};
@@ -177,6 +177,19 @@ impl<T: Real> Engine<T> for CpuEngine<'_, T> {
             value,
             gradient_norm,
         })
+    }
+
+    fn memory(&mut self) -> Result<Option<OptimizerMemory<'_, T>>> {
+        let descent = self.descent.as_ref();
+        Ok(descent.map(|descent| descent.optimizer.memory()))
+    }
+
+    fn resume(&mut self, plan: &Plan, memory: OptimizerMemory<'_, T>) -> Result<()> {
+        self.begin(plan)?;
+        match &mut self.descent {
+            Some(descent) => descent.optimizer.recall(memory),
+            None => Ok(()),
+        }
     }
 
     fn start(&mut self, scale: f64) -> Result<Vec<T>> {

@@ -2,7 +2,7 @@
 
 use super::Evaluator;
 use crate::engine::pairs::{AllPairs, EmbeddedRows, Part, Sums, TileShare};
-use crate::engine::{Look, PartSum, embed};
+use crate::engine::{Embedding, Look, PartSum, embed};
 use crate::score::{Kernel, Score};
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
@@ -28,14 +28,15 @@ impl<T: Real> Evaluator<'_, T> {
                 (score, &own)
             }
         };
-        let y = embed(self.problem, &self.inputs, theta).y;
+        let Embedding { y, offsets, .. } = embed(self.problem, &self.inputs, theta);
         let mut gamma = self.problem.parameters.gamma(theta);
         if look.k != 1.0 {
             for &(d, e, _) in &self.problem.parameters.gammas {
                 gamma.set(d, e, gamma.get(d, e) - math::ln(look.k));
             }
         }
-        let embedded = self.all_rows(&y, &gamma);
+        let mirror = self.problem.mirrored(&y);
+        let embedded = self.all_rows((&y, &mirror), &offsets, &gamma);
         PartSum::of(&match look.estimates(self.problem.n_nodes()) {
             true => self.estimated_sums(&embedded, part, (score, kernel)),
             false => self.pair_sums(&embedded, (part.0, part.1, false), (score, kernel), None),
@@ -52,16 +53,21 @@ impl<T: Real> Evaluator<'_, T> {
         let mut total = Sums::zero(self.problem.encoders().len());
         for drawn in Look::blocks(self.problem) {
             let (mut nodes, mut y, mut views) = (Vec::new(), Vec::new(), Vec::new());
+            let mut offsets = Vec::new();
             for (view, rows) in self.problem.encoders().iter().zip(&drawn.rows) {
                 views.push(nodes.len()..nodes.len() + rows.len());
                 for &row in rows {
                     let node = view.rows.start + row as usize;
                     nodes.push(node as u32);
                     y.extend_from_slice(embedded.row(node));
+                    offsets.extend(embedded.offsets.get(node));
                 }
             }
+            let mirror = self.problem.mirrored(&y);
             let inside = EmbeddedRows {
                 y: &y,
+                mirror: &mirror,
+                offsets: &offsets,
                 views: &views,
                 ..*embedded
             };

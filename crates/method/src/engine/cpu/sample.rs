@@ -79,15 +79,16 @@ impl<T: Real> Gradient<T> {
 /// The memory of a step, which serves again in the next one.
 #[derive(Debug, Default)]
 pub struct Workspace<T: Real> {
-    /// The data vectors and the pass of each view.
-    passes: Vec<(Batch<'static, T>, Pass<T>)>,
+    /// The data vectors and the pass of each view, and that of its offsets.
+    passes: Vec<(Batch<'static, T>, Pass<T>, Pass<T>)>,
     /// The rows of each view in the joined rows, and those of its block.
     pub(super) views: Vec<Range<usize>>,
     blocks: Vec<Range<usize>>,
     /// The node of each joined row.
     pub(super) nodes: Vec<u32>,
     pub(super) embeddings: Vec<T>,
-    /// The derivative in the embeddings.
+    pub(super) offsets: Vec<T>,
+    /// The derivative in the embeddings and the offsets.
     pub(super) slopes: Vec<T>,
 }
 
@@ -104,8 +105,11 @@ impl<T: Real> Evaluator<'_, T> {
         self.encode(theta, sample, step, workspace);
         let problem = self.problem;
         let dim = problem.dim;
+        let mirror = problem.mirrored(&workspace.embeddings);
         let embedded = EmbeddedRows {
             y: &workspace.embeddings,
+            mirror: &mirror,
+            offsets: &workspace.offsets,
             dim,
             views: &workspace.views,
             gamma: &problem.parameters.gamma(theta),
@@ -131,17 +135,32 @@ impl<T: Real> Evaluator<'_, T> {
         slopes.iter_mut().for_each(|slope| *slope *= T::of(inverse));
 
         gradient.clear();
+        let (slopes, of_offsets) = slopes.split_at_mut(workspace.embeddings.len());
         for (place, view) in problem.encoders().iter().enumerate() {
             let rows = workspace.views[place].clone();
             let slopes = &mut slopes[rows.start * dim..rows.end * dim];
+            let (batch, pass, offset_pass) = &mut workspace.passes[place];
+            let ridge = self.ridge_slope();
             if view.network.is_table() {
-                self.table_gradient(theta, place, sample, slopes, gradient);
+                let table = (view.params.start, dim);
+                self.table_gradient((theta, ridge), place, sample, (table, slopes), gradient);
             } else {
-                let (batch, pass) = &mut workspace.passes[place];
                 let params = &theta[view.params.clone()];
                 let out = gradient.add_piece(view.params.start, view.params.len(), None);
-                let derivative = (slopes, self.ridge_slope());
-                view.network.backward(params, batch, pass, derivative, out);
+                view.network
+                    .backward(params, batch, pass, (slopes, T::of(ridge)), out);
+            }
+            if let Some(offsets) = &view.offsets {
+                let slopes = &mut of_offsets[rows];
+                let ridge = offsets.in_units(slopes, ridge);
+                let table = (offsets.own.start, 1);
+                self.table_gradient((theta, ridge), place, sample, (table, slopes), gradient);
+                if let Some((network, place)) = &offsets.map {
+                    let out = gradient.add_piece(place.start, place.len(), None);
+                    let params = &theta[place.clone()];
+                    let derivative = (slopes, T::of(ridge));
+                    network.backward(params, batch, offset_pass, derivative, out);
+                }
             }
         }
         self.gamma_gradient(&sums, inverse, gradient);
@@ -178,7 +197,7 @@ impl<T: Real> Evaluator<'_, T> {
             share: TileShare::WHOLE,
         };
         slopes.clear();
-        slopes.resize(embedded.y.len(), T::ZERO);
+        slopes.resize(embedded.n_slopes(), T::ZERO);
         let slopes = Some(slopes.as_mut_slice());
         self.tiles.all_pairs(embedded, &pairs, &self.kernel, slopes)
     }
@@ -190,12 +209,13 @@ impl<T: Real> Evaluator<'_, T> {
         workspace.blocks.clear();
         workspace.nodes.clear();
         workspace.embeddings.clear();
+        workspace.offsets.clear();
         workspace
             .passes
             .resize_with(self.inputs.len(), Default::default);
         let samples = sample.rows.iter().zip(&sample.block);
         let views = self.encoders().zip(&mut workspace.passes);
-        for (((view, input), (batch, pass)), (rows, &block)) in views.zip(samples) {
+        for (((view, input), (batch, pass, of_offsets)), (rows, &block)) in views.zip(samples) {
             let start = workspace.nodes.len();
             workspace.views.push(start..start + rows.len());
             workspace.blocks.push(start..start + block);
@@ -208,21 +228,24 @@ impl<T: Real> Evaluator<'_, T> {
             let params = &theta[view.params.clone()];
             view.network.forward(params, batch, dropout, pass);
             workspace.embeddings.extend_from_slice(pass.embeddings());
+            if let Some(offsets) = &view.offsets {
+                offsets.forward(theta, batch, of_offsets, &mut workspace.offsets);
+            }
         }
     }
 
-    /// The rows of a table that a step touched. The ridge on all rows is
+    /// The rows of a table of a view that a step touched. The ridge on all rows is
     /// estimated by that on the rows of the block, or without a block by that
     /// on the ends of the pairs, each time that they were drawn.
     fn table_gradient(
         &self,
-        theta: &[T],
+        (theta, ridge): (&[T], f64),
         place: usize,
         sample: &Sample,
-        slopes: &[T],
+        ((table, dim), slopes): ((usize, usize), &[T]),
         gradient: &mut Gradient<T>,
     ) {
-        let (problem, dim) = (self.problem, self.problem.dim);
+        let problem = self.problem;
         let view = &problem.encoders()[place];
         let block = sample.block[place];
         let drawn = sample.listed.iter();
@@ -243,9 +266,9 @@ impl<T: Real> Evaluator<'_, T> {
             let partners = problem.data.n_partners(place);
             n_drawn as f64 * partners / problem.data.n_pairs_total()
         };
-        let ridge = 2.0 * problem.ridge / problem.n_links() / expected;
+        let ridge = ridge / expected;
         for (position, &row) in sample.rows[place].iter().enumerate() {
-            let start = view.params.start + row as usize * dim;
+            let start = table + row as usize * dim;
             let out = gradient.add_piece(start, dim, None);
             out.copy_from_slice(&slopes[position * dim..(position + 1) * dim]);
             let times = match block {
@@ -262,10 +285,11 @@ impl<T: Real> Evaluator<'_, T> {
     /// The ridge for reports; on large tables it would cost more than a step.
     fn ridge_value_of(&self, workspace: &Workspace<T>) -> f64 {
         let mut encoders = self.problem.encoders().iter();
-        if encoders.any(|view| view.network.is_table()) {
+        if encoders.any(|view| view.network.is_table() || view.offsets.is_some()) {
             return 0.0;
         }
         let squares = workspace.passes.iter();
-        self.problem.ridge * squares.map(|(_, pass)| pass.squared_weights()).sum::<f64>()
+        let squares = squares.map(|(_, pass, _)| pass.squared_weights());
+        self.problem.ridge * squares.sum::<f64>()
     }
 }

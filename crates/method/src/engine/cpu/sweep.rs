@@ -32,8 +32,11 @@ impl<T: Real> Evaluator<'_, T> {
         let problem = self.problem;
         let dim = problem.dim;
         let gamma = problem.parameters.gamma(theta);
+        let mirror = problem.mirrored(&workspace.embeddings);
         let embedded = EmbeddedRows {
             y: &workspace.embeddings,
+            mirror: &mirror,
+            offsets: &workspace.offsets,
             dim,
             views: &workspace.views,
             gamma: &gamma,
@@ -50,16 +53,25 @@ impl<T: Real> Evaluator<'_, T> {
         }
 
         let inverse = 1.0 / problem.n_links();
-        let (factor, ridge) = (T::of(inverse), self.ridge_slope());
+        let (factor, ridge) = (T::of(inverse), T::of(self.ridge_slope()));
         gradient.clear();
+        let (slopes, of_offsets) = slopes.split_at(workspace.embeddings.len());
         let mut slopes = slopes.chunks_exact(dim);
+        let mut of_offsets = of_offsets.chunks_exact(1);
         for (view, rows) in problem.encoders().iter().zip(&part.rows) {
-            for (&row, slope) in rows.iter().zip(&mut slopes) {
-                let place = view.params.start + row as usize * dim;
-                let out = gradient.add_piece(place, dim, Some(part.sweep));
-                let vector = &theta[place..place + dim];
+            let mut put = |place: usize, slope: &[T]| {
+                let out = gradient.add_piece(place, slope.len(), Some(part.sweep));
+                let vector = &theta[place..place + slope.len()];
                 for ((out, slope), entry) in out.iter_mut().zip(slope).zip(vector) {
                     *out = *slope * factor + *entry * ridge;
+                }
+            };
+            for (&row, slope) in rows.iter().zip(&mut slopes) {
+                put(view.params.start + row as usize * dim, slope);
+            }
+            if let Some(offsets) = &view.offsets {
+                for (&row, slope) in rows.iter().zip(&mut of_offsets) {
+                    put(offsets.own.start + row as usize, slope);
                 }
             }
         }
@@ -75,6 +87,7 @@ impl<T: Real> Evaluator<'_, T> {
         workspace.views.clear();
         workspace.nodes.clear();
         workspace.embeddings.clear();
+        workspace.offsets.clear();
         for (view, rows) in self.problem.encoders().iter().zip(&part.rows) {
             let start = workspace.nodes.len();
             workspace.views.push(start..start + rows.len());
@@ -83,6 +96,12 @@ impl<T: Real> Evaluator<'_, T> {
                 workspace.nodes.push(view.rows.start as u32 + row);
                 let vector = &theta[place..place + dim];
                 workspace.embeddings.extend_from_slice(vector);
+            }
+            if let Some(offsets) = &view.offsets {
+                let own = rows
+                    .iter()
+                    .map(|&row| theta[offsets.own.start + row as usize]);
+                workspace.offsets.extend(own);
             }
         }
     }
@@ -114,29 +133,45 @@ impl<T: Real> Evaluator<'_, T> {
         slopes: &mut [T],
     ) -> Sums {
         let (dim, data) = (self.problem.dim, self.problem.data);
+        let positive = dim - self.problem.negative;
         let encoders = self.problem.encoders();
         let n_views = encoders.len();
+        let (slopes, of_offsets) = slopes.split_at_mut(embedded.y.len());
+        let mut of_offsets: Vec<&mut [T]> = of_offsets.chunks_mut(ROWS).collect();
+        of_offsets.resize_with(nodes.len().div_ceil(ROWS), Default::default);
         let parts: Vec<Sums> = slopes
             .par_chunks_mut(ROWS * dim)
+            .zip(of_offsets)
             .zip(nodes.par_chunks(ROWS))
             .enumerate()
-            .map(|(chunk, (slopes, nodes))| {
+            .map(|(chunk, ((slopes, of_offsets), nodes))| {
                 let mut sums = Sums::zero(n_views);
                 for (place, (&node, slope)) in
                     nodes.iter().zip(slopes.chunks_exact_mut(dim)).enumerate()
                 {
-                    let own = embedded.row(chunk * ROWS + place);
+                    let own = embedded.mirror(chunk * ROWS + place);
+                    let offset = embedded.offset(chunk * ROWS + place);
                     let d = data.view_of(node as usize);
                     let (targets, weights) = listed.row(node as usize);
                     for (&target, &weight) in targets.iter().zip(weights) {
                         let e = data.view_of(target as usize);
                         let view = &encoders[e];
-                        let start = view.params.start + (target as usize - view.rows.start) * dim;
+                        let row = target as usize - view.rows.start;
+                        let start = view.params.start + row * dim;
                         let other = &theta[start..start + dim];
-                        let s = dot(own, other).to_f64() - embedded.gamma.get(d, e);
+                        let of_other = view.offsets.as_ref();
+                        let of_other =
+                            of_other.map_or(0.0, |it| theta[it.own.start + row].to_f64());
+                        let product = dot(own, other).to_f64() + offset + of_other;
+                        let s = product - embedded.gamma.get(d, e);
                         let term = term.at(&self.score, s, weight);
                         sums.add_term((d, e), 0.5 * factor, term);
-                        add_scaled(slope, T::of(factor * term.slope), other);
+                        let by = T::of(factor * term.slope);
+                        add_scaled(&mut slope[..positive], by, other);
+                        add_scaled(&mut slope[positive..], -by, &other[positive..]);
+                        if let Some(of_offset) = of_offsets.get_mut(place) {
+                            *of_offset += by;
+                        }
                     }
                 }
                 sums

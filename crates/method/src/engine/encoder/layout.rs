@@ -169,6 +169,13 @@ impl Network {
         self.spec.encoder.kind == EncoderKind::Table
     }
 
+    /// How far Adam moves each weight with a step. It moves all of a unit's inputs at
+    /// once: the wider a layer, the shorter the step.
+    pub fn rate(&self) -> f64 {
+        let widest = self.layers.iter().skip(1).map(|layer| layer.inputs).max();
+        widest.map_or(1e-3, |width| (0.2 / width as f64).min(1e-3))
+    }
+
     /// Whether it is one matrix.
     pub fn is_linear(&self) -> bool {
         let is_matrix = |only: &Layer| only.bias.is_none() && only.function.is_none();

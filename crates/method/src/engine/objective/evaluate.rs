@@ -81,6 +81,8 @@ pub fn evaluate<T: Real>(
     let gammas = ViewMatrix::filled(1, gamma);
     let embedded = EmbeddedRows {
         y,
+        mirror: y,
+        offsets: &[],
         dim,
         views: &rows,
         gamma: &gammas,

@@ -3,19 +3,22 @@
 //! objective ([`Problem`]). The arithmetic is an engine's (module `engine`).
 //!
 //! All parameters stand in one flat vector: the weights of each view's
-//! encoder, then one `gamma` for each pair of views that takes part. The
-//! objective is
+//! encoder, with offsets those of the map to them and the nodes' own, then one
+//! `gamma` for each pair of views that takes part. The objective is
 //!
 //! ```text
-//! ( sum over pairs of the score + ridge * ||encoder weights||^2 ) / |W|
+//! ( sum over pairs of the score + ridge * (||encoder weights||^2 + ||u||^2 + ||e||^2) ) / |W|
 //! ```
 
 mod evaluate;
+mod offsets;
 mod parameters;
 mod prepare;
 mod problem;
 
 pub use evaluate::{Evaluation, evaluate};
+pub use offsets::ViewOffsets;
 pub use parameters::{ParameterLayout, ViewEncoder};
+pub(super) use parameters::{TABLE_RATE, method};
 pub use prepare::Prepared;
 pub use problem::Problem;

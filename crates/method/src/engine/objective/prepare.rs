@@ -24,9 +24,14 @@ pub struct Prepared {
     pub judged: Option<Graph>,
     /// Which pairs are held out.
     pub split: Option<Split>,
-    /// Links that were set aside: their pairs are no training pairs. Those that
-    /// are held out or judged stand there instead.
+    /// Pairs that are no training pairs: links that were set aside (those that are held
+    /// out or judged stand there instead), and pairs that cannot be linked, of a node
+    /// with itself in a directed graph.
     pub aside: Option<Graph>,
+    /// Pairs that cannot be linked among those held out, and among those judged.
+    pub impossible: [Option<Graph>; 2],
+    /// The number of links that were set aside.
+    pub set_aside_links: usize,
     /// The number of links to train on, before walks.
     pub training_links: usize,
     /// Links between views that do not take part, left out.
@@ -85,6 +90,23 @@ impl Prepared {
         let others = [held_out.as_ref(), judged.as_ref(), aside.as_ref()];
         let others = others.into_iter().flatten().map(Graph::n_links);
         let used = training.n_links() + others.sum::<usize>();
+        let set_aside_links = aside.as_ref().map_or(0, Graph::n_links);
+        let impossible = |part: Part, more: Option<Graph>| {
+            let of = |src, dst| split.map_or(Part::Training, |split| split.part_of(src, dst));
+            let pairs = data.self_pairs().filter(|&(src, dst)| of(src, dst) == part);
+            let weight = 1.0;
+            let mut pairs: Vec<Link> = pairs.map(|(src, dst)| Link { src, dst, weight }).collect();
+            if pairs.is_empty() {
+                return Ok(more);
+            }
+            pairs.extend(more.iter().flat_map(Graph::links));
+            Graph::new(graph.ids().clone(), pairs, LinkRules::default()).map(Some)
+        };
+        let aside = impossible(Part::Training, aside)?;
+        let impossible = [
+            impossible(Part::HeldOut, None)?,
+            impossible(Part::Judged, None)?,
+        ];
         if training.n_links() == 0 {
             let error = Error::links("no link left to train on", "at least one");
             return Err(error.or(Remedy::TrainOnMore));
@@ -110,6 +132,8 @@ impl Prepared {
             judged,
             split,
             aside,
+            impossible,
+            set_aside_links,
             training_links,
             ignored_links: graph.n_links() - used,
         })

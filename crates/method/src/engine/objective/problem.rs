@@ -1,8 +1,10 @@
 //! Everything that an engine is built from.
 
+use std::borrow::Cow;
+
 use super::{ParameterLayout, Prepared, ViewEncoder};
 use crate::engine::encoder::{Dropout, Input};
-use crate::engine::pairs::ViewMatrix;
+use crate::engine::pairs::{ViewMatrix, mirrored};
 use crate::error::Result;
 use crate::params::CheckedParams;
 use crate::score::Score;
@@ -19,6 +21,9 @@ pub struct Problem<'a> {
     pub parameters: ParameterLayout,
     /// The dimension of the embeddings.
     pub dim: usize,
+    /// The number of dimensions, the last ones, that the similarity counts as
+    /// negative.
+    pub negative: usize,
     /// The score, uncapped; solvers follow [`Score::capped`].
     pub score: Score,
     /// The ridge on the encoders' weights.
@@ -43,6 +48,7 @@ impl<'a> Problem<'a> {
             data,
             parameters: ParameterLayout::new(data, params)?,
             dim: params.dim,
+            negative: params.given().negative(),
             score: params.score(),
             ridge: params.ridge,
             dropout: drops.then_some((params.input_dropout, dropout)),
@@ -94,6 +100,12 @@ impl<'a> Problem<'a> {
         })
     }
 
+    /// Embeddings as the other ends of their pairs see them: `s_ij = <y_i, z_j>` for
+    /// these `z`.
+    pub fn mirrored<'y, T: Real>(&self, y: &'y [T]) -> Cow<'y, [T]> {
+        mirrored(y, self.dim, self.negative)
+    }
+
     /// The part of the objective that no parameter changes.
     pub fn constant(&self) -> f64 {
         match self.score.constant() {
@@ -119,6 +131,9 @@ impl<'a> Problem<'a> {
         let mut theta = Vec::with_capacity(self.n_params());
         for (stream, (view, input)) in self.encoders().iter().zip(inputs).enumerate() {
             theta.extend(view.network.start(input, self.seed, stream as u64, scale));
+            // Offsets start at zero.
+            let end = view.offsets.as_ref().map_or(theta.len(), |it| it.own.end);
+            theta.resize(end, T::ZERO);
         }
         let data = self.data;
         let mut weights = data.training.weights().to_vec();

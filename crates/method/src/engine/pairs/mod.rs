@@ -4,6 +4,7 @@
 //! Embeddings, views, `gamma`, the score, the links and the held-out rule go
 //! in; value, `dY` and `dgamma` come out.
 
+mod packed;
 mod schedule;
 mod split;
 mod tiled;
@@ -11,6 +12,7 @@ mod tiled;
 pub use split::{Part, Rule, Split};
 pub use tiled::Tiled;
 
+use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -71,6 +73,10 @@ impl ViewMatrix {
 pub struct EmbeddedRows<'a, T> {
     /// The embeddings, row after row.
     pub y: &'a [T],
+    /// The same as the other ends of their pairs see them, see [`mirrored`].
+    pub mirror: &'a [T],
+    /// The offset of each row; none where it is empty.
+    pub offsets: &'a [T],
     /// Their dimension.
     pub dim: usize,
     /// The rows of each view.
@@ -90,16 +96,50 @@ impl<'a, T: Real> EmbeddedRows<'a, T> {
         &self.y[row * self.dim..(row + 1) * self.dim]
     }
 
+    /// One embedding as the other ends of its pairs see it.
+    pub fn mirror(&self, row: usize) -> &'a [T] {
+        &self.mirror[row * self.dim..(row + 1) * self.dim]
+    }
+
+    /// The offset of a row.
+    pub fn offset(&self, row: usize) -> f64 {
+        self.offsets.get(row).map_or(0.0, |offset| offset.to_f64())
+    }
+
+    /// The numbers of a gradient: as many as the embeddings have, then a number for
+    /// each offset.
+    pub fn n_slopes(&self) -> usize {
+        self.y.len() + self.offsets.len()
+    }
+
     /// The view of a row.
     pub fn view_of(&self, row: usize) -> usize {
         self.views.partition_point(|range| range.end <= row)
     }
 
-    /// `s_ij = <y_i, y_j> - gamma`.
+    /// `<y_i, z_j> + b_i + b_j`, with `z` the mirrored embeddings.
+    fn product(&self, i: usize, j: usize) -> f64 {
+        dot(self.row(i), self.mirror(j)).to_f64() + self.offset(i) + self.offset(j)
+    }
+
+    /// `s_ij = <y_i, z_j> + b_i + b_j - gamma`.
     pub fn similarity(&self, i: usize, j: usize) -> f64 {
         let gamma = self.gamma.get(self.view_of(i), self.view_of(j));
-        dot(self.row(i), self.row(j)).to_f64() - gamma
+        self.product(i, j) - gamma
     }
+}
+
+/// Embeddings with the last dimensions, so many, turned: the inner product with
+/// these counts them as negative.
+pub fn mirrored<T: Real>(y: &[T], dim: usize, negative: usize) -> Cow<'_, [T]> {
+    if negative == 0 {
+        return Cow::Borrowed(y);
+    }
+    let mut turned = y.to_vec();
+    for row in turned.chunks_exact_mut(dim) {
+        row[dim - negative..].iter_mut().for_each(|x| *x = -*x);
+    }
+    Cow::Owned(turned)
 }
 
 /// Which pairs of rows take part in the all-pairs sum, and how much each counts.
@@ -122,7 +162,7 @@ pub struct AllPairs<'a> {
 /// Sums over all pairs, wherever they are computed.
 pub trait SumPairs<T: Real>: Debug + Send + Sync {
     /// The sum over all pairs of what an unlinked pair adds; where `gradient`
-    /// is given (as many entries as `y`), the derivative is added to it.
+    /// is given ([`EmbeddedRows::n_slopes`] entries), the derivative is added to it.
     fn all_pairs(
         &self,
         embedded: &EmbeddedRows<'_, T>,
@@ -242,8 +282,8 @@ pub fn listed_pairs<T: Real>(
     score: &Score,
     gradient: Option<&mut [T]>,
 ) -> Sums {
-    let n_views = scale.n_views();
-    let gather = |rows: Range<usize>, mut gradient: Option<&mut [T]>| {
+    let (n_views, dim) = (scale.n_views(), embedded.dim);
+    let gather = |rows: Range<usize>, mut gradient: Option<(&mut [T], &mut [T])>| {
         let mut sums = Sums::zero(n_views);
         for (place, row) in rows.enumerate() {
             let (targets, weights) = listed.row(row);
@@ -251,16 +291,19 @@ pub fn listed_pairs<T: Real>(
             for (&target, &weight) in targets.iter().zip(weights) {
                 let target = target as usize;
                 let e = embedded.view_of(target);
-                let s = dot(embedded.row(row), embedded.row(target)).to_f64()
-                    - embedded.gamma.get(d, e);
+                let s = embedded.product(row, target) - embedded.gamma.get(d, e);
                 let term = term.at(score, s, weight);
                 let scale = scale.get(d, e);
                 if row < target {
                     sums.add_term((d, e), scale, term);
                 }
-                if let Some(gradient) = gradient.as_deref_mut() {
-                    let out = &mut gradient[place * embedded.dim..(place + 1) * embedded.dim];
-                    add_scaled(out, T::of(scale * term.slope), embedded.row(target));
+                if let Some((gradient, offsets)) = &mut gradient {
+                    let out = &mut gradient[place * dim..(place + 1) * dim];
+                    let slope = T::of(scale * term.slope);
+                    add_scaled(out, slope, embedded.mirror(target));
+                    if let Some(offset) = offsets.get_mut(place) {
+                        *offset += slope;
+                    }
                 }
             }
         }
@@ -273,11 +316,18 @@ pub fn listed_pairs<T: Real>(
         false => 0..0,
     };
     let parts: Vec<Sums> = match gradient {
-        Some(gradient) => gradient
-            .par_chunks_mut(chunk * embedded.dim)
-            .enumerate()
-            .map(|(index, part)| gather(range(index), Some(part)))
-            .collect(),
+        Some(gradient) => {
+            let (gradient, offsets) = gradient.split_at_mut(n * dim);
+            let rows = gradient.par_chunks_mut(chunk * dim).enumerate();
+            if offsets.is_empty() {
+                rows.map(|(index, part)| gather(range(index), Some((part, &mut []))))
+                    .collect()
+            } else {
+                rows.zip(offsets.par_chunks_mut(chunk))
+                    .map(|((index, part), offsets)| gather(range(index), Some((part, offsets))))
+                    .collect()
+            }
+        }
         None => (0..n.div_ceil(chunk))
             .into_par_iter()
             .map(|index| gather(range(index), None))

@@ -11,6 +11,9 @@ struct Case {
     /// Rows at the end of each view that only listed pairs use.
     spare: usize,
     spread: f64,
+    /// Whether rows have offsets, and how many dimensions count as negative.
+    offsets: bool,
+    negative: usize,
 }
 
 struct Outcome {
@@ -63,8 +66,13 @@ fn plain(
             }
             if let Some(gradient) = gradient.as_deref_mut().filter(|_| kept) {
                 for k in 0..dim {
-                    gradient[i * dim + k] += scale * term.slope * embedded.row(j)[k];
-                    gradient[j * dim + k] += scale * term.slope * embedded.row(i)[k];
+                    gradient[i * dim + k] += scale * term.slope * embedded.mirror(j)[k];
+                    gradient[j * dim + k] += scale * term.slope * embedded.mirror(i)[k];
+                }
+                if !embedded.offsets.is_empty() {
+                    for row in [i, j] {
+                        gradient[embedded.y.len() + row] += scale * term.slope;
+                    }
                 }
             }
         }
@@ -103,8 +111,14 @@ fn run<T: Real>(case: &Case, sum: AllPairsSum<T>, score: &Score) -> Outcome {
         }
     }
     let nodes: Vec<u32> = (0..n as u32).map(|i| 3 * i + 1).collect();
+    let mirror = mirrored(&y, case.dim, case.negative);
+    let offsets: Vec<T> = (0..if case.offsets { n } else { 0 })
+        .map(|_| T::of(random.random_range(-1.0..1.0)))
+        .collect();
     let embedded = EmbeddedRows {
         y: &y,
+        mirror: &mirror,
+        offsets: &offsets,
         dim: case.dim,
         views: &views,
         gamma: &gamma,
@@ -117,7 +131,7 @@ fn run<T: Real>(case: &Case, sum: AllPairsSum<T>, score: &Score) -> Outcome {
         watched: case.split.is_some(),
         share: TileShare::WHOLE,
     };
-    let mut gradient = vec![T::ZERO; y.len()];
+    let mut gradient = vec![T::ZERO; embedded.n_slopes()];
     let sums = sum(&embedded, &pairs, score, Some(&mut gradient));
     let value_only = sum(&embedded, &pairs, score, None);
     assert_eq!(value_only, sums);
@@ -161,6 +175,8 @@ fn cases() -> Vec<Case> {
                 split,
                 spare: 0,
                 spread: 1.5,
+                offsets: cases.len() % 2 == 1,
+                negative: cases.len() % 3 * dim / 4,
             });
         }
     }
@@ -170,6 +186,8 @@ fn cases() -> Vec<Case> {
         split: None,
         spare: 7,
         spread: 1.5,
+        offsets: true,
+        negative: 2,
     });
     cases.push(Case {
         sizes: vec![70],
@@ -177,6 +195,8 @@ fn cases() -> Vec<Case> {
         split: None,
         spare: 0,
         spread: 6.0,
+        offsets: false,
+        negative: 0,
     });
     cases
 }
@@ -230,6 +250,8 @@ fn same_bits_at_any_thread_count() {
         split: Some((Split::share(1, 0.1), Part::Training)),
         spare: 0,
         spread: 1.5,
+        offsets: true,
+        negative: 3,
     };
     let runs: Vec<_> = [1, 2, 3, 7]
         .map(|threads| {
@@ -251,8 +273,12 @@ fn listed_pairs_agree_with_the_formula() {
     let y: Vec<f64> = (0..15).map(|i| (f64::from(i) * 0.7).sin()).collect();
     let gamma = ViewMatrix::filled(1, 0.4);
     let scale = ViewMatrix::filled(1, 2.0);
+    let mirror = mirrored(&y, 3, 1);
+    let offsets = [0.3, -0.2, 0.5, 0.0, 1.0];
     let embedded = EmbeddedRows {
         y: &y,
+        mirror: &mirror,
+        offsets: &offsets,
         dim: 3,
         views: std::slice::from_ref(&(0..5)),
         gamma: &gamma,
@@ -263,7 +289,7 @@ fn listed_pairs_agree_with_the_formula() {
         .map(|&(src, dst, weight)| Link { src, dst, weight });
     let listed = Adjacency::new(5, links.clone());
     let score = Score::new(ScoreKind::Probability, 0.5);
-    let mut gradient = vec![0.0; 15];
+    let mut gradient = vec![0.0; 20];
     let sums = listed_pairs(
         &embedded,
         (&listed, TileShare::WHOLE),
@@ -273,15 +299,17 @@ fn listed_pairs_agree_with_the_formula() {
         Some(&mut gradient),
     );
     let mut value = 0.0;
-    let mut expected = vec![0.0; 15];
+    let mut expected = vec![0.0; 20];
     for link in links {
         let (i, j) = (link.src as usize, link.dst as usize);
         let term = score.correction(embedded.similarity(i, j), link.weight);
         value += 2.0 * term.value;
         for k in 0..3 {
-            expected[i * 3 + k] += 2.0 * term.slope * y[j * 3 + k];
-            expected[j * 3 + k] += 2.0 * term.slope * y[i * 3 + k];
+            expected[i * 3 + k] += 2.0 * term.slope * mirror[j * 3 + k];
+            expected[j * 3 + k] += 2.0 * term.slope * mirror[i * 3 + k];
         }
+        expected[15 + i] += 2.0 * term.slope;
+        expected[15 + j] += 2.0 * term.slope;
     }
     assert!((sums.value - value).abs() < 1e-12);
     assert!(relative(&gradient, &expected) < 1e-12);

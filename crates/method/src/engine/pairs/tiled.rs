@@ -14,11 +14,12 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use super::packed::Packed;
 use super::schedule::{HeldBlocks, schedule};
 use super::split::mask_row;
 use super::{AllPairs, EmbeddedRows, Part, SumPairs, Sums};
 use crate::score::{Kernel, Masks, Term};
-use linkproof_numeric::real::{Real, Target, View, multiply_panel, pack_panel, panel_width};
+use linkproof_numeric::real::{Real, Target, View, add_scaled, multiply_panel, panel_width};
 
 /// The largest number of rows of a block.
 const BLOCK: usize = 384;
@@ -64,11 +65,17 @@ struct RowBlock {
 }
 
 /// Two blocks that meet; the same one twice on the diagonal.
-struct Tile<'a, T> {
+struct Tile<'a, 's, T> {
     first: &'a RowBlock,
     second: &'a RowBlock,
-    first_gradient: Option<&'a mut [T]>,
-    second_gradient: Option<&'a mut [T]>,
+    first_gradient: Option<&'a mut Slot<'s, T>>,
+    second_gradient: Option<&'a mut Slot<'s, T>>,
+}
+
+/// The gradient of a block: in its embeddings, and in its offsets where it has any.
+struct Slot<'a, T> {
+    y: &'a mut [T],
+    offsets: &'a mut [T],
 }
 
 impl<T: Real> SumPairs<T> for Tiled<T> {
@@ -81,7 +88,8 @@ impl<T: Real> SumPairs<T> for Tiled<T> {
     ) -> Sums {
         let blocks = cut(pairs.rows);
         let mut packed = self.packed.take(Packed::default);
-        packed.fill(embedded, &blocks);
+        let rows: Vec<Range<usize>> = blocks.iter().map(|block| block.rows.clone()).collect();
+        packed.fill(embedded, &rows);
         let pass = TilePass {
             embedded,
             pairs,
@@ -94,7 +102,7 @@ impl<T: Real> SumPairs<T> for Tiled<T> {
                 && counted.next().is_some_and(|tile| pairs.share.has(tile))
         };
         let tiles = schedule(blocks.len(), takes_part);
-        let gradients = gradient.map(|gradient| slots(&blocks, embedded.dim, gradient));
+        let gradients = gradient.map(|gradient| slots(&blocks, embedded, gradient));
         let through: Vec<AtomicU32> = blocks.iter().map(|_| AtomicU32::new(0)).collect();
         let next = AtomicUsize::new(0);
         let work = |_| {
@@ -120,8 +128,8 @@ impl<T: Real> SumPairs<T> for Tiled<T> {
                 let mut tile = Tile {
                     first: &blocks[a],
                     second: &blocks[b],
-                    first_gradient: first_gradient.as_deref_mut().map(|slot| &mut **slot),
-                    second_gradient: second_gradient.as_deref_mut().map(|slot| &mut **slot),
+                    first_gradient: first_gradient.as_deref_mut(),
+                    second_gradient: second_gradient.as_deref_mut(),
                 };
                 results.push((place, pass.visit(&mut tile, &mut scratch)));
                 drop((first_gradient, second_gradient));
@@ -174,75 +182,34 @@ fn cut(rows: &[Range<usize>]) -> Vec<RowBlock> {
 }
 
 /// The gradient rows of each block; no two tiles ask for one at a time.
-fn slots<'a, T>(blocks: &[RowBlock], dim: usize, gradient: &'a mut [T]) -> Vec<Mutex<&'a mut [T]>> {
-    let mut rest = gradient;
+fn slots<'a, T: Real>(
+    blocks: &[RowBlock],
+    embedded: &EmbeddedRows<'_, T>,
+    gradient: &'a mut [T],
+) -> Vec<Mutex<Slot<'a, T>>> {
+    let (dim, n) = (embedded.dim, embedded.n_rows());
+    let (mut y, mut offsets) = gradient.split_at_mut(n * dim);
+    let width = usize::from(!offsets.is_empty());
     let mut done = 0;
     let mut slots = Vec::with_capacity(blocks.len());
     for block in blocks {
-        let (_, tail) = rest.split_at_mut(block.rows.start * dim - done);
-        let (slot, tail) = tail.split_at_mut(block.rows.len() * dim);
-        done = block.rows.end * dim;
-        rest = tail;
+        let (skipped, rows) = (block.rows.start - done, block.rows.len());
+        let slot = Slot {
+            y: take_rows(&mut y, skipped * dim, rows * dim),
+            offsets: take_rows(&mut offsets, skipped * width, rows * width),
+        };
+        done = block.rows.end;
         slots.push(Mutex::new(slot));
     }
     slots
 }
 
-/// The embeddings, packed in both directions for the products of a pass.
-#[derive(Debug)]
-struct Packed<T> {
-    /// Panels of the embeddings' entries: the rows of all nodes in each.
-    entries: Vec<T>,
-    /// For each block, panels of its nodes: all their entries in each.
-    nodes: Vec<T>,
-    /// Where each block's panels of nodes stand.
-    places: Vec<Range<usize>>,
-}
-
-impl<T> Default for Packed<T> {
-    fn default() -> Packed<T> {
-        Packed {
-            entries: Vec::new(),
-            nodes: Vec::new(),
-            places: Vec::new(),
-        }
-    }
-}
-
-impl<T: Real> Packed<T> {
-    fn fill(&mut self, embedded: &EmbeddedRows<'_, T>, blocks: &[RowBlock]) {
-        let width = panel_width::<T>();
-        let (n, dim) = (embedded.n_rows(), embedded.dim);
-        let y = View::new(embedded.y, n, dim);
-        self.entries
-            .resize(dim.div_ceil(width) * width * n, T::ZERO);
-        self.entries
-            .par_chunks_mut(n * width)
-            .enumerate()
-            .for_each(|(panel, out)| pack_panel(out, y, panel * width));
-
-        self.places.clear();
-        let mut end = 0;
-        for block in blocks {
-            let start = end;
-            end += block.rows.len().next_multiple_of(width) * dim;
-            self.places.push(start..end);
-        }
-        self.nodes.resize(end, T::ZERO);
-        let mut rest = &mut self.nodes[..];
-        let mut parts = Vec::with_capacity(blocks.len());
-        for (block, place) in blocks.iter().zip(&self.places) {
-            let (part, tail) = rest.split_at_mut(place.len());
-            parts.push((block, part));
-            rest = tail;
-        }
-        parts.into_par_iter().for_each(|(block, part)| {
-            let nodes = y.rows(block.rows.clone()).t();
-            for (panel, out) in part.chunks_exact_mut(width * dim).enumerate() {
-                pack_panel(out, nodes, panel * width);
-            }
-        });
-    }
+/// The numbers after some that are skipped; what comes after them stays.
+fn take_rows<'a, T>(rest: &mut &'a mut [T], skipped: usize, count: usize) -> &'a mut [T] {
+    let (_, tail) = std::mem::take(rest).split_at_mut(skipped);
+    let (taken, tail) = tail.split_at_mut(count);
+    *rest = tail;
+    taken
 }
 
 /// Rows of a tile that are handled together: a multiple of the rows whose
@@ -330,7 +297,7 @@ struct TilePass<'a, T: Real> {
 
 impl<T: Real> TilePass<'_, T> {
     /// The sums over a tile; adds the scaled gradient to the tile's blocks.
-    fn visit(&self, tile: &mut Tile<'_, T>, scratch: &mut Scratch<T>) -> TileSums {
+    fn visit(&self, tile: &mut Tile<'_, '_, T>, scratch: &mut Scratch<T>) -> TileSums {
         let width = panel_width::<T>();
         let diagonal = tile.first.index == tile.second.index;
         let mut sum = TileSums::ZERO;
@@ -353,6 +320,7 @@ impl<T: Real> TilePass<'_, T> {
             self.products(&strip, &nodes[skipped * self.embedded.dim..], products);
             sum.add(self.score_strip(&strip, products, &mut scratch.masks));
             self.differentiate(&strip, products, tile);
+            self.differentiate_offsets(&strip, products, tile);
         }
         sum
     }
@@ -386,6 +354,12 @@ impl<T: Real> TilePass<'_, T> {
             };
             s[..skipped].fill(T::ZERO);
             let s = &mut s[skipped..strip.second.len()];
+            let mut gamma = gamma;
+            if let Some(&offset) = self.embedded.offsets.get(i) {
+                gamma -= offset;
+                let others = strip.second.start + skipped..strip.second.end;
+                add_scaled(s, T::ONE, &self.embedded.offsets[others]);
+            }
             let Some((split, part)) = self.pairs.split else {
                 sum.pairs += s.len() as f64;
                 sum.add_term(self.kernel.apply(s, gamma, None));
@@ -414,7 +388,7 @@ impl<T: Real> TilePass<'_, T> {
     }
 
     /// Adds what the slopes of a strip mean for the gradient of both its sides.
-    fn differentiate(&self, strip: &Strip, slopes: &[T], tile: &mut Tile<'_, T>) {
+    fn differentiate(&self, strip: &Strip, slopes: &[T], tile: &mut Tile<'_, '_, T>) {
         let (dim, width) = (self.embedded.dim, panel_width::<T>());
         let factor = T::of(self.pairs.scale.get(strip.view.0, strip.view.1));
         let (m, n) = (strip.first.len(), strip.second.len());
@@ -430,7 +404,7 @@ impl<T: Real> TilePass<'_, T> {
             let columns = width.min(dim - column);
             let rows = |rows: &Range<usize>| &entries[rows.start * width..rows.end * width];
             if let Some(gradient) = tile.first_gradient.as_deref_mut() {
-                let data = &mut gradient[first_place + column..];
+                let data = &mut gradient.y[first_place + column..];
                 let out = Target {
                     data,
                     stride: dim,
@@ -444,7 +418,7 @@ impl<T: Real> TilePass<'_, T> {
                 tile.second_gradient.as_deref_mut()
             };
             if let Some(gradient) = second {
-                let data = &mut gradient[second_place + column..];
+                let data = &mut gradient.y[second_place + column..];
                 let out = Target {
                     data,
                     stride: dim,
@@ -454,4 +428,43 @@ impl<T: Real> TilePass<'_, T> {
             }
         }
     }
+
+    /// The same for offsets: sums of slopes over rows and columns.
+    fn differentiate_offsets(&self, strip: &Strip, slopes: &[T], tile: &mut Tile<'_, '_, T>) {
+        if self.embedded.offsets.is_empty() {
+            return;
+        }
+        let factor = T::of(self.pairs.scale.get(strip.view.0, strip.view.1));
+        let first_place = strip.first.start - tile.first.rows.start;
+        let second_place = strip.second.start - tile.second.rows.start;
+        let n = strip.second.len();
+        for (row, slopes) in slopes.chunks_exact(strip.stride).enumerate() {
+            let slopes = &slopes[..n];
+            if let Some(gradient) = tile.first_gradient.as_deref_mut() {
+                gradient.offsets[first_place + row] += factor * sum(slopes);
+            }
+            let second = if strip.diagonal {
+                tile.first_gradient.as_deref_mut()
+            } else {
+                tile.second_gradient.as_deref_mut()
+            };
+            if let Some(gradient) = second {
+                add_scaled(&mut gradient.offsets[second_place..][..n], factor, slopes);
+            }
+        }
+    }
+}
+
+/// The sum of a row, in interleaved sums so that it vectorises; the order of
+/// additions is fixed.
+fn sum<T: Real>(row: &[T]) -> T {
+    let mut lanes = [T::ZERO; 16];
+    let chunks = row.chunks_exact(16);
+    let rest: T = chunks.remainder().iter().copied().sum();
+    for chunk in chunks {
+        for (lane, x) in lanes.iter_mut().zip(chunk) {
+            *lane += *x;
+        }
+    }
+    lanes.into_iter().sum::<T>() + rest
 }

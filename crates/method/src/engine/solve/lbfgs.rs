@@ -2,8 +2,11 @@
 //! *Numerical Optimization*, algorithms 7.4, 3.5 and 3.6).
 
 use std::collections::VecDeque;
+use std::io;
 
 use super::StopReason;
+use super::state::{Reader, Writer};
+use crate::engine::LBFGS_MEMORY;
 use crate::error::{Error, Result};
 use linkproof_numeric::real::{Real, add_scaled, dot_f64};
 
@@ -23,7 +26,7 @@ pub struct Lbfgs {
 impl Default for Lbfgs {
     fn default() -> Self {
         Lbfgs {
-            memory: 10,
+            memory: LBFGS_MEMORY,
             max_steps: 500,
             gradient_tolerance: 1e-6,
             value_tolerance: 1e-9,
@@ -40,15 +43,8 @@ pub trait Minimized<T> {
     /// Its value at some parameters; its gradient overwrites `gradient`.
     fn value(&mut self, theta: &[T], gradient: &mut [T]) -> Result<f64>;
 
-    /// Sees value, gradient norm and parameters after each step, and may end the
-    /// run.
-    fn after_step(
-        &mut self,
-        step: usize,
-        value: f64,
-        norm: f64,
-        theta: &[T],
-    ) -> Result<Option<StopReason>>;
+    /// Sees how far the descent has come after each step, and may end the run.
+    fn after_step(&mut self, descent: &Descent<T>) -> Result<Option<StopReason>>;
 }
 
 /// Minimises a function.
@@ -57,70 +53,170 @@ pub fn minimize<T: Real>(
     start: Vec<T>,
     objective: &mut impl Minimized<T>,
 ) -> Result<(Vec<T>, StopReason)> {
-    let n = start.len();
-    let mut here = Point {
-        theta: start,
-        gradient: vec![T::ZERO; n],
-        value: 0.0,
-    };
-    here.value = objective.value(&here.theta, &mut here.gradient)?;
-    let start_norm = here.norm();
-    if !(here.value.is_finite() && start_norm.is_finite()) {
-        return Err(Error::Diverged {
-            step: 0,
-            detail: format!(
-                "objective {:e} and gradient norm {start_norm:e} at the start",
-                here.value
-            ),
-        });
-    }
-    if start_norm == 0.0 {
-        return Ok((here.theta, StopReason::Converged));
-    }
-    let mut memory: Memory<T> = Memory::new(settings.memory);
-    let mut small_gains = 0;
-    for step in 1..=settings.max_steps {
-        let mut direction = memory.direction(&here.gradient);
-        let mut slope = dot_f64(&direction, &here.gradient);
-        if !(slope < 0.0) {
-            memory.clear();
-            direction = here.gradient.iter().map(|g| -*g).collect();
-            slope = dot_f64(&direction, &here.gradient);
+    Descent::start(start, objective)?.run(settings, objective)
+}
+
+/// A descent on its way: all that its next steps depend on.
+pub struct Descent<T> {
+    step: usize,
+    here: Point<T>,
+    norm: f64,
+    start_norm: f64,
+    memory: Memory<T>,
+    small_gains: usize,
+}
+
+impl<T: Real> Descent<T> {
+    /// A descent at its start.
+    pub fn start(start: Vec<T>, objective: &mut impl Minimized<T>) -> Result<Descent<T>> {
+        let n = start.len();
+        let mut here = Point {
+            theta: start,
+            gradient: vec![T::ZERO; n],
+            value: 0.0,
+        };
+        here.value = objective.value(&here.theta, &mut here.gradient)?;
+        let norm = here.norm();
+        if !(here.value.is_finite() && norm.is_finite()) {
+            return Err(Error::Diverged {
+                step: 0,
+                detail: format!(
+                    "objective {:e} and gradient norm {norm:e} at the start",
+                    here.value
+                ),
+            });
         }
-        let first = if memory.is_empty() {
-            (1.0 / here.norm()).min(1.0)
+        Ok(Descent {
+            step: 0,
+            here,
+            norm,
+            start_norm: norm,
+            memory: Memory::default(),
+            small_gains: 0,
+        })
+    }
+
+    /// The steps taken.
+    pub fn step(&self) -> usize {
+        self.step
+    }
+
+    /// The parameters.
+    pub fn theta(&self) -> &[T] {
+        &self.here.theta
+    }
+
+    /// The value there.
+    pub fn value(&self) -> f64 {
+        self.here.value
+    }
+
+    /// The length of the gradient there.
+    pub fn norm(&self) -> f64 {
+        self.norm
+    }
+
+    /// Goes on to the end.
+    pub fn run(
+        mut self,
+        settings: &Lbfgs,
+        objective: &mut impl Minimized<T>,
+    ) -> Result<(Vec<T>, StopReason)> {
+        loop {
+            if self.has_converged(settings) {
+                return Ok((self.here.theta, StopReason::Converged));
+            }
+            if self.step >= settings.max_steps {
+                return Ok((self.here.theta, StopReason::Steps));
+            }
+            self.step += 1;
+            let Some(next) = self.next_point(objective)? else {
+                if self.memory.is_empty() {
+                    return Ok((self.here.theta, StopReason::NoDescent));
+                }
+                self.memory.clear();
+                continue;
+            };
+            let gain = self.here.value - next.value;
+            self.memory.push(settings.memory, &self.here, &next);
+            self.here = next;
+            self.norm = self.here.norm();
+            self.small_gains = match gain <= settings.value_tolerance * self.here.value.abs() {
+                true => self.small_gains + 1,
+                false => 0,
+            };
+            if let Some(reason) = objective.after_step(&self)? {
+                return Ok((self.here.theta, reason));
+            }
+        }
+    }
+
+    fn has_converged(&self, settings: &Lbfgs) -> bool {
+        let is_flat = self.step > 0 && self.norm <= settings.gradient_tolerance * self.start_norm;
+        self.start_norm == 0.0 || is_flat || self.small_gains >= 3
+    }
+
+    /// The end of a search along the best direction known.
+    fn next_point(&mut self, objective: &mut impl Minimized<T>) -> Result<Option<Point<T>>> {
+        let mut direction = self.memory.direction(&self.here.gradient);
+        let mut slope = dot_f64(&direction, &self.here.gradient);
+        if !(slope < 0.0) {
+            self.memory.clear();
+            direction = self.here.gradient.iter().map(|g| -*g).collect();
+            slope = dot_f64(&direction, &self.here.gradient);
+        }
+        let first = if self.memory.is_empty() {
+            (1.0 / self.here.norm()).min(1.0)
         } else {
             1.0
         };
         let search = LineSearch {
-            from: &here,
+            from: &self.here,
             direction: &direction,
             slope,
         };
-        let Some(next) = search.run(first, objective)? else {
-            if memory.is_empty() {
-                return Ok((here.theta, StopReason::NoDescent));
-            }
-            memory.clear();
-            continue;
-        };
-        let gain = here.value - next.value;
-        memory.push(&here, &next);
-        here = next;
-        let norm = here.norm();
-        if let Some(reason) = objective.after_step(step, here.value, norm, &here.theta)? {
-            return Ok((here.theta, reason));
-        }
-        small_gains = if gain <= settings.value_tolerance * here.value.abs() {
-            small_gains + 1
-        } else {
-            0
-        };
-        if norm <= settings.gradient_tolerance * start_norm || small_gains >= 3 {
-            return Ok((here.theta, StopReason::Converged));
-        }
+        search.run(first, objective)
     }
-    Ok((here.theta, StopReason::Steps))
+
+    /// Writes all that its next steps depend on.
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> io::Result<()> {
+        to.number(self.step as u64)?;
+        to.reals(&self.here.theta)?;
+        to.reals(&self.here.gradient)?;
+        to.real(self.here.value)?;
+        to.real(self.start_norm)?;
+        to.number(self.small_gains as u64)?;
+        to.number(self.memory.pairs.len() as u64)?;
+        for (s, y, rho) in &self.memory.pairs {
+            to.reals(s)?;
+            to.reals(y)?;
+            to.real(*rho)?;
+        }
+        Ok(())
+    }
+
+    /// Reads what [`Descent::write`] wrote.
+    pub(super) fn read(from: &mut Reader<'_>) -> io::Result<Descent<T>> {
+        let step = from.size()?;
+        let here = Point {
+            theta: from.reals()?,
+            gradient: from.reals()?,
+            value: from.real()?,
+        };
+        let (start_norm, small_gains) = (from.real()?, from.size()?);
+        let pairs = from.size()?;
+        let pairs = (0..pairs).map(|_| Ok((from.reals()?, from.reals()?, from.real()?)));
+        Ok(Descent {
+            step,
+            norm: here.norm(),
+            here,
+            start_norm,
+            memory: Memory {
+                pairs: pairs.collect::<io::Result<_>>()?,
+            },
+            small_gains,
+        })
+    }
 }
 
 #[derive(Clone)]
@@ -138,18 +234,18 @@ impl<T: Real> Point<T> {
 
 /// Past steps `s` and gradient changes `y`, with `1/<s, y>`.
 struct Memory<T> {
-    most: usize,
     pairs: VecDeque<(Vec<T>, Vec<T>, f64)>,
 }
 
-impl<T: Real> Memory<T> {
-    fn new(most: usize) -> Self {
+impl<T> Default for Memory<T> {
+    fn default() -> Self {
         Memory {
-            most,
             pairs: VecDeque::new(),
         }
     }
+}
 
+impl<T: Real> Memory<T> {
     fn is_empty(&self) -> bool {
         self.pairs.is_empty()
     }
@@ -158,14 +254,14 @@ impl<T: Real> Memory<T> {
         self.pairs.clear();
     }
 
-    fn push(&mut self, here: &Point<T>, next: &Point<T>) {
+    fn push(&mut self, most: usize, here: &Point<T>, next: &Point<T>) {
         let minus = |a: &[T], b: &[T]| a.iter().zip(b).map(|(a, b)| *a - *b).collect::<Vec<T>>();
         let s = minus(&next.theta, &here.theta);
         let y = minus(&next.gradient, &here.gradient);
         let product = dot_f64(&s, &y);
         // Only pairs of positive curvature keep the approximation positive.
         if product > 1e-12 * dot_f64(&y, &y).sqrt() * dot_f64(&s, &s).sqrt() {
-            if self.pairs.len() == self.most {
+            if self.pairs.len() == most {
                 self.pairs.pop_front();
             }
             self.pairs.push_back((s, y, 1.0 / product));
@@ -323,7 +419,7 @@ mod tests {
     use super::*;
 
     /// A function, and what happens after a step.
-    impl<T, F, A> Minimized<T> for (F, A)
+    impl<T: Real, F, A> Minimized<T> for (F, A)
     where
         F: FnMut(&[T], &mut [T]) -> f64,
         A: FnMut(usize) -> Option<StopReason>,
@@ -332,14 +428,8 @@ mod tests {
             Ok(self.0(theta, gradient))
         }
 
-        fn after_step(
-            &mut self,
-            step: usize,
-            _: f64,
-            _: f64,
-            _: &[T],
-        ) -> Result<Option<StopReason>> {
-            Ok(self.1(step))
+        fn after_step(&mut self, descent: &Descent<T>) -> Result<Option<StopReason>> {
+            Ok(self.1(descent.step))
         }
     }
 

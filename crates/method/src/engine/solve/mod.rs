@@ -2,20 +2,26 @@
 //! and gradients of an engine; the steps of first-order methods are the engine's.
 //!
 //! Stopping is a value ([`StopReason`]); a monitor sees every step and may end the
-//! fit.
+//! fit. Where the runtime has a keeper, what a solver remembers is kept now and then,
+//! and a solver with the same inputs goes on from there, to the same bits.
 
 mod lbfgs;
+mod state;
+mod watch;
 
 pub use crate::engine::Plan;
-pub use lbfgs::{Lbfgs, Minimized, minimize};
+pub use lbfgs::{Descent, Lbfgs, Minimized, minimize};
 
-use std::time::Instant;
+use std::borrow::Cow;
+use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine::Engine;
+use self::state::{Kept, Reader, Writer};
+use self::watch::{Known, Next, Watch};
 use crate::engine::pairs::TileShare;
-use crate::engine::runtime::{Record, Runtime};
+use crate::engine::runtime::{Record, Runtime, Stage};
+use crate::engine::{Engine, OptimizerMemory};
 use crate::error::{Error, Result};
 use crate::params::OptimizerKind;
 use linkproof_numeric::real::Real;
@@ -59,17 +65,34 @@ pub fn solve<T: Real>(
     start: Vec<T>,
     runtime: Runtime<'_>,
 ) -> Result<Solution<T>> {
-    engine.load(&start)?;
-    let mut watch = Watch::new(engine, plan, &start, runtime)?;
+    runtime.check_memory::<T>(engine.problem(), plan)?;
+    let keeper = runtime.keeper();
+    let kept = keeper.map(|keeper| Kept::new(keeper, engine.problem(), plan, &start));
+    let mut earlier = None;
+    if let Some(kept) = &kept {
+        if let Some(solution) = kept.result::<T>()? {
+            engine.load(&solution.theta)?;
+            return Ok(solution);
+        }
+        let read = |from: &mut Reader<'_>| Ok((Known::read(from)?, Halfway::read(plan, from)?));
+        earlier = kept.recalled(Stage::Running, read)?;
+    }
+    let (mut watch, from) = match earlier {
+        Some((known, halfway)) => (Watch::of(known, plan, runtime, kept), halfway),
+        None => {
+            engine.load(&start)?;
+            let watch = Watch::new(engine, plan, &start, runtime, kept)?;
+            (watch, Halfway::Nowhere(start))
+        }
+    };
     let stop_reason = match plan.optimizer {
         OptimizerKind::Lbfgs => {
-            let (theta, stop_reason) = run_lbfgs(engine, plan, start, &mut watch)?;
+            let (theta, stop_reason) = run_lbfgs(engine, plan, from, &mut watch)?;
             engine.load(&theta)?;
             stop_reason
         }
         OptimizerKind::Adam | OptimizerKind::Sgd => {
-            drop(start);
-            run_first_order(engine, plan, &mut watch)?
+            run_first_order(engine, plan, from, &mut watch)?
         }
     };
     let solution = watch.finish(engine, stop_reason)?;
@@ -77,10 +100,34 @@ pub fn solve<T: Real>(
     Ok(solution)
 }
 
+/// Where a solver begins.
+enum Halfway<T: Real> {
+    /// At a start.
+    Nowhere(Vec<T>),
+    /// Where L-BFGS was.
+    Lbfgs(Box<Descent<T>>),
+    /// Where a first-order method was: after a step, at these parameters.
+    FirstOrder(usize, Vec<T>, OptimizerMemory<'static, T>),
+}
+
+impl<T: Real> Halfway<T> {
+    fn read(plan: &Plan, from: &mut Reader<'_>) -> io::Result<Halfway<T>> {
+        if plan.optimizer == OptimizerKind::Lbfgs {
+            return Ok(Halfway::Lbfgs(Box::new(Descent::read(from)?)));
+        }
+        let (step, theta, steps) = (from.size()?, from.reals()?, from.number()?);
+        let count = from.size()?;
+        let vectors = (0..count).map(|_| Ok(Cow::Owned(from.reals()?)));
+        let vectors = vectors.collect::<io::Result<_>>()?;
+        let memory = OptimizerMemory { steps, vectors };
+        Ok(Halfway::FirstOrder(step, theta, memory))
+    }
+}
+
 fn run_lbfgs<T: Real>(
     engine: &mut dyn Engine<T>,
     plan: &Plan,
-    start: Vec<T>,
+    from: Halfway<T>,
     watch: &mut Watch<'_, T>,
 ) -> Result<(Vec<T>, StopReason)> {
     let settings = Lbfgs {
@@ -90,49 +137,74 @@ fn run_lbfgs<T: Real>(
     };
     // What no parameter changes would hide how large a gain is.
     let constant = engine.problem().constant();
-    let mut descent = LbfgsDescent {
+    let mut objective = LbfgsObjective {
         engine,
         watch,
         constant,
     };
-    minimize(&settings, start, &mut descent)
+    let descent = match from {
+        Halfway::Nowhere(start) => Descent::start(start, &mut objective)?,
+        Halfway::Lbfgs(descent) => *descent,
+        Halfway::FirstOrder(..) => return Err(other_method()),
+    };
+    descent.run(&settings, &mut objective)
+}
+
+/// What was kept is found by the plan, which names the method.
+fn other_method() -> Error {
+    Error::data("a kept state", "another optimizer", "that of the fit")
 }
 
 /// What L-BFGS minimises, and who watches it.
-struct LbfgsDescent<'d, 'w, T: Real> {
+struct LbfgsObjective<'d, 'w, T: Real> {
     engine: &'d mut dyn Engine<T>,
     watch: &'d mut Watch<'w, T>,
     constant: f64,
 }
 
-impl<T: Real> Minimized<T> for LbfgsDescent<'_, '_, T> {
+impl<T: Real> Minimized<T> for LbfgsObjective<'_, '_, T> {
     fn value(&mut self, theta: &[T], gradient: &mut [T]) -> Result<f64> {
         self.engine.load(theta)?;
         let found = self.engine.objective(TileShare::WHOLE, Some(gradient))?;
         Ok(found.value - self.constant)
     }
 
-    fn after_step(
-        &mut self,
-        step: usize,
-        value: f64,
-        norm: f64,
-        theta: &[T],
-    ) -> Result<Option<StopReason>> {
+    fn after_step(&mut self, descent: &Descent<T>) -> Result<Option<StopReason>> {
         // A line search may end at another point than its last trial.
-        self.engine.load(theta)?;
-        let value = value + self.constant;
-        self.watch.after_step(self.engine, step, value, norm)
+        self.engine.load(descent.theta())?;
+        let (step, norm) = (descent.step(), descent.norm());
+        let value = descent.value() + self.constant;
+        match self.watch.after_step(self.engine, step, value, norm)? {
+            Next::GoOn => Ok(None),
+            Next::Stop(reason) => Ok(Some(reason)),
+            Next::Keep { ends } => {
+                self.watch.keep(|to| descent.write(to), ends)?;
+                Ok(None)
+            }
+        }
     }
 }
 
 fn run_first_order<T: Real>(
     engine: &mut dyn Engine<T>,
     plan: &Plan,
+    from: Halfway<T>,
     watch: &mut Watch<'_, T>,
 ) -> Result<StopReason> {
-    engine.begin(plan)?;
-    for step in 1..=plan.steps {
+    let done = match from {
+        Halfway::Nowhere(start) => {
+            drop(start);
+            engine.begin(plan)?;
+            0
+        }
+        Halfway::FirstOrder(step, theta, memory) => {
+            engine.load(&theta)?;
+            engine.resume(plan, memory)?;
+            step
+        }
+        Halfway::Lbfgs(_) => return Err(other_method()),
+    };
+    for step in done + 1..=plan.steps {
         let outcome = engine.step(step as u64)?;
         let (value, norm) = (outcome.value, outcome.gradient_norm);
         if !(value.is_finite() && norm.is_finite()) {
@@ -141,123 +213,38 @@ fn run_first_order<T: Real>(
                 detail: format!("objective {value:e}, gradient norm {norm:e}"),
             });
         }
-        if let Some(reason) = watch.after_step(engine, step, value, norm)? {
-            return Ok(reason);
+        match watch.after_step(engine, step, value, norm)? {
+            Next::GoOn => {}
+            Next::Stop(reason) => return Ok(reason),
+            Next::Keep { ends } => keep_first_order(engine, step, watch, ends)?,
         }
     }
     Ok(StopReason::Steps)
 }
 
-/// Keeps the history and the best parameters, and says when to stop.
-struct Watch<'w, T> {
-    plan: &'w Plan,
-    runtime: Runtime<'w>,
-    history: Vec<Record>,
-    clock: Instant,
-    start_score: Option<f64>,
-    best: Option<(f64, usize, Vec<T>)>,
-    /// The best score at the last gain that counts, and the evaluations since.
-    mark: f64,
-    evaluations_since_mark: usize,
-    steps: usize,
-}
-
-impl<'w, T: Real> Watch<'w, T> {
-    fn new(
-        engine: &mut dyn Engine<T>,
-        plan: &'w Plan,
-        start: &[T],
-        runtime: Runtime<'w>,
-    ) -> Result<Self> {
-        let start_score = match plan.validates {
-            true => engine.held_out(plan.look())?,
-            false => None,
+fn keep_first_order<T: Real>(
+    engine: &mut dyn Engine<T>,
+    step: usize,
+    watch: &mut Watch<'_, T>,
+    ends: bool,
+) -> Result<()> {
+    let theta = engine.parameters()?;
+    let Some(memory) = engine.memory()? else {
+        // Such an engine's work is done again.
+        return match ends {
+            true => Err(Error::Interrupted { step }),
+            false => Ok(()),
         };
-        if let Some(score) = start_score.filter(|score| !score.is_finite()) {
-            return Err(Error::Diverged {
-                step: 0,
-                detail: format!("held-out score {score} at the start"),
-            });
-        }
-        Ok(Watch {
-            plan,
-            runtime,
-            history: Vec::new(),
-            clock: Instant::now(),
-            best: start_score.map(|score| (score, 0, start.to_vec())),
-            start_score,
-            mark: start_score.unwrap_or(f64::INFINITY),
-            evaluations_since_mark: 0,
-            steps: 0,
-        })
-    }
-
-    /// Looks at the parameters in place.
-    fn after_step(
-        &mut self,
-        engine: &mut dyn Engine<T>,
-        step: usize,
-        value: f64,
-        gradient_norm: f64,
-    ) -> Result<Option<StopReason>> {
-        self.steps = step;
-        let evaluate = step.is_multiple_of(self.plan.evaluate_every) || step == self.plan.steps;
-        let held_out = if evaluate && self.plan.validates {
-            engine.held_out(self.plan.look())?
-        } else {
-            None
-        };
-        let record = Record {
-            step,
-            value,
-            gradient_norm,
-            held_out,
-            seconds: self.clock.elapsed().as_secs_f64(),
-        };
-        self.history.push(record);
-        if !self.runtime.after_step(&record, self.plan.steps) {
-            return Err(Error::Interrupted { step });
-        }
-        let Some(score) = held_out else {
-            return Ok(None);
-        };
-        let best = self.best.as_ref().map_or(f64::INFINITY, |best| best.0);
-        if score < best {
-            self.best = Some((score, step, engine.parameters()?));
-        }
-        // What no parameter changes would hide how large a gain is.
-        let size = (self.mark - engine.problem().score.constant()).abs();
-        if self.mark - score > self.plan.smallest_gain * size || self.mark.is_infinite() {
-            self.mark = score;
-            self.evaluations_since_mark = 0;
-        } else {
-            self.evaluations_since_mark += 1;
-        }
-        let stop = self.evaluations_since_mark >= self.plan.patience;
-        Ok(stop.then_some(StopReason::Patience))
-    }
-
-    /// The best parameters, or those in place.
-    fn finish(self, engine: &mut dyn Engine<T>, stop_reason: StopReason) -> Result<Solution<T>> {
-        let (theta, best_step, held_out) = match self.best {
-            Some((score, step, theta)) => {
-                (theta, step, self.start_score.map(|start| (start, score)))
-            }
-            None => (engine.parameters()?, self.steps, None),
-        };
-        if let Some(place) = theta.iter().position(|x| !x.is_finite()) {
-            return Err(Error::Diverged {
-                step: self.steps,
-                detail: format!("parameter {place} is {}", theta[place]),
-            });
-        }
-        Ok(Solution {
-            theta,
-            stop_reason,
-            steps: self.steps,
-            best_step,
-            held_out,
-            history: self.history,
-        })
-    }
+    };
+    let write = |to: &mut Writer<'_>| {
+        to.number(step as u64)?;
+        to.reals(&theta)?;
+        to.number(memory.steps)?;
+        to.number(memory.vectors.len() as u64)?;
+        memory
+            .vectors
+            .iter()
+            .try_for_each(|vector| to.reals(vector))
+    };
+    watch.keep(write, ends)
 }

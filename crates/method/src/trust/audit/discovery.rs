@@ -59,7 +59,8 @@ pub fn random_pairs(data: &Dataset, count: usize, seed: u64) -> Vec<RandomPair> 
         let (a, b) = (random.random_range(0..n), random.random_range(0..n));
         let inside = (a.min(b), a.max(b));
         let takes_part = linked.contains(&(data.view_of(inside.0), data.view_of(inside.1)));
-        if a != b && takes_part && data.graph().weight(a, b).is_none() {
+        let possible = takes_part && a != b && !data.ids().is_same_node(a, b);
+        if possible && data.graph().weight(a, b).is_none() {
             let user = |row: u32| data.user_row(row as usize) as u32;
             pairs.push(RandomPair {
                 src: user(inside.0),

@@ -22,6 +22,14 @@ pub fn judged_data(
     links: Graph,
     features: Vec<(String, Features)>,
 ) -> Result<Dataset> {
+    if let Some(sides) = model.ids().sides() {
+        let mut of_sides = [None, None];
+        for (name, vectors) in features {
+            let place = model.view(Some(&name))?;
+            of_sides[place] = Some(vectors);
+        }
+        return Dataset::on_sides(links, Some(sides), of_sides);
+    }
     let view_of = |&view: &u32| model.views()[view as usize].name.clone();
     let nodes = NodeViews {
         ids: model.ids().clone(),

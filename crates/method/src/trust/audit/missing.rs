@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use rayon::prelude::*;
 
 use crate::data::graph::Graph;
+use crate::engine::pairs::mirrored;
 use crate::model::Fitted;
 use linkproof_numeric::real::{Packed, View};
 
@@ -40,12 +41,13 @@ pub fn missing(model: &Fitted, links: &Graph, count: usize) -> Vec<Missing> {
     }
     let (n, dim) = (model.n_nodes(), model.dim());
     let y = model.embeddings();
+    let mirror = mirrored(y, dim, model.negative());
     let mut best: Vec<Found> = Vec::new();
     let mut memory = Vec::new();
     for first in (0..n).step_by(COLUMNS) {
         let columns = first..n.min(first + COLUMNS);
         let tile = View::new(
-            &y[columns.start * dim..columns.end * dim],
+            &mirror[columns.start * dim..columns.end * dim],
             columns.len(),
             dim,
         );
@@ -109,9 +111,12 @@ impl Look<'_> {
                     continue;
                 }
                 let (d, e) = (views[i] as usize, views[j] as usize);
-                let similarity = product - self.model.gamma().get(d, e) as f32;
+                let offsets = self.model.offsets();
+                let offsets = offsets.map_or(0.0, |offsets| offsets[i] + offsets[j]);
+                let similarity = product + offsets - self.model.gamma().get(d, e) as f32;
                 if similarity < least
                     || !pairs.contains(&(d.min(e), d.max(e)))
+                    || self.model.ids().is_same_node(i as u32, j as u32)
                     || self.links.weight(i as u32, j as u32).is_some()
                 {
                     continue;

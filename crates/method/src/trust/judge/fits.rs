@@ -12,6 +12,8 @@ use linkproof_numeric::real::Real;
 
 /// A gain of this share of the objective ends a fit.
 pub const TOLERANCE: f64 = 1e-4;
+/// The same of fits whose embeddings rank links, and are not kept.
+pub const JUDGES_TOLERANCE: f64 = 3e-4;
 
 /// A fit to links, for what its embeddings tell of pairs.
 #[derive(Debug, Clone)]

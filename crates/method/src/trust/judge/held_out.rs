@@ -11,9 +11,10 @@ use super::evidence::cosine;
 use super::pairs::{Bench, Pair};
 use super::ranks::{borders, share_above};
 use crate::data::dataset::Dataset;
+use crate::engine::pairs::mirrored;
 use crate::error::{Error, Result};
 use crate::model::folds::Folds;
-use crate::params::CheckedParams;
+use crate::params::{CheckedParams, Params};
 use linkproof_numeric::math;
 
 /// Smaller differences between the mean ranks of two fits do not matter.
@@ -118,10 +119,14 @@ impl HeldOut {
 
     /// For each link of a fold the share of the decoys of its stratum that are
     /// closer, by the embeddings of a fit that did not see the fold.
-    pub fn ranks(&self, fold: usize, y: &[f32], dim: usize) -> Vec<f64> {
+    pub fn ranks(&self, fold: usize, y: &[f32], params: &Params) -> Vec<f64> {
         let Fold { links, decoys } = &self.folds[fold];
-        let row = |row: u32| &y[row as usize * dim..][..dim];
-        let see = |seat: &Seat| cosine(row(seat.pair.src), row(seat.pair.dst));
+        let dim = params.dim;
+        let mirror = mirrored(y, dim, params.negative());
+        let see = |seat: &Seat| {
+            let [src, dst] = [seat.pair.src, seat.pair.dst].map(|row| row as usize * dim);
+            cosine(&y[src..][..dim], &mirror[dst..][..dim])
+        };
         let seen: Vec<f64> = decoys.par_iter().map(see).collect();
         let mut strata = vec![Vec::new(); self.n_strata];
         for (decoy, cosine) in decoys.iter().zip(seen) {

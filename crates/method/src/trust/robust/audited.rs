@@ -92,6 +92,9 @@ pub struct AuditedLink {
     pub suspect: bool,
     /// The cosine of its ends' data vectors, where they have some of one kind.
     pub cosine: Option<f64>,
+    /// The standard error of the logarithm of its expected weight, where the model has
+    /// replicates.
+    pub log_mu_error: Option<f64>,
     /// How far it is believed, where it was judged.
     pub judged: Option<JudgedLink>,
 }
@@ -182,6 +185,10 @@ impl Audit {
             }
         }
         columns.push(("weight_fdr".into(), all(&|link| link.weight_fdr)));
+        if self.links.iter().any(|link| link.log_mu_error.is_some()) {
+            let errors = all(&|link| link.log_mu_error.unwrap_or(f64::NAN));
+            columns.push(("log_mu_error".into(), errors));
+        }
         columns
     }
 }
@@ -317,6 +324,9 @@ pub fn audit(
                 cosine: baseline
                     .as_ref()
                     .and_then(|it| it.cosine(verdict.src, verdict.dst)),
+                log_mu_error: model
+                    .spread(verdict.src as usize, verdict.dst as usize)
+                    .map(|spread| spread.error),
                 judged,
             }
         });
@@ -338,7 +348,10 @@ pub fn audit(
 
 /// Whether an error ends an audit of which other parts stand without.
 fn is_final(error: &Error) -> bool {
-    matches!(error, Error::Interrupted { .. } | Error::Param { .. })
+    matches!(
+        error,
+        Error::Interrupted { .. } | Error::Param { .. } | Error::Memory { .. }
+    )
 }
 
 /// How model and baseline tell links that no fit saw from random pairs.

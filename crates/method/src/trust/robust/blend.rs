@@ -14,7 +14,7 @@ use crate::trust::judge::average::averages;
 use crate::trust::smooth::Regression;
 
 /// What data vectors tell counts for this share, averages over links for the rest.
-const BY_VECTORS: f32 = 1.0 / 3.0;
+pub(super) const BY_VECTORS: f32 = 1.0 / 3.0;
 
 /// Puts averages over links and what data vectors tell of them together.
 pub(super) fn blend(averaged: &mut [f32], by_vectors: &[f32]) {

@@ -13,6 +13,7 @@ mod recipe;
 mod smoothed;
 pub(crate) mod told;
 mod unseen;
+mod updated;
 mod verdict;
 mod workflow;
 
@@ -25,6 +26,7 @@ pub use recipe::{
 };
 pub use smoothed::{SMOOTHING_THRESHOLD, Smoothing, smooth};
 pub use unseen::{Newcomers, embed_new};
+pub(crate) use updated::{NewVectors, Seen, rejudge};
 pub use verdict::{ByWeight, Said, Topic, WeightsSay, dimensions_sentence};
 pub use workflow::{RobustFit, fit_model};
 

@@ -12,10 +12,10 @@ use crate::data::transform::average_over_kept_walks;
 use crate::engine::runtime::{FitCount, Runtime};
 use crate::error::{Error, Result};
 use crate::model::{Fit, Fitted};
-use crate::params::{CheckedParams, Params, ScoreKind, WeightTransform};
+use crate::params::{CheckedParams, Param, Params, ScoreKind, Similarity, WeightTransform};
 use crate::schema::choice;
 use crate::size::{SizeLaw, SizedLink};
-use crate::trust::judge::fits::{LinkFit, TOLERANCE};
+use crate::trust::judge::fits::{JUDGES_TOLERANCE, LinkFit, TOLERANCE};
 use crate::trust::judge::held_out::{SAME_RANKS, gain};
 use crate::trust::judge::{Hearing, Judge, Judgement};
 
@@ -111,6 +111,8 @@ pub struct RidgeTried {
     /// What it gains over the ridge that was best before it, and the standard
     /// error of that.
     pub gain: Option<(f64, f64)>,
+    /// Whether it was taken in place of that one.
+    pub taken: bool,
 }
 
 /// A ridge of the fit to walks, and what was told of held-back columns by it.
@@ -252,6 +254,11 @@ pub fn fit_robust(
     recipe: &Recipe,
     runtime: Runtime<'_>,
 ) -> Result<Robust> {
+    if params.similarity == Similarity::Signed {
+        let accepted = "inner in a robust fit, which averages over links: those of unlike nodes \
+                        would blur them";
+        return Err(Error::param(Param::Similarity, accepted, params.similarity));
+    }
     let judge = Judge::new(params, data, recipe.folds)?;
     let (judge_ridge, ridges, fits) = choose_ridge(&judge, recipe, runtime)?;
     let judgement = judge.believe(&judge.hear(&fits));
@@ -268,8 +275,15 @@ pub fn fit_robust(
     let trusted = believed(data, &judgement)?;
     let walked = data.with_graph(walks_over(data, &trusted, recipe.walks)?);
     let links = trusted.adjacency();
-    let (ridge, walk_ridges, gate) =
-        choose_walk_ridge(params, &walked, &links, judge_ridge, recipe, runtime)?;
+    let (ridge, walk_ridges, gate) = choose_walk_ridge(
+        params,
+        &walked,
+        &links,
+        &ridges,
+        judge_ridge,
+        recipe,
+        runtime,
+    )?;
     let recommends_averages = match recipe.averaging {
         Averaging::Gate => gate.opens,
         Averaging::Always => true,
@@ -332,7 +346,7 @@ pub(super) fn choose_ridge(
     let runtime = count.runtime();
     let mut place = ridges.len() / 2;
     let fit = |place: usize, earlier: &[LinkFit], folds: usize| {
-        judge.fit(ridges[place], folds, earlier, TOLERANCE, runtime)
+        judge.fit(ridges[place], folds, earlier, JUDGES_TOLERANCE, runtime)
     };
     let mut fits = fit(place, &[], compared)?;
     let mut heard = judge.hear(&fits);
@@ -340,6 +354,7 @@ pub(super) fn choose_ridge(
         ridge: ridges[place],
         auc: heard.auc,
         gain: None,
+        taken: true,
     }];
     let mut step: i64 = 1;
     let mut moved = false;
@@ -354,13 +369,14 @@ pub(super) fn choose_ridge(
                 heard.ranks.iter().map(|rank| rank.rank).collect()
             };
             let (gain, error) = gain(&ranks(&heard), &ranks(&hearing));
+            // Fits at larger ridges are faster.
+            let enough = gain > -(step as f64) * error.max(SAME_RANKS);
             tried.push(RidgeTried {
                 ridge: ridges[next as usize],
                 auc: hearing.auc,
                 gain: Some((gain, error)),
+                taken: enough,
             });
-            // Fits at larger ridges are faster.
-            let enough = gain > -(step as f64) * error.max(SAME_RANKS);
             if enough {
                 (place, fits, heard) = (next as usize, other, hearing);
             }
@@ -376,18 +392,20 @@ pub(super) fn choose_ridge(
     }
     if compared < judge.n_folds() {
         let known = fits;
-        fits = judge.fit_others(ridges[place], known, TOLERANCE, runtime)?;
+        fits = judge.fit_others(ridges[place], known, JUDGES_TOLERANCE, runtime)?;
     }
     Ok((ridges[place], tried, fits))
 }
 
 /// The ridge of the fit to walks by which embeddings as the user gets them,
 /// averaged or not, tell most of held-back columns, and what the gate says there.
-/// The judges' ridge where there are no columns to hold back.
+/// The judges' ridge where there are no columns to hold back. What the judges tried
+/// and did not take is not tried again, nor what lies beyond it.
 fn choose_walk_ridge(
     params: &CheckedParams,
     walked: &Dataset,
     links: &Adjacency,
+    judged: &[RidgeTried],
     judge_ridge: f64,
     recipe: &Recipe,
     runtime: Runtime<'_>,
@@ -429,7 +447,9 @@ fn choose_walk_ridge(
     };
     let mut least = CLEARLY_LESS * value(&first);
     let mut tried = vec![best];
-    for ridge in ridges.iter().copied().filter(|&ridge| ridge > judge_ridge) {
+    let is_open = |ridge: &f64| !judged.iter().any(|t| t.ridge == *ridge && !t.taken);
+    let larger = ridges.iter().copied().filter(|&ridge| ridge > judge_ridge);
+    for ridge in larger.take_while(is_open) {
         let found = try_ridge(ridge, &fits, least)?;
         let told = found.told;
         tried.push(WalkRidge { ridge, told });
@@ -440,11 +460,9 @@ fn choose_walk_ridge(
         least = CLEARLY_LESS * value(&found.first);
     }
     let is_judges = best.ridge == judge_ridge;
-    for &ridge in ridges
-        .iter()
-        .rev()
-        .filter(|&&r| is_judges && r < judge_ridge)
-    {
+    let smaller = ridges.iter().rev().copied();
+    let smaller = smaller.filter(|&ridge| is_judges && ridge < judge_ridge);
+    for ridge in smaller.take_while(is_open) {
         let found = try_ridge(ridge, &[], least)?;
         let told = found.told;
         tried.push(WalkRidge { ridge, told });

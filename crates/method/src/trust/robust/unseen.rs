@@ -86,7 +86,7 @@ pub fn embed_new(
     }
     let encoded = model.embed_view(view, vectors, None)?;
     let judge = NewJudge::new(model, believed, view, vectors, &encoded)?;
-    let beliefs = judge.believe(links);
+    let beliefs: Vec<f64> = judge.believe(links).iter().map(|it| it.belief).collect();
     let weights: Vec<f64> = beliefs.iter().map(|&belief| weight(belief)).collect();
     let trusted = trusted(model, believed);
     let rounds = believed.rounds.saturating_sub(1);
@@ -106,7 +106,7 @@ pub fn embed_new(
 }
 
 /// The links of the fit, as far as they are believed.
-fn trusted(model: &Fitted, believed: &Believed) -> Adjacency {
+pub(super) fn trusted(model: &Fitted, believed: &Believed) -> Adjacency {
     let links = model.links().links().zip(believed.beliefs());
     let links = links.map(|(link, &belief)| Link {
         weight: weight(belief),
@@ -116,8 +116,18 @@ fn trusted(model: &Fitted, believed: &Believed) -> Adjacency {
     Adjacency::new(model.n_nodes(), counted.iter().copied())
 }
 
+/// How far a link of a new node is believed, and why.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NewBelief {
+    pub belief: f64,
+    /// The rank by embeddings and data vectors together, and by each.
+    pub rank: f64,
+    pub ranks: [f64; 2],
+    pub weight_odds: f64,
+}
+
 /// What links of new nodes of a view are judged by.
-struct NewJudge<'a> {
+pub(super) struct NewJudge<'a> {
     model: &'a Fitted,
     view: usize,
     encoded: &'a [f32],
@@ -134,7 +144,7 @@ struct NewJudge<'a> {
 }
 
 impl<'a> NewJudge<'a> {
-    fn new(
+    pub(super) fn new(
         model: &'a Fitted,
         believed: &'a Believed,
         view: usize,
@@ -198,7 +208,7 @@ impl<'a> NewJudge<'a> {
     }
 
     /// How far links are believed.
-    fn believe(&self, links: &[NewLink]) -> Vec<f64> {
+    pub(super) fn believe(&self, links: &[NewLink]) -> Vec<NewBelief> {
         let believe = |link: &NewLink| {
             let (of_view, end) = match link.end {
                 End::Known(row) => (self.model.node_views()[row as usize] as usize, row),
@@ -229,8 +239,14 @@ impl<'a> NewJudge<'a> {
             let place = self.curve.partition_point(|&(other, _)| other < rank);
             let by_rank = self.curve.get(place).or(self.curve.last());
             let base = by_rank.map_or(1.0, |&(_, b)| b).clamp(0.001, 0.999);
-            let odds = base / (1.0 - base) * self.odds_of(link.weight);
-            odds / (1.0 + odds)
+            let weight_odds = self.odds_of(link.weight);
+            let odds = base / (1.0 - base) * weight_odds;
+            NewBelief {
+                belief: odds / (1.0 + odds),
+                rank,
+                ranks,
+                weight_odds,
+            }
         };
         links.iter().map(believe).collect()
     }

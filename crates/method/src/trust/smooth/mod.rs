@@ -32,7 +32,7 @@ use crate::data::features::Features;
 use crate::data::graph::{Adjacency, Link};
 use crate::engine::runtime::Runtime;
 use crate::error::{Error, Result};
-use crate::model::Fitted;
+use crate::model::{Encoded, Fitted};
 pub use crate::model::{End, NewLink};
 use crate::trust::audit::{
     CrossFit, Judges, Verdict, discover, has_vectors, judge_by, sizes, taking_part,
@@ -198,35 +198,30 @@ impl<'m> Smoother<'m> {
         self.verdicts.iter().zip(self.rates.iter().copied())
     }
 
-    /// New nodes of a view, given their embeddings from data vectors, averaged
-    /// over the links that they bring. Training nodes stay as they were.
-    pub fn embed(&self, view: usize, encoded: &[f32], links: &[NewLink]) -> Result<Vec<f32>> {
-        Ok(self.average_new(view, encoded, links)?.0)
+    /// New nodes of a view, as their data vectors tell of them, averaged over the
+    /// links that they bring. Training nodes stay as they were.
+    pub fn embed(&self, encoded: &Encoded, links: &[NewLink]) -> Result<Vec<f32>> {
+        Ok(self.average_new(encoded, links)?.0)
     }
 
     /// The same, and whether the links of each count for enough.
-    fn average_new(
-        &self,
-        view: usize,
-        encoded: &[f32],
-        links: &[NewLink],
-    ) -> Result<(Vec<f32>, Vec<bool>)> {
+    fn average_new(&self, encoded: &Encoded, links: &[NewLink]) -> Result<(Vec<f32>, Vec<bool>)> {
         let dim = self.model.dim();
-        self.model.check_links(links, encoded.len() / dim)?;
-        let rates = self.judge_new(view, encoded, links);
+        self.model.check_links(links, encoded.y.len() / dim)?;
+        let rates = self.judge_new(encoded, links);
         let known = Known {
             levels: &self.levels[..self.levels.len() - 1],
             dim,
         };
-        Ok(average_new(&known, encoded, links, &rates))
+        Ok(average_new(&known, &encoded.y, links, &rates))
     }
 
     fn embed_new(&self, data: &Dataset, new: NewNodes<'_>, found: &mut Smoothed) -> Result<()> {
         // Without their links also where the model averages data vectors: links
         // are judged by embeddings that have not seen them.
-        let encoded = self.model.embed_view(new.view, new.vectors, None)?;
+        let encoded = self.model.encode_view(new.view, new.vectors, None)?;
         let links = new.links.unwrap_or_default();
-        let (mut values, enough) = self.average_new(new.view, &encoded, links)?;
+        let (mut values, enough) = self.average_new(&encoded, links)?;
         if enough.contains(&false) {
             let can_learn = has_vectors(self.model, data, new.view);
             let alone = match can_learn {
@@ -235,7 +230,7 @@ impl<'m> Smoother<'m> {
                     found.ridge = Some(learnt.ridge);
                     learnt.embed(new.vectors.matrix())?
                 }
-                false => encoded,
+                false => encoded.y,
             };
             let n_alone = without_links(&mut values, &enough, &alone);
             found.as_encoded = if can_learn { 0 } else { n_alone };
@@ -274,17 +269,14 @@ impl<'m> Smoother<'m> {
     }
 
     /// The chance that each link of new nodes is sound.
-    fn judge_new(&self, view: usize, encoded: &[f32], links: &[NewLink]) -> Vec<f64> {
-        let (model, dim) = (self.model, self.model.dim());
+    fn judge_new(&self, encoded: &Encoded, links: &[NewLink]) -> Vec<f64> {
+        let model = self.model;
         let mut judged = self.verdicts.clone();
         for link in links {
-            let here = (row_of(encoded, link.row, dim), view);
+            let here = encoded.point(link.row as usize);
             let (dst, there) = match link.end {
-                End::Known(row) => {
-                    let view = model.node_views()[row as usize] as usize;
-                    (row, (model.row(row as usize), view))
-                }
-                End::New(row) => (row, (row_of(encoded, row, dim), view)),
+                End::Known(row) => (row, model.point(row as usize)),
+                End::New(row) => (row, encoded.point(row as usize)),
             };
             let seen = Link {
                 src: link.row,

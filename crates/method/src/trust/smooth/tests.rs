@@ -94,7 +94,13 @@ fn new_nodes_move_towards_what_they_are_linked_to() {
     let (model, verdicts, random) = fitted(&made);
     let smoother = Smoother::new(&model, verdicts, random, 2);
     let y = [model.row(0), model.row(60)].concat();
-    assert_eq!(smoother.embed(0, &y, &[]).unwrap(), y, "no links");
+    let new = Encoded {
+        y: y.clone(),
+        offsets: Vec::new(),
+        dim: 2,
+        view: 0,
+    };
+    assert_eq!(smoother.embed(&new, &[]).unwrap(), y, "no links");
     let links: Vec<NewLink> = (1..6)
         .map(|known| NewLink {
             row: 0,
@@ -102,7 +108,7 @@ fn new_nodes_move_towards_what_they_are_linked_to() {
             weight: 1.0,
         })
         .collect();
-    let moved = smoother.embed(0, &y, &links).unwrap();
+    let moved = smoother.embed(&new, &links).unwrap();
     assert_ne!(moved[..2], y[..2]);
     assert_eq!(moved[2..], y[2..], "the other has no links");
     let pair = NewLink {
@@ -110,10 +116,10 @@ fn new_nodes_move_towards_what_they_are_linked_to() {
         end: End::New(1),
         weight: 1.0,
     };
-    assert!(smoother.embed(0, &y, &[pair]).is_ok());
+    assert!(smoother.embed(&new, &[pair]).is_ok());
     for end in [End::Known(200), End::New(2)] {
         let wrong = NewLink { end, ..pair };
-        assert!(smoother.embed(0, &y, &[wrong]).is_err());
+        assert!(smoother.embed(&new, &[wrong]).is_err());
     }
 }
 

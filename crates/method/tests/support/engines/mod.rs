@@ -8,13 +8,14 @@ pub use reference::Reference;
 
 use linkproof::{Dataset, Features, Graph, Matrix, Params};
 use linkproof_method::data::dataset::NodeViews;
-use linkproof_method::data::graph::LinkRules;
+use linkproof_method::data::graph::{Ends, Link, LinkRules};
 use linkproof_method::data::ids::Ids;
 use linkproof_method::engine::objective::{Prepared, Problem};
 use linkproof_method::engine::pairs::{Part, Split, TileShare};
 use linkproof_method::engine::{Backend, Engine, Look, Plan};
 use linkproof_method::params::{
-    Activation, EncoderKind, OptimizerKind, OutputActivation, Sampler, ScoreKind, SolverKind,
+    Activation, EncoderKind, OptimizerKind, OutputActivation, Sampler, ScoreKind, Similarity,
+    SolverKind,
 };
 use linkproof_method::score::Score;
 
@@ -55,6 +56,25 @@ fn data(n: usize, two_views: bool) -> Dataset {
     Dataset::with_views(graph, nodes, vectors).unwrap()
 }
 
+/// The same links with directions, so that each node is a source and a target.
+fn directed(n: usize) -> Dataset {
+    let node = |place: usize| (place % n) as u32;
+    let links = (0..n).flat_map(|i| {
+        [1, 7].map(|by| Link {
+            src: node(i),
+            dst: node(i + by),
+            weight: 1.0 + (i % 3) as f64,
+        })
+    });
+    let rules = LinkRules {
+        ends: Ends::Directed,
+        ..LinkRules::default()
+    };
+    let graph = Graph::new(Ids::Rows(n), links.collect(), rules).unwrap();
+    let vectors = Matrix::dense(n, 4, wave(4 * n, 1.3)).unwrap();
+    Dataset::new(graph, Features::new(vectors)).unwrap()
+}
+
 /// Every fourth link, to be set aside.
 fn aside(data: &Dataset) -> Graph {
     let links = data.graph().links().step_by(4).collect();
@@ -93,21 +113,31 @@ fn each_problem(n: usize, mut check: impl FnMut(&str, &Params, &Problem<'_>)) {
     let mut place = 0;
     for params in encoders() {
         for score in ScoreKind::ALL {
-            for two_views in [false, true] {
+            for kind in ["one view", "two views", "directed"] {
                 let splits = [None, Some(stopping), Some(fold)];
-                let split = splits[place % 3];
+                let split = splits[(place + place / 3) % 3];
                 place += 1;
-                let data = data(n, two_views);
+                let data = match kind {
+                    "directed" => directed(n / 2),
+                    kind => data(n, kind == "two views"),
+                };
                 let aside = (place % 2 == 0).then(|| aside(&data));
+                // Offsets and signs by turns, and both.
                 let params = Params {
                     score: *score,
+                    offsets: place % 4 >= 2,
+                    similarity: match place % 3 {
+                        1 => Similarity::Inner,
+                        _ => Similarity::Signed,
+                    },
+                    negative_share: 0.3,
                     ..params.clone()
                 };
                 let checked = params.clone().check().unwrap();
                 let prepared = Prepared::new(&data, &checked, split, aside.as_ref()).unwrap();
                 let problem = Problem::new(&prepared, &checked).unwrap();
                 let encoder = params.encoder.unwrap();
-                let name = format!("{encoder} {score} two views: {two_views} case {place}");
+                let name = format!("{encoder} {score} {kind} case {place}");
                 check(&name, &params, &problem);
             }
         }
@@ -223,6 +253,8 @@ pub fn estimates(backend: &dyn Backend) {
     let params = Params {
         dim: 2,
         encoder: Some(EncoderKind::Linear),
+        offsets: true,
+        similarity: Similarity::Signed,
         ..Params::default()
     };
     let params = params.check().unwrap();

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 
 use linkproof::{Error, Result};
 use linkproof_method::data::graph::{Graph, Link};
-use linkproof_method::engine::encoder::{Batch, Input, Pass};
+use linkproof_method::engine::encoder::{Batch, Input, Pass, Statistics};
 use linkproof_method::engine::objective::Problem;
 use linkproof_method::engine::pairs::{Part, TileShare, ViewMatrix};
 use linkproof_method::engine::{
@@ -74,11 +74,13 @@ impl Pair {
 /// Embedded rows and the nodes that they are of.
 pub struct Rows {
     pub y: Vec<f64>,
+    /// Their offsets; empty without.
+    pub offsets: Vec<f64>,
     pub nodes: Vec<usize>,
 }
 
-/// The batch and the pass of each view.
-type Passes<'b> = Vec<(Batch<'b, f64>, Pass<f64>)>;
+/// The batch and the pass of each view, and the pass of its offsets.
+type Passes<'b> = Vec<(Batch<'b, f64>, Pass<f64>, Pass<f64>)>;
 
 /// What a sum over pairs gives.
 pub struct Sum {
@@ -86,6 +88,8 @@ pub struct Sum {
     pub pairs: f64,
     pub gamma: ViewMatrix,
     pub slopes: Vec<f64>,
+    /// The derivative in each row's offset, with offsets or without.
+    pub offsets: Vec<f64>,
 }
 
 impl<'p, T: Real> ReferenceEngine<'p, T> {
@@ -128,14 +132,14 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
         })
     }
 
-    /// The listed pairs of a part: its links, and in training those set aside,
-    /// taken back out.
+    /// The listed pairs of a part: its links, and those set aside or impossible, taken
+    /// back out.
     pub fn listed(&self, part: Part) -> impl Iterator<Item = Pair> {
         let data = self.problem.data;
         let (links, aside) = match part {
             Part::Training => (Some(&data.training), data.aside.as_ref()),
-            Part::HeldOut => (data.held_out.as_ref(), None),
-            Part::Judged => (data.judged.as_ref(), None),
+            Part::HeldOut => (data.held_out.as_ref(), data.impossible[0].as_ref()),
+            Part::Judged => (data.judged.as_ref(), data.impossible[1].as_ref()),
         };
         let links = links.into_iter().flat_map(Graph::links);
         let aside = aside.into_iter().flat_map(Graph::links);
@@ -156,14 +160,23 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
             pairs: 0.0,
             gamma: ViewMatrix::filled(self.inputs.len(), 0.0),
             slopes: vec![0.0; rows.y.len()],
+            offsets: vec![0.0; rows.nodes.len()],
         };
         for pair in pairs {
             let [i, j] = pair.rows;
             let [d, e] = pair.rows.map(|row| self.view_of(rows.nodes[row]));
+            let sign = |k: usize| {
+                if k + self.problem.negative < dim {
+                    1.0
+                } else {
+                    -1.0
+                }
+            };
             let product: f64 = (0..dim)
-                .map(|k| rows.y[i * dim + k] * rows.y[j * dim + k])
+                .map(|k| sign(k) * rows.y[i * dim + k] * rows.y[j * dim + k])
                 .sum();
-            let s = product - gamma.get(d, e);
+            let offsets = [i, j].map(|row| rows.offsets.get(row).copied().unwrap_or(0.0));
+            let s = product + offsets[0] + offsets[1] - gamma.get(d, e);
             let term = match pair.weight {
                 Some(weight) => score.correction(s, weight),
                 None => {
@@ -173,10 +186,13 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
             };
             sum.value += pair.factor * term.value;
             sum.gamma.add(d, e, -pair.factor * term.slope);
+            let moves = pair.moves.map(|factor| factor * term.slope);
             for k in 0..dim {
-                sum.slopes[i * dim + k] += pair.moves[0] * term.slope * rows.y[j * dim + k];
-                sum.slopes[j * dim + k] += pair.moves[1] * term.slope * rows.y[i * dim + k];
+                sum.slopes[i * dim + k] += moves[0] * sign(k) * rows.y[j * dim + k];
+                sum.slopes[j * dim + k] += moves[1] * sign(k) * rows.y[i * dim + k];
             }
+            sum.offsets[i] += moves[0];
+            sum.offsets[j] += moves[1];
         }
         sum
     }
@@ -185,6 +201,7 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
     pub fn encode(&self, some: Option<&[Vec<u32>]>, step: u64) -> (Rows, Passes<'_>) {
         let dropout = self.problem.dropout(step);
         let (mut y, mut nodes, mut passes) = (Vec::new(), Vec::new(), Vec::new());
+        let mut offsets = Vec::new();
         for (place, (view, input)) in self.problem.encoders().iter().zip(&self.inputs).enumerate() {
             let mut batch = match some {
                 Some(rows) => input.select(&rows[place]),
@@ -198,20 +215,52 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
             view.network.forward(params, &batch, dropout, &mut pass);
             y.extend_from_slice(pass.embeddings());
             nodes.extend((0..batch.n_rows()).map(|row| view.rows.start + batch.node(row)));
-            passes.push((batch, pass));
+            let mut of_offsets = Pass::default();
+            if let Some(of_view) = &view.offsets {
+                let own = |row: usize| self.theta[of_view.own.start + batch.node(row)];
+                let mut told = vec![0.0; batch.n_rows()];
+                if let Some((network, place)) = &of_view.map {
+                    network.forward(&self.theta[place.clone()], &batch, None, &mut of_offsets);
+                    told.copy_from_slice(of_offsets.embeddings());
+                }
+                let sums = told.iter().enumerate();
+                offsets.extend(sums.map(|(row, told)| of_view.unit * (told + own(row))));
+            }
+            passes.push((batch, pass, of_offsets));
         }
-        (Rows { y, nodes }, passes)
+        (Rows { y, offsets, nodes }, passes)
     }
 
     /// Encodes all nodes as inference does.
-    fn infer(&self) -> Vec<f64> {
+    fn infer(&self) -> Rows {
         let views = self.problem.encoders().iter().zip(&self.inputs);
         let embedded = views.map(|(view, input)| {
             let params = &self.theta[view.params.clone()];
             let statistics = view.network.statistics(params, input);
             view.network.embed(params, input, &statistics)
         });
-        embedded.flatten().collect()
+        let views = self.problem.encoders().iter().zip(&self.inputs);
+        let offsets = views.filter_map(|(view, input)| {
+            let of_view = view.offsets.as_ref()?;
+            let own = self.theta[of_view.own.clone()].to_vec();
+            let told = of_view.map.as_ref().map_or_else(
+                || vec![0.0; own.len()],
+                |(network, place)| {
+                    let weights = &self.theta[place.clone()];
+                    network.embed(weights, input, &Statistics::default())
+                },
+            );
+            let both = own.into_iter().zip(told);
+            Some(
+                both.map(|(own, told)| of_view.unit * (own + told))
+                    .collect::<Vec<f64>>(),
+            )
+        });
+        Rows {
+            y: embedded.flatten().collect(),
+            offsets: offsets.flatten().collect(),
+            nodes: (0..self.problem.n_nodes()).collect(),
+        }
     }
 
     /// The objective over a share of the training pairs, and its gradient.
@@ -230,15 +279,29 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
             false => 0.0,
         };
         let n_links = problem.n_links();
-        sum.slopes.iter_mut().for_each(|slope| *slope /= n_links);
+        let all = sum.slopes.iter_mut().chain(&mut sum.offsets);
+        all.for_each(|slope| *slope /= n_links);
         let mut gradient = vec![0.0; layout.n_params];
-        for (view, (batch, pass)) in problem.encoders().iter().zip(&mut passes) {
+        for (view, (batch, pass, of_offsets)) in problem.encoders().iter().zip(&mut passes) {
             let dim = problem.dim;
             let slopes = &mut sum.slopes[view.rows.start * dim..view.rows.end * dim];
             let (params, out) = (&self.theta[view.params.clone()], view.params.clone());
             let derivative = (slopes, 2.0 * ridge / n_links);
             view.network
                 .backward(params, batch, pass, derivative, &mut gradient[out]);
+            if let Some(of_view) = &view.offsets {
+                let slopes = &sum.offsets[view.rows.clone()];
+                let mut slopes: Vec<f64> = slopes.iter().map(|x| x * of_view.unit).collect();
+                let ridge = 2.0 * ridge / n_links * of_view.unit.powi(2);
+                for (place, slope) in of_view.own.clone().zip(&slopes) {
+                    gradient[place] = slope + ridge * self.theta[place];
+                }
+                if let Some((network, place)) = &of_view.map {
+                    let params = &self.theta[place.clone()];
+                    let out = &mut gradient[place.clone()];
+                    network.backward(params, batch, of_offsets, (&mut slopes, ridge), out);
+                }
+            }
         }
         for &(d, e, place) in &layout.gammas {
             gradient[place] = sum.gamma.get(d, e) / n_links;
@@ -293,10 +356,7 @@ impl<T: Real> Engine<T> for ReferenceEngine<'_, T> {
         share: TileShare,
     ) -> Result<PartSum> {
         let layout = &self.problem.parameters;
-        let rows = Rows {
-            y: self.infer(),
-            nodes: (0..self.problem.n_nodes()).collect(),
-        };
+        let rows = self.infer();
         let gamma = layout.gamma(&self.theta).map(|gamma| gamma - look.k.ln());
         let blocks: Vec<(Vec<_>, ViewMatrix)> = match look.estimates(self.problem.n_nodes()) {
             false => {

@@ -1,6 +1,9 @@
 //! Steps on samples and on parts of sweeps, and how parameters move.
 
+use std::ops::Range;
+
 use linkproof_method::data::graph::Link;
+use linkproof_method::engine::encoder::Network;
 use linkproof_method::engine::pairs::{PairTerm, Part};
 use linkproof_method::engine::{Plan, Sample, SweepPart};
 use linkproof_method::params::OptimizerKind;
@@ -62,49 +65,79 @@ impl<T: Real> ReferenceEngine<'_, T> {
         let gamma = layout.gamma(&self.theta);
         let mut sum = self.sum(&rows, &gamma, &self.score, pairs.chain(listed));
         let n_links = problem.n_links();
-        sum.slopes.iter_mut().for_each(|slope| *slope /= n_links);
+        let all = sum.slopes.iter_mut().chain(&mut sum.offsets);
+        all.for_each(|slope| *slope /= n_links);
         let mut gradient = vec![0.0; layout.n_params];
         let mut moved = vec![Move::No; layout.n_params];
         let mut squares = 0.0;
         let mut first = 0;
         let dim = problem.dim;
-        for (place, (view, (batch, pass))) in problem.encoders().iter().zip(&mut passes).enumerate()
+        for (place, (view, (batch, pass, of_offsets))) in
+            problem.encoders().iter().zip(&mut passes).enumerate()
         {
             let own = &sample.rows[place];
-            let slopes = &mut sum.slopes[first * dim..(first + own.len()) * dim];
-            if view.network.is_table() {
-                // The ridge of all rows, estimated by that of the block or of the
-                // ends of the drawn pairs.
-                let size = sample.block[place];
-                let expected = match size {
-                    0 => {
-                        let drawn = times.iter().sum::<usize>() as f64 / 2.0;
-                        drawn * problem.data.n_partners(place) / problem.data.n_pairs_total()
-                    }
-                    _ => size as f64 / view.rows.len() as f64,
-                };
+            let rows = first..first + own.len();
+            // The ridge of all rows of a table, estimated by that of the block or of
+            // the ends of the drawn pairs.
+            let size = sample.block[place];
+            let expected = match size {
+                0 => {
+                    let drawn = times.iter().sum::<usize>() as f64 / 2.0;
+                    drawn * problem.data.n_partners(place) / problem.data.n_pairs_total()
+                }
+                _ => size as f64 / view.rows.len() as f64,
+            };
+            let mut of_table = |table: usize, width: usize, slopes: &[f64], unit: f64| {
                 for (position, &row) in own.iter().enumerate() {
                     let times = match size {
                         0 => times[first + position] as f64,
                         _ => f64::from(u8::from(position < size)),
                     };
-                    let ridge = 2.0 * problem.ridge / n_links * times / expected;
-                    for k in 0..dim {
-                        let at = view.params.start + row as usize * dim + k;
-                        gradient[at] = slopes[position * dim + k];
+                    let ridge = 2.0 * problem.ridge / n_links * times / expected * unit * unit;
+                    for k in 0..width {
+                        let at = table + row as usize * width + k;
+                        gradient[at] = unit * slopes[position * width + k];
                         if times > 0.0 {
                             gradient[at] += ridge * self.theta[at];
                         }
                         moved[at] = Move::Always;
                     }
                 }
-            } else {
+            };
+            let slopes = &mut sum.slopes[first * dim..(first + own.len()) * dim];
+            if view.network.is_table() {
+                of_table(view.params.start, dim, slopes, 1.0);
+            }
+            if let Some(of_view) = &view.offsets {
+                of_table(
+                    of_view.own.start,
+                    1,
+                    &sum.offsets[rows.clone()],
+                    of_view.unit,
+                );
+            }
+            let mut of_map = |network: &Network,
+                              at: &Range<usize>,
+                              pass: &mut _,
+                              slopes: &mut [f64],
+                              unit: f64| {
+                let derivative = (slopes, 2.0 * problem.ridge / n_links * unit * unit);
+                let (params, out) = (&self.theta[at.clone()], &mut gradient[at.clone()]);
+                network.backward(params, batch, pass, derivative, out);
+                moved[at.clone()].fill(Move::Always);
+            };
+            if !view.network.is_table() {
                 squares += pass.squared_weights();
-                let (params, out) = (&self.theta[view.params.clone()], view.params.clone());
-                let derivative = (slopes, 2.0 * problem.ridge / n_links);
-                view.network
-                    .backward(params, batch, pass, derivative, &mut gradient[out.clone()]);
-                moved[out].fill(Move::Always);
+                of_map(&view.network, &view.params, pass, slopes, 1.0);
+            }
+            if let Some((of_view, (network, at))) = view
+                .offsets
+                .as_ref()
+                .and_then(|it| Some((it, it.map.as_ref()?)))
+            {
+                let mut slopes: Vec<f64> =
+                    sum.offsets[rows].iter().map(|x| x * of_view.unit).collect();
+                of_map(network, at, of_offsets, &mut slopes, of_view.unit);
             }
             first += own.len();
         }
@@ -112,7 +145,7 @@ impl<T: Real> ReferenceEngine<'_, T> {
             (gradient[place], moved[place]) = (sum.gamma.get(d, e) / n_links, Move::Always);
         }
         let mut tables = problem.encoders().iter();
-        if tables.any(|view| view.network.is_table()) {
+        if tables.any(|view| view.network.is_table() || view.offsets.is_some()) {
             squares = 0.0;
         }
         let value = sum.value + self.score.constant() * sum.pairs + problem.ridge * squares;
@@ -161,6 +194,12 @@ impl<T: Real> ReferenceEngine<'_, T> {
                 for k in 0..dim {
                     let at = view.params.start + row as usize * dim + k;
                     let slope = sum.slopes[(view.rows.start + row as usize) * dim + k];
+                    gradient[at] = (slope + 2.0 * problem.ridge * self.theta[at]) / n_links;
+                    moved[at] = Move::Time(part.sweep);
+                }
+                if let Some(of_view) = &view.offsets {
+                    let at = of_view.own.start + row as usize;
+                    let slope = sum.offsets[view.rows.start + row as usize];
                     gradient[at] = (slope + 2.0 * problem.ridge * self.theta[at]) / n_links;
                     moved[at] = Move::Time(part.sweep);
                 }

@@ -1,0 +1,68 @@
+//! The memory that fits hold, foretold.
+
+use super::{EXACT_NODES, Plan};
+use crate::engine::objective::Problem;
+use crate::params::{OptimizerKind, SolverKind};
+use linkproof_numeric::real::Real;
+
+/// Pairs of past steps and gradient changes that L-BFGS keeps.
+pub const LBFGS_MEMORY: usize = 10;
+
+/// The bytes of memory that fits hold, about. With `P` the bytes of the parameters
+/// and `Y` those of the embeddings, measured fits of 2,700 to 200,000 nodes held,
+/// beside 12 MB of program:
+///
+/// - 85 bytes a link and 40 a node while reading and preparing, and the data
+///   vectors three times (as read, normalised, and by column or cast);
+/// - L-BFGS: `(2 m + 6) P` for its `m` past steps, the point it stands on, the
+///   one it tries and the best; others: `5 P` for parameters, gradient, two
+///   averages and the best;
+/// - all pairs: `5 Y` (embeddings, packed twice, joined, and their gradient);
+///   stochastic: `Y` to report by, and `2 Y` packed for the held-out score
+///   while it is exact.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Forecast {
+    /// What fits at the same time share.
+    shared: f64,
+    /// What each has for itself.
+    own: f64,
+    /// What each of several prepares for itself, which one alone has shared.
+    prepared: f64,
+}
+
+impl Forecast {
+    /// Foretells what a fit holds that runs as planned.
+    pub fn new<T: Real>(problem: &Problem<'_>, plan: &Plan) -> Forecast {
+        const PROGRAM: f64 = 12e6;
+        let size = std::mem::size_of::<T>() as f64;
+        let (data, n) = (problem.data, problem.n_nodes() as f64);
+        let params = problem.n_params() as f64 * size;
+        let embeddings = n * problem.dim as f64 * size;
+        let copies_of_params = match plan.optimizer {
+            OptimizerKind::Lbfgs => 2 * LBFGS_MEMORY + 6,
+            OptimizerKind::Adam | OptimizerKind::Sgd => 5,
+        };
+        let copies_of_embeddings = match plan.solver {
+            SolverKind::Exact => 5,
+            SolverKind::Sgd if problem.n_nodes() <= EXACT_NODES => 3,
+            SolverKind::Sgd => 1,
+        };
+        let others = [&data.held_out, &data.judged, &data.aside];
+        let others = others.into_iter().flatten().map(|graph| graph.n_links());
+        let links = (data.training.n_links() + others.sum::<usize>()) as f64;
+        let matrices = data.views.iter().filter_map(|view| view.matrix.as_ref());
+        let vectors: f64 = matrices.map(|matrix| matrix.bytes() as f64).sum();
+        Forecast {
+            shared: PROGRAM + 85.0 * links + 40.0 * n + 3.0 * vectors,
+            own: f64::from(copies_of_params as u32) * params
+                + f64::from(copies_of_embeddings) * embeddings,
+            prepared: 60.0 * links + 2.0 * vectors,
+        }
+    }
+
+    /// What so many fits at the same time hold.
+    pub fn of(self, fits: usize) -> u64 {
+        let fits = fits.max(1) as f64;
+        (self.shared + fits * self.own + (fits - 1.0) * self.prepared) as u64
+    }
+}

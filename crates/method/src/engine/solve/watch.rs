@@ -1,0 +1,251 @@
+//! Who watches a solver: keeps the history and the best parameters, says when to
+//! stop, and when to keep the state.
+
+use std::io;
+use std::time::Instant;
+
+use super::state::{Kept, Reader, Writer};
+use super::{Solution, StopReason};
+use crate::engine::runtime::{Record, Runtime};
+use crate::engine::{Engine, Plan};
+use crate::error::{Error, Result};
+use linkproof_numeric::real::Real;
+
+/// What follows a step.
+pub(super) enum Next {
+    GoOn,
+    Stop(StopReason),
+    /// Keep the state, and perhaps end there.
+    Keep {
+        ends: bool,
+    },
+}
+
+/// What is known of the steps so far.
+pub(super) struct Known<T> {
+    history: Vec<Record>,
+    start_score: Option<f64>,
+    best: Option<(f64, usize, Vec<T>)>,
+    /// The best score at the last gain that counts, and the evaluations since.
+    mark: f64,
+    evaluations_since_mark: usize,
+    pub(super) steps: usize,
+    /// The seconds of earlier runs.
+    seconds: f64,
+}
+
+impl<T: Real> Known<T> {
+    fn write(&self, seconds: f64, to: &mut Writer<'_>) -> io::Result<()> {
+        to.history(&self.history)?;
+        to.maybe(self.start_score)?;
+        to.number(self.best.is_some().into())?;
+        if let Some((score, step, theta)) = &self.best {
+            to.real(*score)?;
+            to.number(*step as u64)?;
+            to.reals(theta)?;
+        }
+        to.real(self.mark)?;
+        to.number(self.evaluations_since_mark as u64)?;
+        to.number(self.steps as u64)?;
+        to.real(seconds)
+    }
+
+    pub(super) fn read(from: &mut Reader<'_>) -> io::Result<Known<T>> {
+        Ok(Known {
+            history: from.history()?,
+            start_score: from.maybe()?,
+            best: match from.number()? {
+                0 => None,
+                _ => Some((from.real()?, from.size()?, from.reals()?)),
+            },
+            mark: from.real()?,
+            evaluations_since_mark: from.size()?,
+            steps: from.size()?,
+            seconds: from.real()?,
+        })
+    }
+}
+
+/// Watches a solver.
+pub(super) struct Watch<'w, T> {
+    plan: &'w Plan,
+    runtime: Runtime<'w>,
+    kept: Option<Kept<'w>>,
+    clock: Instant,
+    known: Known<T>,
+}
+
+impl<'w, T: Real> Watch<'w, T> {
+    /// Begins at a start, which is in place.
+    pub(super) fn new(
+        engine: &mut dyn Engine<T>,
+        plan: &'w Plan,
+        start: &[T],
+        runtime: Runtime<'w>,
+        kept: Option<Kept<'w>>,
+    ) -> Result<Self> {
+        let start_score = match plan.validates {
+            true => engine.held_out(plan.look())?,
+            false => None,
+        };
+        if let Some(score) = start_score.filter(|score| !score.is_finite()) {
+            return Err(Error::Diverged {
+                step: 0,
+                detail: format!("held-out score {score} at the start"),
+            });
+        }
+        let known = Known {
+            history: Vec::new(),
+            best: start_score.map(|score| (score, 0, start.to_vec())),
+            start_score,
+            mark: start_score.unwrap_or(f64::INFINITY),
+            evaluations_since_mark: 0,
+            steps: 0,
+            seconds: 0.0,
+        };
+        Ok(Watch::of(known, plan, runtime, kept))
+    }
+
+    /// Goes on with what is known.
+    pub(super) fn of(
+        known: Known<T>,
+        plan: &'w Plan,
+        runtime: Runtime<'w>,
+        kept: Option<Kept<'w>>,
+    ) -> Self {
+        Watch {
+            plan,
+            runtime,
+            kept,
+            clock: Instant::now(),
+            known,
+        }
+    }
+
+    /// The seconds since the solver began, without those between two runs.
+    fn seconds(&self) -> f64 {
+        self.known.seconds + self.clock.elapsed().as_secs_f64()
+    }
+
+    /// Looks at the parameters in place.
+    pub(super) fn after_step(
+        &mut self,
+        engine: &mut dyn Engine<T>,
+        step: usize,
+        value: f64,
+        gradient_norm: f64,
+    ) -> Result<Next> {
+        let evaluate = step.is_multiple_of(self.plan.evaluate_every) || step == self.plan.steps;
+        let held_out = if evaluate && self.plan.validates {
+            engine.held_out(self.plan.look())?
+        } else {
+            None
+        };
+        let record = Record {
+            step,
+            value,
+            gradient_norm,
+            held_out,
+            seconds: self.seconds(),
+        };
+        self.known.steps = step;
+        self.known.history.push(record);
+        let stop = match held_out {
+            Some(score) => self.judge(engine, step, score)?,
+            None => None,
+        };
+        let goes_on = self.runtime.after_step(&record, self.plan.steps);
+        if let Some(reason) = stop {
+            // A result that can be kept is; whoever wants an end is heard after that.
+            return match goes_on || self.kept.is_some() {
+                true => Ok(Next::Stop(reason)),
+                false => Err(Error::Interrupted { step }),
+            };
+        }
+        Ok(
+            match self.kept.as_ref().is_some_and(|kept| kept.is_due(!goes_on)) {
+                true => Next::Keep { ends: !goes_on },
+                false if goes_on => Next::GoOn,
+                false => return Err(Error::Interrupted { step }),
+            },
+        )
+    }
+
+    fn judge(
+        &mut self,
+        engine: &mut dyn Engine<T>,
+        step: usize,
+        score: f64,
+    ) -> Result<Option<StopReason>> {
+        let known = &mut self.known;
+        let best = known.best.as_ref().map_or(f64::INFINITY, |best| best.0);
+        if score < best {
+            known.best = Some((score, step, engine.parameters()?));
+        }
+        // What no parameter changes would hide how large a gain is.
+        let size = (known.mark - engine.problem().score.constant()).abs();
+        if known.mark - score > self.plan.smallest_gain * size || known.mark.is_infinite() {
+            known.mark = score;
+            known.evaluations_since_mark = 0;
+        } else {
+            known.evaluations_since_mark += 1;
+        }
+        let stop = known.evaluations_since_mark >= self.plan.patience;
+        Ok(stop.then_some(StopReason::Patience))
+    }
+
+    /// Keeps what is known, and after it what the solver itself remembers.
+    pub(super) fn keep(
+        &mut self,
+        solver: impl Fn(&mut Writer<'_>) -> io::Result<()>,
+        ends: bool,
+    ) -> Result<()> {
+        let (known, seconds) = (&self.known, self.seconds());
+        if let Some(kept) = &mut self.kept {
+            kept.keep(|to| {
+                known.write(seconds, to)?;
+                solver(to)
+            })?;
+        }
+        match ends {
+            true => Err(Error::Interrupted {
+                step: self.known.steps,
+            }),
+            false => Ok(()),
+        }
+    }
+
+    /// The best parameters, or those in place.
+    pub(super) fn finish(
+        self,
+        engine: &mut dyn Engine<T>,
+        stop_reason: StopReason,
+    ) -> Result<Solution<T>> {
+        let seconds = self.seconds();
+        let known = self.known;
+        let (theta, best_step, held_out) = match known.best {
+            Some((score, step, theta)) => {
+                (theta, step, known.start_score.map(|start| (start, score)))
+            }
+            None => (engine.parameters()?, known.steps, None),
+        };
+        if let Some(place) = theta.iter().position(|x| !x.is_finite()) {
+            return Err(Error::Diverged {
+                step: known.steps,
+                detail: format!("parameter {place} is {}", theta[place]),
+            });
+        }
+        let solution = Solution {
+            theta,
+            stop_reason,
+            steps: known.steps,
+            best_step,
+            held_out,
+            history: known.history,
+        };
+        if let Some(kept) = &self.kept {
+            kept.finish(&solution, seconds)?;
+        }
+        Ok(solution)
+    }
+}

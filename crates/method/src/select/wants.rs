@@ -1,0 +1,170 @@
+//! Whether a graph wants more than an inner product: offsets, or a signed similarity.
+//!
+//! Fits with the chosen settings are compared, with and without, by the score of held-out
+//! pairs: ranks among pairs whose ends have as many links would not see offsets at all.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::{Asked, Search};
+use crate::data::dataset::Dataset;
+use crate::engine::objective::Prepared;
+use crate::engine::runtime::{ALONE_NODES, Runtime};
+use crate::error::{Error, Result};
+use crate::model::folds::{Care, Folds, fit_fold};
+use crate::params::{Params, ScoreKind, Similarity};
+use crate::score::Score;
+
+/// So many standard errors a change must gain: fits to a few folds share most of their
+/// links, and differ by less than chance would have it.
+const ERRORS: f64 = 2.0;
+/// And so much a link: less matters to nobody.
+const LEAST: f64 = 0.005;
+/// The shares of negative dimensions that are tried.
+const SHARES: [f64; 2] = [0.25, 0.5];
+
+/// A change of the model.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "change")]
+pub enum Change {
+    /// Each node has an offset.
+    Offsets,
+    /// The similarity counts a share of the dimensions as negative.
+    #[serde(rename_all = "kebab-case")]
+    Signed {
+        /// The share.
+        negative_share: f64,
+    },
+}
+
+/// A change and what it does for held-out pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Tried {
+    /// The change.
+    #[serde(flatten)]
+    pub change: Change,
+    /// How much smaller the score of held-out pairs is, for each link of them.
+    pub gain: f64,
+    /// The standard error of that over folds.
+    pub standard_error: f64,
+    /// Whether the graph wants it.
+    pub wanted: bool,
+}
+
+impl Change {
+    /// The parameters with the change made.
+    pub fn params(self, params: &Params) -> Params {
+        let mut changed = params.clone();
+        match self {
+            Change::Offsets => changed.offsets = true,
+            Change::Signed { negative_share } => {
+                changed.similarity = Similarity::Signed;
+                changed.negative_share = negative_share;
+            }
+        }
+        changed
+    }
+}
+
+/// What is held out, and how.
+pub(super) struct Trial<'t> {
+    pub data: &'t Dataset,
+    pub search: &'t Search,
+    pub folds: Folds,
+    pub runtime: Runtime<'t>,
+    /// The share of the pairs that are linked: scores are means over all pairs.
+    pub links_per_mean: f64,
+}
+
+impl Trial<'_> {
+    /// Tries what was asked for on top of chosen settings, one after the other.
+    pub fn run(&self, chosen: &Params) -> Result<Vec<Tried>> {
+        let Asked { offsets, signed } = self.search.asked;
+        let mut steps: Vec<Vec<Change>> = Vec::new();
+        if offsets && !chosen.offsets {
+            steps.push(vec![Change::Offsets]);
+        }
+        // Between views any inner product can be negative.
+        if signed && chosen.similarity == Similarity::Inner && self.data.views().len() == 1 {
+            let share = |negative_share| Change::Signed { negative_share };
+            steps.push(SHARES.map(share).to_vec());
+        }
+        let mut found: Vec<Tried> = Vec::new();
+        let mut current = chosen.clone();
+        let mut before: Option<Vec<f64>> = None;
+        for changes in steps {
+            let reference = match before.take() {
+                Some(known) => known,
+                None => match self.scores(&current)? {
+                    Some(scores) => scores,
+                    None => return Ok(found),
+                },
+            };
+            let first = found.len();
+            let mut all = Vec::new();
+            for change in changes {
+                let Some(scores) = self.scores(&change.params(&current))? else {
+                    continue;
+                };
+                let (gain, standard_error) = self.gain(&reference, &scores);
+                let wanted = gain > LEAST.max(ERRORS * standard_error);
+                found.push(Tried {
+                    change,
+                    gain,
+                    standard_error,
+                    wanted,
+                });
+                all.push(scores);
+            }
+            // Of several the best alone.
+            let by_gain = |a: &usize, b: &usize| found[*a].gain.total_cmp(&found[*b].gain);
+            let best = (first..found.len()).max_by(by_gain);
+            for (place, tried) in found.iter_mut().enumerate().skip(first) {
+                tried.wanted &= Some(place) == best;
+            }
+            before = Some(reference);
+            if let Some(best) = best.filter(|&best| found[best].wanted) {
+                current = found[best].change.params(&current);
+                before = Some(all.swap_remove(best - first));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The mean score of the held-out pairs of each fold; none where a fit diverged.
+    fn scores(&self, params: &Params) -> Result<Option<Vec<f64>>> {
+        let params = params.clone().check()?;
+        let likelihood = || Score::new(ScoreKind::Likelihood, 0.0);
+        let score = self.search.criterion.formula().unwrap_or_else(likelihood);
+        let of_fold = |fold: usize| {
+            let split = self.folds.split_of_fit(fold, &params, self.data);
+            let prepared = Prepared::new(self.data, &params, Some(split), None)?;
+            let runtime = self.runtime;
+            let fit = fit_fold(&params, &prepared, Care::AsAFit, Some(&score), runtime)?;
+            Ok(fit.criterion)
+        };
+        let folds = 0..self.folds.number();
+        let found: Vec<Result<Option<f64>>> = match self.data.n_nodes() > ALONE_NODES {
+            true => folds.map(of_fold).collect(),
+            false => folds.into_par_iter().map(of_fold).collect(),
+        };
+        let found: Result<Option<Vec<f64>>> = found.into_iter().collect();
+        match found {
+            Err(Error::Diverged { .. }) => Ok(None),
+            other => other,
+        }
+    }
+
+    /// How much smaller the second scores are, for each link, and the standard error.
+    fn gain(&self, before: &[f64], after: &[f64]) -> (f64, f64) {
+        let gains: Vec<f64> = before
+            .iter()
+            .zip(after)
+            .map(|(before, after)| (before - after) / self.links_per_mean)
+            .collect();
+        let n = gains.len() as f64;
+        let mean = gains.iter().sum::<f64>() / n;
+        let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
+        (mean, (squares / (n - 1.0) / n).sqrt())
+    }
+}

@@ -1,0 +1,86 @@
+//! How much memory fits may take, and where their state is kept.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use linkproof::engine::runtime::{MemoryBound, Monitor};
+use linkproof::io::memory::{Available, bytes};
+use linkproof::io::{Checkpoint, Pace};
+use linkproof::{Dataset, Error, Params, Result, Runtime};
+use serde_json::{Map, json};
+
+/// Sets the bound where what the system says is not meant.
+const VARIABLE: &str = "LINKPROOF_MAX_MEMORY";
+
+/// What fits run with beside a monitor.
+pub struct Surroundings {
+    memory: Option<MemoryBound>,
+    kept: Option<Checkpoint>,
+}
+
+impl Surroundings {
+    /// The memory that there is, and nobody who keeps anything.
+    pub fn here() -> Result<Surroundings> {
+        let memory = match std::env::var(VARIABLE) {
+            Ok(text) => Some(MemoryBound {
+                bytes: bytes(&text)
+                    .ok_or_else(|| Error::data(VARIABLE, text, "an amount such as 500MB or 4GB"))?,
+                by: format!("by {VARIABLE}"),
+            }),
+            Err(_) => Available::now().map(|now| MemoryBound {
+                bytes: now.in_all(),
+                by: now.by,
+            }),
+        };
+        Ok(Surroundings { memory, kept: None })
+    }
+
+    /// The same with a folder in which the state of some work is kept: every five
+    /// minutes, and where it is interrupted.
+    pub fn kept_in(
+        self,
+        (folder, resume): (Option<PathBuf>, bool),
+        (what, more): (&str, &str),
+        params: &Params,
+        data: &Dataset,
+    ) -> Result<Surroundings> {
+        let Some(folder) = folder else {
+            return Ok(self);
+        };
+        let work = Map::from_iter([
+            ("linkproof".to_owned(), env!("CARGO_PKG_VERSION").into()),
+            ("work".to_owned(), what.into()),
+            ("settings".to_owned(), json!(params)),
+            ("data".to_owned(), data.digest().into()),
+            ("more".to_owned(), more.into()),
+        ]);
+        let pace = Pace {
+            first: Duration::ZERO,
+            ..Pace::default()
+        };
+        let kept = match resume && Checkpoint::is_there(&folder) {
+            true => Checkpoint::resume(&folder, work, pace)?,
+            false => Checkpoint::begin(&folder, work, pace)?,
+        };
+        Ok(Surroundings {
+            kept: Some(kept),
+            ..self
+        })
+    }
+
+    /// The runtime of fits that a monitor looks at.
+    pub fn runtime<'r>(&'r self, monitor: &'r dyn Monitor) -> Runtime<'r> {
+        let runtime = Runtime::watched_by(monitor).within(&self.memory);
+        match &self.kept {
+            Some(kept) => runtime.kept_by(kept),
+            None => runtime,
+        }
+    }
+
+    /// The work is done: nothing is kept any longer.
+    pub fn finish(self) {
+        if let Some(kept) = self.kept {
+            kept.finish();
+        }
+    }
+}

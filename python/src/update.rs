@@ -1,0 +1,56 @@
+//! Models brought up to date.
+
+use linkproof::data::ids::{Ids, Names};
+use linkproof::update::{Changes, update};
+use linkproof::{Features, Runtime};
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::data::{Links, Vectors};
+use crate::errors::exception;
+use crate::model::Model;
+use crate::work::{Listeners, run};
+
+/// Data vectors: the place of their view, the ids of their nodes, and the vectors.
+type Given<'py> = (usize, Vec<String>, PyRef<'py, Vectors>);
+
+/// Brings a model up to date with new links, links withdrawn and data vectors.
+#[pyfunction]
+#[pyo3(name = "update", signature = (model, links, withdrawn, vectors, *, threads, show))]
+pub fn update_model(
+    py: Python<'_>,
+    model: &Model,
+    links: Option<&Links>,
+    withdrawn: Option<&Links>,
+    vectors: Vec<Given<'_>>,
+    threads: Option<usize>,
+    show: Option<Py<PyAny>>,
+) -> PyResult<Model> {
+    let vectors: Result<Vec<_>, _> = vectors
+        .into_iter()
+        .map(|(view, ids, vectors)| {
+            let mut names = Names::default();
+            ids.iter().for_each(|id| {
+                names.insert(id);
+            });
+            let found = Features::with_ids(Ids::Names(names), vectors.matrix.clone());
+            found.map(|features| (view, features))
+        })
+        .collect();
+    let changes = Changes {
+        links: links.map(|links| &links.graph),
+        withdrawn: withdrawn.map(|links| &links.graph),
+        vectors: vectors.map_err(exception)?,
+    };
+    let every_step = None;
+    let (fitted, record) = (&model.fitted, &model.record);
+    run(py, threads, &Listeners { show, every_step }, |monitor| {
+        let found = update(fitted, &changes, Runtime::watched_by(monitor))?;
+        let mut record = record.clone();
+        record.insert("update".to_owned(), json!(found.report));
+        Ok(Model {
+            fitted: found.model,
+            record,
+        })
+    })
+}
