@@ -86,6 +86,7 @@ class Model:
         data: Data,
         settings: str,
         *,
+        device: str,
         threads: int | None,
         show: _Show,
         every_step: _EveryStep,
@@ -168,7 +169,9 @@ class Model:
 def default_settings() -> str: ...
 def robust_settings() -> list[tuple[str, str]]: ...
 def inspect(data: Data, settings: str, *, threads: int | None) -> str: ...
-def select(data: Data, settings: str, search: str, *, threads: int | None, show: _Show) -> str: ...
+def select(
+    data: Data, settings: str, search: str, *, device: str, threads: int | None, show: _Show
+) -> str: ...
 def audit(
     model: Model,
     links: Links | None,
@@ -181,6 +184,7 @@ def audit(
     fdr: float | None,
     min_trust: float | None,
     missing_pairs: int,
+    device: str,
     threads: int | None,
     show: _Show,
 ) -> dict[str, Any]: ...
@@ -194,6 +198,7 @@ def smooth(
     averaging: str,
     new: tuple[int, Vectors] | None,
     links_of_new: Sequence[tuple[int, int, float]] | None,
+    device: str,
     threads: int | None,
     show: _Show,
 ) -> tuple[npt.NDArray[np.float32], bool, float | None, int]: ...
@@ -202,6 +207,7 @@ def fit_robust(
     settings: str,
     *,
     keep_ridge: bool,
+    device: str,
     threads: int | None,
     show: _Show,
     checkpoint: str | PathLike[str] | None,

@@ -157,6 +157,9 @@ class GraphEmbedding(
         ``n_jobs``.
     n_jobs : int or None, default=None
         The number of threads; None or -1: all cores.
+    device : str, default="auto"
+        Where fits are computed: "cpu", "cuda" or "cuda:N" for a graphics card of NVIDIA;
+        "auto" takes a card where there is one and the graph is large.
     verbose : bool, default=True
         Show a bar on a terminal or in a notebook; False: never.
     callback : callable or None, default=None
@@ -285,6 +288,7 @@ class GraphEmbedding(
         self_links: str = "error",
         random_state: Any = 0,
         n_jobs: int | None = None,
+        device: str = "auto",
         verbose: bool = True,
         callback: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -334,6 +338,7 @@ class GraphEmbedding(
         self.self_links = self_links
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.device = device
         self.verbose = verbose
         self.callback = callback
         self.checkpoint = checkpoint
@@ -402,6 +407,7 @@ class GraphEmbedding(
                     data,
                     settings,
                     keep_ridge=self.ridge != DEFAULT_RIDGE,
+                    device=str(self.device),
                     threads=threads,
                     show=progress.show,
                     checkpoint=self.checkpoint,
@@ -411,6 +417,7 @@ class GraphEmbedding(
                 model = _core.Model.fit(
                     data,
                     settings,
+                    device=str(self.device),
                     threads=threads,
                     show=progress.show,
                     every_step=self.callback,

@@ -28,6 +28,7 @@ class FittedModel:
     n_features_in_: int
     feature_names_in_: npt.NDArray[Any]
     n_jobs: int | None
+    device: str
     verbose: bool
 
     @property

@@ -255,6 +255,7 @@ class Judging(FittedModel):
                 averaging=averaging,
                 new=new,
                 links_of_new=known,
+                device=str(self.device),
                 threads=read_threads(self.n_jobs),
                 show=progress.show,
             )
@@ -292,6 +293,7 @@ class Judging(FittedModel):
                 fdr=_share("fdr", fdr),
                 min_trust=_share("min_trust", min_trust),
                 missing_pairs=missing,
+                device=str(self.device),
                 threads=read_threads(self.n_jobs),
                 show=progress.show,
             )

@@ -178,6 +178,7 @@ def select(
             data,
             core_settings,
             json.dumps(wanted),
+            device=str(base.device),
             threads=read_threads(base.n_jobs),
             show=progress.show,
         )

@@ -20,7 +20,8 @@ create_exception!(
 );
 
 /// The exception for an error: `OSError` for files, `FitError` for numbers that
-/// ran away, `ValueError` for everything that the caller gave.
+/// ran away, `RuntimeError` for a device that cannot compute, `ValueError` for
+/// everything that the caller gave.
 pub fn exception(error: Error) -> PyErr {
     let words = error.told(&Keywords);
     match &error {
@@ -35,6 +36,7 @@ pub fn exception(error: Error) -> PyErr {
         Error::Output { path, .. } if path.exists() => PyFileExistsError::new_err(words),
         Error::Output { .. } | Error::Input { .. } => PyOSError::new_err(words),
         Error::Diverged { .. } => FitError::new_err(words),
+        Error::Device { .. } => PyRuntimeError::new_err(words),
         Error::Memory { .. } => PyMemoryError::new_err(words),
         Error::Interrupted { .. } => PyKeyboardInterrupt::new_err(()),
         _ => PyValueError::new_err(words),

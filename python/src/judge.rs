@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::data::{Links, Vectors, ViewArgument, features};
 use crate::errors::exception;
 use crate::model::{Model, new_links, rows};
-use crate::work::{Listeners, run};
+use crate::work::{self, Listeners, run};
 
 /// What links are judged with: other links than the fit's, and data vectors.
 struct Means {
@@ -60,7 +60,7 @@ fn check_judges(model: &Model, data: &Dataset) -> linkproof::Result<()> {
 
 /// Audits links: arrays by name, and what was found about all of them.
 #[pyfunction]
-#[pyo3(name = "audit", signature = (model, links, views, *, judge, false_discovery_rate, cross_fit, folds, fdr, min_trust, missing_pairs, threads, show))]
+#[pyo3(name = "audit", signature = (model, links, views, *, judge, false_discovery_rate, cross_fit, folds, fdr, min_trust, missing_pairs, device, threads, show))]
 #[expect(
     clippy::too_many_arguments,
     reason = "private; Python's method has defaults"
@@ -77,6 +77,7 @@ pub fn audit_links<'py>(
     fdr: Option<f64>,
     min_trust: Option<f64>,
     missing_pairs: usize,
+    device: &str,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
@@ -96,12 +97,9 @@ pub fn audit_links<'py>(
         if cross_fit {
             check_judges(model, &data)?;
         }
-        audit(
-            &model.fitted,
-            &data,
-            &settings,
-            Runtime::watched_by(monitor),
-        )
+        let device = work::device(device, model.fitted.n_nodes())?;
+        let runtime = Runtime::watched_by(monitor).on(device.backend());
+        audit(&model.fitted, &data, &settings, runtime)
     })?;
     let table = PyDict::new(py);
     let ends = |end: fn(&linkproof::trust::audit::Verdict) -> u32| {
@@ -181,7 +179,7 @@ type SmoothedRows<'py> = (Bound<'py, PyArray2<f32>>, bool, Option<f64>, usize);
 /// perhaps links (new row, training row, weight). Also whether they were averaged,
 /// what the gate found, and how many new ones stay as the model embeds them.
 #[pyfunction]
-#[pyo3(name = "smooth", signature = (model, links, views, *, folds, times, averaging, new, links_of_new, threads, show))]
+#[pyo3(name = "smooth", signature = (model, links, views, *, folds, times, averaging, new, links_of_new, device, threads, show))]
 #[expect(
     clippy::too_many_arguments,
     reason = "private; Python's method has defaults"
@@ -196,6 +194,7 @@ pub fn smooth_embeddings<'py>(
     averaging: &str,
     new: Option<(usize, PyRef<'py, Vectors>)>,
     links_of_new: Option<Vec<(u32, u32, f64)>>,
+    device: &str,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
 ) -> PyResult<SmoothedRows<'py>> {
@@ -227,7 +226,8 @@ pub fn smooth_embeddings<'py>(
             times,
             averaging,
         };
-        let runtime = Runtime::watched_by(monitor);
+        let device = work::device(device, model.fitted.n_nodes())?;
+        let runtime = Runtime::watched_by(monitor).on(device.backend());
         smooth(&model.fitted, &data, smoothing, new, runtime)
     })?;
     let embeddings = rows(py, found.embeddings, n, model.fitted.dim())?;

@@ -22,7 +22,7 @@ use crate::data::{Data, Links, Vectors};
 use crate::errors::{Keywords, exception};
 use crate::kept::Surroundings;
 use crate::settings::params;
-use crate::work::{Listeners, quietly, run};
+use crate::work::{self, Listeners, quietly, run};
 
 /// A fitted model.
 #[pyclass(frozen, module = "linkproof._core")]
@@ -49,12 +49,13 @@ type Columns<'py> = (
 impl Model {
     /// Fits a model.
     #[staticmethod]
-    #[pyo3(signature = (data, settings, *, threads, show, every_step, checkpoint, resume))]
+    #[pyo3(signature = (data, settings, *, device, threads, show, every_step, checkpoint, resume))]
     #[allow(clippy::too_many_arguments)] // by name, all of them
     fn fit(
         py: Python<'_>,
         data: &Data,
         settings: &str,
+        device: &str,
         threads: Option<usize>,
         show: Option<Py<PyAny>>,
         every_step: Option<Py<PyAny>>,
@@ -68,8 +69,9 @@ impl Model {
             let around = Surroundings::here()?;
             let kept = (checkpoint, resume);
             let around = around.kept_in(kept, ("fit", ""), params.given(), data)?;
-            let fit = Fit::new(&params).runtime(around.runtime(monitor));
-            let fitted = fit.run(data)?;
+            let device = work::device(device, data.n_nodes())?;
+            let runtime = around.runtime(monitor).on(device.backend());
+            let fitted = Fit::new(&params).runtime(runtime).run(data)?;
             around.finish();
             let record = Map::from_iter([("versions".to_owned(), versions()?)]);
             Ok(Model { fitted, record })

@@ -10,13 +10,13 @@ use crate::data::Data;
 use crate::kept::Surroundings;
 use crate::model::{Model, versions};
 use crate::settings::params;
-use crate::work::{Listeners, run};
+use crate::work::{self, Listeners, run};
 
 /// Fits by the whole recipe, at the ridge of the settings where that is to be kept.
 #[pyfunction]
 #[pyo3(
     name = "fit_robust",
-    signature = (data, settings, *, keep_ridge, threads, show, checkpoint, resume)
+    signature = (data, settings, *, keep_ridge, device, threads, show, checkpoint, resume)
 )]
 #[allow(clippy::too_many_arguments)] // by name, all of them
 pub fn fit_by_recipe(
@@ -24,6 +24,7 @@ pub fn fit_by_recipe(
     data: &Data,
     settings: &str,
     keep_ridge: bool,
+    device: &str,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
     checkpoint: Option<PathBuf>,
@@ -40,7 +41,9 @@ pub fn fit_by_recipe(
         let (around, more) = (Surroundings::here()?, format!("{recipe:?}"));
         let (kept, what) = ((checkpoint, resume), ("fit --robust", more.as_str()));
         let around = around.kept_in(kept, what, params.given(), data)?;
-        let found = fit_model(&params, data, &recipe, around.runtime(monitor))?;
+        let device = work::device(device, data.n_nodes())?;
+        let runtime = around.runtime(monitor).on(device.backend());
+        let found = fit_model(&params, data, &recipe, runtime)?;
         around.finish();
         let record = [
             ("versions".to_owned(), versions()?),

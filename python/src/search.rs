@@ -12,16 +12,17 @@ use crate::data::Data;
 use crate::errors::{Keywords, exception};
 use crate::kept::Surroundings;
 use crate::settings::unchecked;
-use crate::work::{Listeners, run};
+use crate::work::{self, Listeners, run};
 
 /// Chooses among candidates; everything that was found, as JSON.
 #[pyfunction]
-#[pyo3(name = "select", signature = (data, settings, search, *, threads, show))]
+#[pyo3(name = "select", signature = (data, settings, search, *, device, threads, show))]
 pub fn select_settings(
     py: Python<'_>,
     data: &Data,
     settings: &str,
     search: &str,
+    device: &str,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
 ) -> PyResult<String> {
@@ -33,7 +34,9 @@ pub fn select_settings(
     let every_step = None;
     run(py, threads, &Listeners { show, every_step }, |monitor| {
         let around = Surroundings::here()?;
-        let found = select(&base, &data.dataset, &search, around.runtime(monitor))?;
+        let device = work::device(device, data.dataset.n_nodes())?;
+        let runtime = around.runtime(monitor).on(device.backend());
+        let found = select(&base, &data.dataset, &search, runtime)?;
         let mut json = json!(found);
         let warnings = found.warnings.iter().map(|warning| warning.told(&Keywords));
         json["warnings"] = warnings.collect::<Vec<_>>().into();

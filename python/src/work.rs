@@ -10,7 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use linkproof::engine::runtime::{Event, Monitor, Record};
+use linkproof::error::quote;
 use linkproof::{Error, Result};
+use linkproof_cuda::{Choice, Chosen};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -153,6 +155,14 @@ impl Drop for End {
         // Where nobody listens, nobody waits.
         let _ = self.0.send(Message::Done);
     }
+}
+
+/// What computes fits of so many nodes, by its name.
+pub fn device(name: &str, n_nodes: usize) -> Result<Chosen> {
+    let choice: Choice = name
+        .parse()
+        .map_err(|accepted: String| Error::argument("device", accepted, quote(name)))?;
+    choice.open(n_nodes)
 }
 
 /// As [`run`], without anyone to tell.

@@ -218,6 +218,7 @@ def test_wrong_numbers_of_features(planted: Any) -> None:
         ({"random_state": -1}, "random_state"),
         ({"random_state": "x"}, "random_state"),
         ({"n_jobs": 0}, "n_jobs"),
+        ({"device": "gpu"}, "device must be auto, cpu, cuda, or cuda:N"),
         ({"callback": 3}, "callback"),
         ({"checkpoint": 3}, "checkpoint"),
         ({"resume": True}, "checkpoint"),

@@ -8,6 +8,7 @@ use crate::commands::{
 };
 use crate::memory;
 use crate::session::Session;
+use linkproof_cuda::Choice;
 
 /// Graph embedding that holds up when the links are wrong.
 ///
@@ -41,6 +42,10 @@ pub struct SharedArgs {
     /// Threads to work with; never changes a result [default: all cores]
     #[arg(long, value_name = "N", global = true, allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// Where fits are computed: auto, cpu, cuda or cuda:N; auto takes a card where there is one
+    /// and the graph is large
+    #[arg(long, value_name = "DEVICE", global = true, default_value_t)]
+    pub device: Choice,
     /// The most memory to hold, such as 4GB; a fit that would need more is refused
     /// [default: what there is]
     #[arg(long, value_name = "SIZE", global = true, value_parser = memory::amount)]

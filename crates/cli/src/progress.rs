@@ -59,8 +59,8 @@ impl Progress {
     }
 
     /// Steps aside while something else is said.
-    pub fn aside(&self, say: impl FnOnce()) {
-        self.bar.suspend(say);
+    pub fn aside<V>(&self, say: impl FnOnce() -> V) -> V {
+        self.bar.suspend(say)
     }
 
     /// Shows one step of a fit.

@@ -8,6 +8,7 @@ use linkproof::data::graph::LinkCounts;
 use linkproof::engine::runtime::Monitor;
 use linkproof::error::shown_line;
 use linkproof::io::Checkpoint;
+use linkproof_cuda::{Choice, Chosen};
 use serde_json::Value;
 
 use crate::cli::SharedArgs;
@@ -17,6 +18,7 @@ use crate::{memory, signals};
 #[derive(Debug)]
 pub struct Session {
     seed: Option<u64>,
+    device: Choice,
     quiet: bool,
     json: bool,
 }
@@ -39,6 +41,7 @@ impl Session {
         }
         Ok(Session {
             seed: shared.seed,
+            device: shared.device,
             quiet: shared.quiet,
             json: shared.json,
         })
@@ -52,6 +55,15 @@ impl Session {
     /// The seed, if one was given.
     pub fn seed(&self) -> Option<u64> {
         self.seed
+    }
+
+    /// What computes fits of so many nodes; a card is named to the user.
+    pub fn device(&self, n_nodes: usize) -> anyhow::Result<Chosen> {
+        let chosen = self.device.open(n_nodes)?;
+        if let (Some(card), false) = (chosen.card(), self.quiet) {
+            eprintln!("computing on {}", card.name());
+        }
+        Ok(chosen)
     }
 
     /// The runtime of fits that a monitor looks at.

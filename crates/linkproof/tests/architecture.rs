@@ -10,14 +10,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates of the house, and which of them each is built from.
-const CRATES: [(&str, &[&str]); 7] = [
+const CRATES: [(&str, &[&str]); 8] = [
     ("numeric", &[]),
     ("method", &["numeric"]),
+    ("cuda", &["method", "numeric"]),
     ("files", &["method"]),
     ("pictures", &["method", "numeric"]),
     ("lab", &["files", "method", "numeric", "pictures"]),
     ("linkproof", &["files", "method"]),
-    ("cli", &["lab", "linkproof", "pictures"]),
+    ("cli", &["cuda", "lab", "linkproof", "pictures"]),
 ];
 
 /// The modules of the method, and which of them each imports: no more, no fewer.

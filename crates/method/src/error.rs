@@ -143,6 +143,15 @@ pub enum Error {
         /// What there is, separated by commas.
         here: String,
     },
+    /// A device cannot compute, or no longer can.
+    Device {
+        /// Which one.
+        device: String,
+        /// What is the matter with it.
+        found: String,
+        /// What would do.
+        expected: String,
+    },
     /// A weight with which the arithmetic of a fit leaves the range of numbers.
     TooHeavy {
         /// One end, as written.
@@ -261,6 +270,11 @@ impl Error {
                  or the variable unset",
                 quote(given)
             ),
+            Error::Device {
+                device,
+                found,
+                expected,
+            } => format!("{device}: {}; {}", shown(found), shown(expected)),
             Error::Diverged { step, detail } => format!(
                 "the fit diverged at step {step}: {detail}; {}",
                 Remedy::Steady.told(dialect)
@@ -376,6 +390,7 @@ impl Error {
         !matches!(
             self,
             Error::Write { .. }
+                | Error::Device { .. }
                 | Error::Diverged { .. }
                 | Error::Memory { .. }
                 | Error::Interrupted { .. }

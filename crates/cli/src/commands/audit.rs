@@ -139,7 +139,9 @@ fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
         .into());
     }
     progress.say("judging");
-    let found = audit(&model, &data, &settings, session.runtime(&progress))?;
+    let device = progress.aside(|| session.device(model.n_nodes()))?;
+    let runtime = session.runtime(&progress).on(device.backend());
+    let found = audit(&model, &data, &settings, runtime)?;
     progress.end();
     write_links(&args.out, &model, &found)?;
     if let Some(clean) = &args.clean {

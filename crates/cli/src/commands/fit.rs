@@ -177,6 +177,9 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     };
     let work = kept::work(what, params.given(), &data, &more);
     let kept = args.kept.open(Some(args.beside()), work, session)?;
+    let device = progress.aside(|| session.device(data.n_nodes()))?;
+    let runtime = session.kept_runtime(&progress, kept.as_ref());
+    let runtime = runtime.on(device.backend());
     let mut findings = Findings {
         inputs,
         selection: None,
@@ -185,12 +188,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let fitted = match recipe {
         Some(recipe) => {
             progress.say("judging links");
-            let found = fit_model(
-                &params,
-                &data,
-                &recipe,
-                session.kept_runtime(&progress, kept.as_ref()),
-            )?;
+            let found = fit_model(&params, &data, &recipe, runtime)?;
             findings.robust = Some(found.summary);
             found.model
         }
@@ -198,22 +196,16 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             let mut params = params;
             if args.select {
                 progress.say("choosing settings");
-                let found = select(
-                    params.given(),
-                    &data,
-                    &wanted,
-                    session.kept_runtime(&progress, kept.as_ref()),
-                )?;
+                let found = select(params.given(), &data, &wanted, runtime)?;
                 params = found.params(params.given()).check()?;
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
-            let runtime = session.kept_runtime(&progress, kept.as_ref());
             let fitted = Fit::new(&params).runtime(runtime).run(&data)?;
             match args.bootstrap {
                 Some(count) => {
                     progress.say("fitting to parts of the nodes");
-                    let runtime = session.runtime(&progress);
+                    let runtime = session.runtime(&progress).on(device.backend());
                     let found = bootstrap(&params, &data, &fitted, count, runtime)?;
                     fitted.with_replicates(found)?
                 }

@@ -7,6 +7,7 @@ use linkproof::Params;
 use linkproof::inspect::{
     Report, SolverCost, Tail, Vectors, Way, Weights, in_percent, inspect as look,
 };
+use linkproof_cuda::Forecast;
 use serde_json::{Value, json};
 
 use crate::args::whole;
@@ -58,14 +59,30 @@ pub fn run(args: &InspectArgs, session: &Session) -> anyhow::Result<()> {
     progress.say("looking");
     let report = look(&data, &params)?;
     progress.end();
+    let device = session.device(data.n_nodes())?;
+    let forecast = match device.card() {
+        Some(card) => {
+            let score = params.score().capped::<f32>();
+            let forecast = card.forecast(data.n_nodes(), params.dim, &score)?;
+            Some((card.name(), forecast))
+        }
+        None => None,
+    };
     let next = Next::new(args, &report);
     let mut json = json!(report);
     if let Value::Object(fields) = &mut json {
         fields.insert("dim".to_owned(), params.dim.into());
+        if let Some((name, cost)) = forecast {
+            let cost = json!({
+                "name": name, "pass_seconds": cost.seconds,
+                "memory_bytes": cost.bytes, "free_bytes": cost.free,
+            });
+            fields.insert("device".to_owned(), cost);
+        }
         fields.insert("command".to_owned(), next.robust.clone().into());
         fields.insert("plain_command".to_owned(), next.plain.clone().into());
     }
-    session.finish(&json, &words(&report, params.dim, &next))
+    session.finish(&json, &words(&report, params.dim, forecast, &next))
 }
 
 /// The fits to run next. What a fit chooses by itself is left to it.
@@ -91,7 +108,7 @@ impl Next {
     }
 }
 
-fn words(report: &Report, dim: usize, next: &Next) -> String {
+fn words(report: &Report, dim: usize, forecast: Option<(&str, Forecast)>, next: &Next) -> String {
     let mut text = format!(
         "{} and {}\n",
         counted(report.nodes, "node"),
@@ -110,6 +127,15 @@ fn words(report: &Report, dim: usize, next: &Next) -> String {
     );
     for cost in &report.solvers {
         line(&mut text, &solver(cost), &price(cost));
+    }
+    if let Some((name, cost)) = forecast {
+        let fact = format!(
+            "{} ms for all pairs once, {} MB of its memory ({} MB free)",
+            number(1e3 * cost.seconds),
+            (cost.bytes >> 20).max(1),
+            cost.free >> 20
+        );
+        line(&mut text, name, &fact);
     }
     let advice = &report.advice;
     let reasons: Vec<String> = advice.reasons.iter().map(|one| one.told(&Flags)).collect();

@@ -89,7 +89,9 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let wanted = args.search.search(&base, &args.settings);
     let work = kept::work("select", &base, &data, &format!("{wanted:?}"));
     let kept = args.kept.open(None, work, session)?;
+    let device = progress.aside(|| session.device(data.n_nodes()))?;
     let runtime = session.kept_runtime(&progress, kept.as_ref());
+    let runtime = runtime.on(device.backend());
     let selection = select(&base, &data, &wanted, runtime)?;
     progress.end();
     let mut json = search::as_json(&selection);

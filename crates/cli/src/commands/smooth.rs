@@ -113,7 +113,8 @@ fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
         times: usize::from(args.times),
         averaging: args.averaging,
     };
-    let runtime = session.runtime(&progress);
+    let device = progress.aside(|| session.device(model.n_nodes()))?;
+    let runtime = session.runtime(&progress).on(device.backend());
     let (found, gate) = linkproof::trust::robust::smooth(&model, &data, smoothing, nodes, runtime)?;
     progress.end();
     let (values, dim) = match new {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::data::graph::Adjacency;
 use crate::engine::objective::Problem;
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, PairTerm, Part, TileShare, Tiled, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, PairTerm, Part, SumPairs, TileShare, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::engine::{CpuEngine, Engine, Look, Plan};
 use crate::error::Result;

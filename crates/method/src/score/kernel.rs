@@ -11,6 +11,7 @@ use linkproof_numeric::real::{Real, range, sum, sum_of_products};
 /// A score's all-pairs part in the precision of a fit.
 #[derive(Debug, Clone)]
 pub struct Kernel<T> {
+    score: Score,
     form: Form<T>,
     cap: T,
 }
@@ -37,9 +38,15 @@ impl<T: Real> Kernel<T> {
         };
         let cap = score.caps.as_ref().map_or(f64::INFINITY, |caps| caps.0);
         Kernel {
+            score: score.clone(),
             form,
             cap: T::of(cap),
         }
+    }
+
+    /// The score whose kernel it is.
+    pub fn score(&self) -> &Score {
+        &self.score
     }
 
     /// Turns inner products into slopes in place, `s -> l'(s - gamma; 0)`, and

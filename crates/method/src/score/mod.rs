@@ -29,7 +29,7 @@ use std::sync::Arc;
 use crate::schema::value::choice;
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
-use probability::{LinkCaps, Pieces};
+use probability::{LinkCaps, Pieces, Table};
 
 /// The list of scores: the name, the settings that the score reads, and the function
 /// that makes its formula from their values.
@@ -107,6 +107,11 @@ trait Formula: Debug + Send + Sync {
 
     /// Polynomials that take the place of [`Formula::unlinked`] in single precision.
     fn pieces(&self) -> Option<&Pieces<f32>> {
+        None
+    }
+
+    /// Its table, where it is tabulated, with the exponent.
+    fn table(&self) -> Option<(f64, &Table)> {
         None
     }
 
@@ -221,6 +226,37 @@ impl Score {
         self.formula.is_linear()
     }
 
+    /// Whether what an unlinked pair pays is a table, not a power.
+    pub fn is_tabulated(&self) -> bool {
+        self.formula.table().is_some()
+    }
+
+    /// What an unlinked pair pays, in numbers, for an engine that computes it elsewhere.
+    pub fn unlinked_form(&self) -> UnlinkedForm {
+        match self.formula.table() {
+            None => UnlinkedForm::Power {
+                growth: self.formula.growth(),
+            },
+            Some((beta, table)) => UnlinkedForm::Table {
+                beta,
+                cells: table.flat(),
+                cells_per_unit: table.cells_per_unit(),
+            },
+        }
+    }
+
+    /// Above this similarity what an unlinked pair pays is continued; infinite where
+    /// the score is as it is everywhere.
+    pub fn cap(&self) -> f64 {
+        self.caps.as_ref().map_or(f64::INFINITY, |caps| caps.0)
+    }
+
+    /// Above this similarity all that a link of weight `w` pays is continued.
+    pub fn link_cap(&self, w: f64) -> f64 {
+        let caps = self.caps.as_ref();
+        caps.map_or(f64::INFINITY, |caps| caps.1.of(w))
+    }
+
     /// A constant in what every pair pays, left out of [`Score::unlinked`]:
     /// `1/(1+beta)` for the probability score, else 0.
     pub fn constant(&self) -> f64 {
@@ -261,6 +297,26 @@ impl Score {
         let sum = self.unlinked(s).plus(link);
         Term::new(sum.value + self.constant(), sum.slope)
     }
+}
+
+/// What an unlinked pair pays below the cap of a score ([`Score::cap`]).
+#[derive(Debug, Clone, PartialEq)]
+pub enum UnlinkedForm {
+    /// `e^{as}/a`.
+    Power {
+        /// `a`.
+        growth: f64,
+    },
+    /// A table from -40 on, below which it falls as `e^{min(1 + beta, 2) s}`.
+    Table {
+        /// The exponent of the probability score.
+        beta: f64,
+        /// For each cell ten coefficients of the value and ten of the slope, lowest
+        /// first, in the coordinate that runs from -1 to 1 over the cell.
+        cells: Vec<f64>,
+        /// The cells of a unit of similarity.
+        cells_per_unit: f64,
+    },
 }
 
 /// `l(s; w)` less the constant, for a link.

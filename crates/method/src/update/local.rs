@@ -16,7 +16,8 @@ use crate::data::graph::{Adjacency, Link};
 use crate::data::transform::transform_weight;
 use crate::engine::EXACT_NODES;
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, PairTerm, Part, Split, TileShare, Tiled, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, PairTerm, Part, Split, SumPairs, TileShare, Tiled, ViewMatrix,
+    listed_pairs,
 };
 use crate::engine::runtime::{Record, Runtime};
 use crate::engine::solve::{Descent, Lbfgs, Minimized, StopReason, minimize};

@@ -161,7 +161,9 @@ impl Cells {
         let next = AtomicUsize::new(0);
         let failures: Mutex<Vec<Failure>> = Mutex::default();
         let monitor = |_: Event<'_>| !Session::is_stopped();
-        let runtime = session.runtime(&monitor);
+        // The graphs of the paper are small.
+        let device = session.device(0)?;
+        let runtime = session.runtime(&monitor).on(device.backend());
         let take_turns = || {
             while !Session::is_stopped() {
                 let Some(job) = open.get(next.fetch_add(1, Ordering::Relaxed)) else {

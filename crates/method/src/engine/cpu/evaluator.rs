@@ -6,7 +6,8 @@ use crate::data::graph::{Adjacency, Graph};
 use crate::engine::encoder::{Batch, Input, Pass};
 use crate::engine::objective::{Problem, ViewEncoder};
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, PairTerm, Part, Sums, TileShare, Tiled, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, PairTerm, Part, SumPairs, Sums, TileShare, Tiled, ViewMatrix,
+    listed_pairs,
 };
 use crate::engine::{EXACT_NODES, ObjectiveValue, PartSum};
 use crate::score::{Kernel, Score};
@@ -20,7 +21,7 @@ pub struct Evaluator<'p, T: Real> {
     /// The score that solvers follow.
     pub(super) score: Score,
     pub(super) kernel: Kernel<T>,
-    pub(super) tiles: Tiled<T>,
+    pub(super) tiles: Box<dyn SumPairs<T> + 'p>,
     pub(super) links: Adjacency,
     held_out_links: Option<Adjacency>,
     judged_links: Option<Adjacency>,
@@ -37,13 +38,21 @@ pub struct Evaluator<'p, T: Real> {
 impl<'p, T: Real> Evaluator<'p, T> {
     /// Sets the arithmetic of a problem up.
     pub fn new(problem: &'p Problem<'p>) -> Evaluator<'p, T> {
+        Evaluator::with(problem, Box::new(Tiled::default()))
+    }
+
+    /// The same, with sums over all pairs left to another.
+    pub(super) fn with(
+        problem: &'p Problem<'p>,
+        tiles: Box<dyn SumPairs<T> + 'p>,
+    ) -> Evaluator<'p, T> {
         let data = problem.data;
         let score = problem.score.clone().capped::<T>();
         Evaluator {
             inputs: problem.inputs(),
             kernel: Kernel::new(&score),
             score,
-            tiles: Tiled::default(),
+            tiles,
             links: data.training.adjacency(),
             held_out_links: data.held_out.as_ref().map(Graph::adjacency),
             judged_links: data.judged.as_ref().map(Graph::adjacency),

@@ -16,7 +16,7 @@ use super::{
     StepSampler, Sweeper, embed,
 };
 use crate::engine::objective::Problem;
-use crate::engine::pairs::{Part, TileShare};
+use crate::engine::pairs::{Part, SumPairs, TileShare, Tiled};
 use crate::error::{Error, Result};
 use crate::params::SolverKind;
 use crate::score::Score;
@@ -66,8 +66,13 @@ enum Source<'p> {
 impl<'p, T: Real> CpuEngine<'p, T> {
     /// An engine for a problem, all parameters zero.
     pub fn new(problem: &'p Problem<'p>) -> CpuEngine<'p, T> {
+        CpuEngine::with(problem, Box::new(Tiled::default()))
+    }
+
+    /// An engine that leaves sums over all pairs to another.
+    pub fn with(problem: &'p Problem<'p>, tiles: Box<dyn SumPairs<T> + 'p>) -> CpuEngine<'p, T> {
         CpuEngine {
-            evaluator: Evaluator::new(problem),
+            evaluator: Evaluator::with(problem, tiles),
             theta: vec![T::ZERO; problem.n_params()],
             watched: None,
             descent: None,

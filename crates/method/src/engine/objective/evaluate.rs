@@ -2,7 +2,7 @@
 
 use crate::data::graph::Graph;
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, PairTerm, TileShare, Tiled, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, PairTerm, SumPairs, TileShare, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::error::{Error, Result};
 use crate::score::{Kernel, Score};

@@ -9,16 +9,17 @@ mod schedule;
 mod split;
 mod tiled;
 
-pub use split::{Part, Split};
+pub use split::{Part, Rule, Split};
 pub use tiled::Tiled;
 
 use std::borrow::Cow;
+use std::fmt::Debug;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use crate::data::graph::Adjacency;
-use crate::score::{Score, Term};
+use crate::score::{Kernel, Score, Term};
 use linkproof_numeric::real::{Real, add_scaled, dot};
 
 /// A symmetric matrix with one entry for each pair of views.
@@ -156,6 +157,19 @@ pub struct AllPairs<'a> {
     pub watched: bool,
     /// The tiles to visit.
     pub share: TileShare,
+}
+
+/// Sums over all pairs, wherever they are computed.
+pub trait SumPairs<T: Real>: Debug + Send + Sync {
+    /// The sum over all pairs of what an unlinked pair adds; where `gradient`
+    /// is given ([`EmbeddedRows::n_slopes`] entries), the derivative is added to it.
+    fn all_pairs(
+        &self,
+        embedded: &EmbeddedRows<'_, T>,
+        pairs: &AllPairs<'_>,
+        kernel: &Kernel<T>,
+        gradient: Option<&mut [T]>,
+    ) -> Sums;
 }
 
 /// One of several shares of the work of a pass. What a tile is, is the engine's

@@ -19,11 +19,15 @@ pub struct Split {
 
 /// Pairs whose hash falls into a range, or all pairs of nodes whose hash does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Rule {
-    seed: u32,
-    from: u32,
-    width: u32,
-    by_node: bool,
+pub struct Rule {
+    /// The seed of the hash.
+    pub seed: u32,
+    /// Where the range starts.
+    pub from: u32,
+    /// How many hashes it has.
+    pub width: u32,
+    /// Whether it names nodes.
+    pub by_node: bool,
 }
 
 /// One side of a split.
@@ -71,6 +75,11 @@ impl Split {
             stopping: other.and_then(|other| other.stopping),
             ..self
         }
+    }
+
+    /// The rules of the fold and of the pairs that decide when to stop.
+    pub fn rules(self) -> [Option<Rule>; 2] {
+        [self.fold, self.stopping]
     }
 
     /// Whether some pairs decide when to stop.
@@ -145,7 +154,7 @@ impl Rule {
 
     /// Whether it names all pairs of a node.
     #[inline(always)]
-    fn has_node(self, node: u32) -> bool {
+    pub fn has_node(self, node: u32) -> bool {
         self.by_node && self.has(pair_hash(self.seed, node, node))
     }
 

@@ -1,7 +1,6 @@
 use super::*;
 use crate::data::graph::Link;
 use crate::params::ScoreKind;
-use crate::score::Kernel;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::packed::Packed;
 use super::schedule::{HeldBlocks, schedule};
 use super::split::mask_row;
-use super::{AllPairs, EmbeddedRows, Part, Sums};
+use super::{AllPairs, EmbeddedRows, Part, SumPairs, Sums};
 use crate::score::{Kernel, Masks, Term};
 use linkproof_numeric::real::{Real, Target, View, add_scaled, multiply_panel, panel_width};
 
@@ -78,10 +78,8 @@ struct Slot<'a, T> {
     offsets: &'a mut [T],
 }
 
-impl<T: Real> Tiled<T> {
-    /// The sum over all pairs of what an unlinked pair adds; where `gradient`
-    /// is given ([`EmbeddedRows::n_slopes`] entries), the derivative is added to it.
-    pub fn all_pairs(
+impl<T: Real> SumPairs<T> for Tiled<T> {
+    fn all_pairs(
         &self,
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,

@@ -87,6 +87,10 @@ impl Formula for Probability {
     fn pieces(&self) -> Option<&Pieces<f32>> {
         Some(self.table.pieces())
     }
+
+    fn table(&self) -> Option<(f64, &Table)> {
+        Some((self.beta, &self.table))
+    }
 }
 
 /// From this weight on `w s - e^s - log w!` would lose the digits that its terms

@@ -73,6 +73,16 @@ impl Table {
         }
     }
 
+    /// The coefficients of all cells, one after the other.
+    pub fn flat(&self) -> Vec<f64> {
+        self.cells.as_flattened().concat()
+    }
+
+    /// The cells of a unit of similarity.
+    pub fn cells_per_unit(&self) -> f64 {
+        self.cells_per_unit
+    }
+
     /// Wide polynomials for single precision.
     pub fn pieces(&self) -> &Pieces<f32> {
         self.pieces.get_or_init(|| Pieces::new(self.beta, self))

@@ -1,0 +1,217 @@
+//! Kernels: their text for a precision, a score and a dimension, compiled for the card
+//! that is there and kept in the user's cache folder.
+
+use std::ffi::CString;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use cudarc::nvrtc::{result as nvrtc, sys};
+use linkproof_method::error::{Error, Result};
+use sha2::{Digest, Sha256};
+
+const COMMON: &str = include_str!("kernels/common.cu");
+const PLAIN: &str = include_str!("kernels/plain.cu");
+const RESIDENT: &str = include_str!("kernels/resident.cu");
+/// The kernels of tensor cores, in this order.
+const TENSOR: [&str; 3] = [
+    include_str!("kernels/tensor.cu"),
+    include_str!("kernels/pays.cu"),
+    include_str!("kernels/wgmma.cu"),
+];
+
+/// The families of kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Pairs on tensor cores: so many products for each pair of numbers, 1 or 3, and
+    /// the dimension padded to so much.
+    Tensor { terms: u32, width: u32 },
+    /// Pairs without them.
+    Plain,
+    /// What surrounds pairs.
+    Resident,
+}
+
+/// What a kernel is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// `float` or `double`.
+    pub number: &'static str,
+    /// Which kernels.
+    pub kind: Kind,
+    /// 0: a power; 1: the probability score by polynomials; 2: by its table.
+    pub score: u32,
+    /// 0: all pairs; 1: which pairs stands in memory; 2: it is computed.
+    pub split: u32,
+    /// Whether the gradient is wanted.
+    pub gradient: bool,
+}
+
+impl Variant {
+    /// The plain kernels that no score is in.
+    pub fn plain(number: &'static str) -> Variant {
+        Variant {
+            number,
+            kind: Kind::Plain,
+            score: 0,
+            split: 1,
+            gradient: false,
+        }
+    }
+
+    /// Tiles that wait in shared memory, and the bytes of one.
+    pub fn stages(self) -> (u32, u32) {
+        let Kind::Tensor { terms, width } = self.kind else {
+            return (0, 0);
+        };
+        let bytes = 64 * width * 2 * if terms == 3 { 2 } else { 1 };
+        (if bytes > 16 * 1024 { 5 } else { 8 }, bytes)
+    }
+
+    /// The shared memory of a block.
+    pub fn shared_bytes(self) -> u32 {
+        let (stages, bytes) = self.stages();
+        // Tiles start at multiples of 1024 bytes.
+        stages * bytes + 1024
+    }
+
+    /// The text of its kernels.
+    pub fn text(self) -> String {
+        let mut text = String::new();
+        let mut define = |name: &str, value: &dyn std::fmt::Display| {
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "#define {name} {value}");
+        };
+        define("REAL", &self.number);
+        define("SCORE", &self.score);
+        define("SPLIT", &self.split);
+        define("GRAD", &u32::from(self.gradient));
+        let (terms, width) = match self.kind {
+            Kind::Plain => return text + COMMON + PLAIN,
+            Kind::Resident => return text + COMMON + RESIDENT,
+            Kind::Tensor { terms, width } => (terms, width),
+        };
+        define("TERMS", &terms);
+        define("KP", &width);
+        define("STAGES", &self.stages().0);
+        // Sums of the tensor cores go over into others after so many tiles.
+        define("FLUSH", &if terms == 3 { 8 } else { 64 });
+        text + COMMON
+            + &product("mma_s", 64, false)
+            + &product("mma_g", width, true)
+            + &TENSOR.concat()
+    }
+}
+
+/// A function that multiplies 64 x 16 numbers in registers with 16 x `width` in shared
+/// memory and adds to `64 x width` in registers.
+fn product(name: &str, width: u32, transposed: bool) -> String {
+    let count = width / 2;
+    let list = |from: u32, to: u32, item: &dyn Fn(u32) -> String| {
+        (from..to).map(item).collect::<Vec<_>>().join(", ")
+    };
+    let place = |place: u32| format!("%{place}");
+    let (sums, left) = (list(0, count, &place), list(count, count + 4, &place));
+    let outputs = list(0, count, &|at| format!("\"+f\"(d[{at}])"));
+    let inputs = list(0, 4, &|at| format!("\"r\"(a[{at}])"));
+    let (right, adds) = (place(count + 4), place(count + 5));
+    format!(
+        "__device__ __forceinline__ void {name}(float (&d)[{count}], const u32 *a, u64 b, int add) {{\n\
+         asm volatile(\"{{\\n.reg .pred p;\\nsetp.ne.b32 p, {adds}, 0;\\n\"\n\
+         \"wgmma.mma_async.sync.aligned.m64n{width}k16.f32.f16.f16 {{{sums}}}, {{{left}}}, {right}, p, 1, 1, {};\\n}}\"\n\
+         : {outputs}\n: {inputs}, \"l\"(b), \"r\"(add));\n}}\n",
+        u32::from(transposed)
+    )
+}
+
+/// Where compiled kernels are kept.
+fn cache_folder() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).filter(|path| !path.is_empty());
+    let base = folder("XDG_CACHE_HOME").map(PathBuf::from);
+    let base = base.or_else(|| folder("HOME").map(|home| PathBuf::from(home).join(".cache")));
+    base.map(|base| base.join("linkproof").join("kernels"))
+}
+
+/// The machine code of a variant for an architecture such as `sm_90a`.
+pub fn compiled(variant: Variant, architecture: &str, device: &str) -> Result<Vec<u8>> {
+    let failed = |found: String, expected: &str| Error::Device {
+        device: device.to_owned(),
+        found,
+        expected: expected.to_owned(),
+    };
+    let text = variant.text();
+    let mut digest = Sha256::new();
+    digest.update(architecture.as_bytes());
+    digest.update(text.as_bytes());
+    let name = digest
+        .finalize()
+        .iter()
+        .fold(String::new(), |mut name, byte| {
+            let _ = write!(name, "{byte:02x}");
+            name
+        });
+    let file = cache_folder().map(|folder| folder.join(name + ".cubin"));
+    if let Some(known) = file.as_ref().and_then(|file| std::fs::read(file).ok()) {
+        return Ok(known);
+    }
+    // SAFETY: looks for a library and loads it.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(failed(
+            "its kernels must be compiled, and the library NVRTC is not there".to_owned(),
+            "install the CUDA toolkit, or NVRTC alone (libnvrtc)",
+        ));
+    }
+    let source = CString::new(text).map_err(|_| failed("a kernel".into(), "a bug in linkproof"))?;
+    let options = [
+        format!("--gpu-architecture={architecture}"),
+        "--std=c++17".to_owned(),
+    ];
+    let bug = |error: nvrtc::NvrtcError| {
+        let found = format!("its kernels cannot be compiled ({error})");
+        failed(
+            found,
+            "a bug in linkproof, or a CUDA toolkit older than the card",
+        )
+    };
+    let program = nvrtc::create_program(&source, None).map_err(bug)?;
+    // SAFETY: the program was made above and is destroyed below.
+    let code = unsafe {
+        let code = nvrtc::compile_program(program, &options)
+            .map_err(bug)
+            .and_then(|()| machine_code(program).map_err(bug));
+        // Nothing can be done about a program that stays.
+        let _ = nvrtc::destroy_program(program);
+        code?
+    };
+    if let Some(file) = file {
+        keep(&file, &code);
+    }
+    Ok(code)
+}
+
+/// # Safety
+/// The program was compiled.
+unsafe fn machine_code(
+    program: sys::nvrtcProgram,
+) -> std::result::Result<Vec<u8>, nvrtc::NvrtcError> {
+    let mut size = 0;
+    // SAFETY: the program is one, and the memory is as large as was asked for.
+    unsafe {
+        sys::nvrtcGetCUBINSize(program, &mut size).result()?;
+        let mut code = vec![0u8; size];
+        sys::nvrtcGetCUBIN(program, code.as_mut_ptr().cast()).result()?;
+        Ok(code)
+    }
+}
+
+/// Keeps a kernel for the next time, whole or not at all. Where that fails, it is
+/// compiled again then.
+fn keep(file: &std::path::Path, code: &[u8]) {
+    let Some(folder) = file.parent() else { return };
+    let part = file.with_extension(format!("{}.part", std::process::id()));
+    let written = std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&part, code))
+        .and_then(|()| std::fs::rename(&part, file));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&part);
+    }
+}

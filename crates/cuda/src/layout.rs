@@ -1,0 +1,140 @@
+//! Where rows stand on the card: each view starts at a whole tile, and rows without a
+//! node fill its last one. And what the blocks of a pass do.
+
+use std::ops::Range;
+
+use linkproof_method::engine::pairs::{AllPairs, TileShare, ViewMatrix};
+
+use crate::pass::Item;
+
+/// Rows of a tile that others meet.
+pub const TILE: usize = 64;
+/// The largest number of rows that a kernel handles together.
+const WIDEST: usize = 128;
+
+/// The rows of a view.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    /// Where they start on the card.
+    pub start: usize,
+    /// The rows on the host.
+    pub rows: Range<usize>,
+}
+
+/// The rows of all views.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    /// Each view's.
+    pub places: Vec<Place>,
+    /// All rows, padding included.
+    pub rows: usize,
+    /// The dimension, and what it is padded to.
+    pub dim: usize,
+    /// Numbers in a row, padding included.
+    pub width: usize,
+}
+
+/// What each block of a pass does, and the pair of views it is about.
+pub struct Work {
+    /// For the kernels.
+    pub items: Vec<Item>,
+    /// The pair of views of each item.
+    pub views: Vec<(usize, usize)>,
+    /// Partial gradients that are to be added up.
+    pub slots: usize,
+    /// The number of pairs, where all take part.
+    pub pairs: f64,
+}
+
+impl Layout {
+    /// Lays rows out.
+    pub fn new(rows: &[Range<usize>], dim: usize, width: usize) -> Layout {
+        let mut next = 0;
+        let place = |rows: &Range<usize>| {
+            let start = next;
+            next += rows.len().next_multiple_of(WIDEST);
+            let rows = rows.clone();
+            Place { start, rows }
+        };
+        Layout {
+            places: rows.iter().map(place).collect(),
+            rows: next,
+            dim,
+            width,
+        }
+    }
+
+    /// What blocks of `own` rows do; about `most` of them at once are wanted.
+    pub fn work(
+        &self,
+        pairs: &AllPairs<'_>,
+        gamma: &ViewMatrix,
+        (own, blocks): (usize, usize),
+    ) -> Work {
+        let n_tiles: usize = self.places.iter().map(|place| place.tiles(own).len()).sum();
+        let share = share_size(pairs.share, n_tiles);
+        let longest = self
+            .places
+            .iter()
+            .map(|place| place.tiles(TILE).len())
+            .max();
+        // Few rows leave much of a card idle: these meet parts of the others.
+        let most = longest.unwrap_or(0).div_ceil(8).clamp(1, 16);
+        let cuts = blocks.div_ceil(share.max(1)).clamp(1, most);
+        let mut work = Work {
+            items: Vec::new(),
+            views: Vec::new(),
+            slots: cuts * self.places.len(),
+            pairs: 0.0,
+        };
+        let mut counted = 0..;
+        for (d, place) in self.places.iter().enumerate() {
+            for tile in place.tiles(own) {
+                if !counted.next().is_some_and(|index| pairs.share.has(index)) {
+                    continue;
+                }
+                let valid = place.start + place.rows.len();
+                let here = valid.min((tile + 1) * own) - tile * own;
+                for (e, other) in self.places.iter().enumerate() {
+                    let scale = pairs.scale.get(d, e);
+                    if scale == 0.0 || other.rows.is_empty() {
+                        continue;
+                    }
+                    let partners = other.rows.len() - usize::from(d == e);
+                    work.pairs += 0.5 * scale * here as f64 * partners as f64;
+                    let tiles = other.tiles(TILE);
+                    for cut in 0..cuts {
+                        let at = |cut: usize| tiles.start + tiles.len() * cut / cuts;
+                        if at(cut) == at(cut + 1) {
+                            continue;
+                        }
+                        work.items.push(Item {
+                            tile: tile as i32,
+                            from: at(cut) as i32,
+                            to: at(cut + 1) as i32,
+                            end: (other.start + other.rows.len()) as i32,
+                            valid: valid as i32,
+                            slot: (e * cuts + cut) as i32,
+                            shift: -gamma.get(d, e),
+                            scale,
+                        });
+                        work.views.push((d, e));
+                    }
+                }
+            }
+        }
+        work
+    }
+}
+
+impl Place {
+    /// The tiles of so many rows.
+    fn tiles(&self, size: usize) -> Range<usize> {
+        self.start / size..(self.start + self.rows.len()).div_ceil(size)
+    }
+}
+
+/// How many of some tiles a share has.
+fn share_size(share: TileShare, n_tiles: usize) -> usize {
+    (0..n_tiles).filter(|&tile| share.has(tile)).count()
+}

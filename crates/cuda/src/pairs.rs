@@ -1,0 +1,159 @@
+//! Sums over all pairs on a card, of embeddings that the host has.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use linkproof_method::engine::pairs::{AllPairs, EmbeddedRows, SumPairs, Sums};
+use linkproof_method::error::{Error, Result};
+use linkproof_method::score::{Kernel, Score};
+
+use crate::card::{CardPairs, Place};
+use crate::device::{Device, Products};
+use crate::layout::Layout;
+use crate::pass::Number;
+
+/// The first thing that went wrong on a card, until someone asks.
+#[derive(Debug, Clone, Default)]
+pub struct Failure(Arc<Mutex<Option<Error>>>);
+
+impl Failure {
+    /// An error where something went wrong.
+    pub fn take(&self) -> Result<()> {
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        first.take().map_or(Ok(()), Err)
+    }
+
+    fn put(&self, error: Error) {
+        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert(error);
+    }
+}
+
+/// Sums over all pairs on a card.
+#[derive(Debug)]
+pub struct DevicePairs<T: Number> {
+    pub on: Place,
+    failure: Failure,
+    state: Mutex<CardPairs<T>>,
+}
+
+impl<T: Number> DevicePairs<T> {
+    /// Nothing is known, and no memory is taken.
+    pub fn new(device: &Arc<Device>, products: Products, failure: Failure) -> Result<Self> {
+        Ok(DevicePairs {
+            on: Place {
+                device: Arc::clone(device),
+                stream: device.stream()?,
+                products,
+            },
+            failure,
+            state: Mutex::default(),
+        })
+    }
+
+    /// What is on the card.
+    pub fn state(&self) -> MutexGuard<'_, CardPairs<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn there_and_back(
+        &self,
+        embedded: &EmbeddedRows<'_, T>,
+        pairs: &AllPairs<'_>,
+        score: &Score,
+        gradient: Option<&mut [T]>,
+    ) -> Result<Sums> {
+        let (device, stream) = (&*self.on.device, &self.on.stream);
+        let mut state = self.state();
+        // Offsets are two more dimensions: (y, b, 1) meets (z, 1, b).
+        let of_offsets = if embedded.offsets.is_empty() { 0 } else { 2 };
+        let layout = state.layout(&self.on, pairs, embedded.dim + of_offsets);
+        let mut rows = padded(embedded, &layout, Side::Left);
+        state.rows.fill(device, stream, rows.as_slice())?;
+        state.mirror = match of_offsets > 0 || embedded.mirror.as_ptr() != embedded.y.as_ptr() {
+            true => {
+                let mut mirror = state.mirror.take().unwrap_or_default();
+                let right = padded(embedded, &layout, Side::Right);
+                mirror.fill(device, stream, right.as_slice())?;
+                Some(mirror)
+            }
+            false => None,
+        };
+        let by = (embedded.gamma, score);
+        let sums = state.run(&self.on, &layout, pairs, by, gradient.is_some())?;
+        if let Some(gradient) = gradient {
+            state.gradient.read(device, stream, &mut rows)?;
+            let (dim, width) = (embedded.dim, layout.width);
+            let (of_rows, of_their_offsets) = gradient.split_at_mut(embedded.y.len());
+            for place in &layout.places {
+                let rows = rows[place.start * width..].chunks_exact(width);
+                let out = &mut of_rows[place.rows.start * dim..place.rows.end * dim];
+                for (out, row) in out.chunks_exact_mut(dim).zip(rows.clone()) {
+                    for (out, more) in out.iter_mut().zip(row) {
+                        *out += *more;
+                    }
+                }
+                if of_offsets > 0 {
+                    let out = &mut of_their_offsets[place.rows.clone()];
+                    for (out, row) in out.iter_mut().zip(rows) {
+                        *out += row[dim];
+                    }
+                }
+            }
+        }
+        Ok(sums)
+    }
+}
+
+/// The sides of a product.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Side {
+    Left,
+    Right,
+}
+
+/// Embeddings as they stand on the card, each view from a whole tile on.
+pub fn padded<T: Number>(embedded: &EmbeddedRows<'_, T>, layout: &Layout, side: Side) -> Vec<T> {
+    let (dim, width) = (embedded.dim, layout.width);
+    let mut padded = vec![T::ZERO; layout.rows * width];
+    let numbers = match side {
+        Side::Left => embedded.y,
+        Side::Right => embedded.mirror,
+    };
+    for place in &layout.places {
+        let rows = padded[place.start * width..].chunks_exact_mut(width);
+        for (row, from) in rows.zip(place.rows.clone()) {
+            row[..dim].copy_from_slice(&numbers[from * dim..(from + 1) * dim]);
+            if let Some(&offset) = embedded.offsets.get(from) {
+                (row[dim], row[dim + 1]) = match side {
+                    Side::Left => (offset, T::ONE),
+                    Side::Right => (T::ONE, offset),
+                };
+            }
+        }
+    }
+    padded
+}
+
+/// The sums of an engine on the host, computed on a card.
+#[derive(Debug)]
+pub struct HostPairs<T: Number>(pub Arc<DevicePairs<T>>);
+
+impl<T: Number> SumPairs<T> for HostPairs<T> {
+    fn all_pairs(
+        &self,
+        embedded: &EmbeddedRows<'_, T>,
+        pairs: &AllPairs<'_>,
+        kernel: &Kernel<T>,
+        gradient: Option<&mut [T]>,
+    ) -> Sums {
+        let found = self
+            .0
+            .there_and_back(embedded, pairs, kernel.score(), gradient);
+        found.unwrap_or_else(|error| {
+            self.0.failure.put(error);
+            let mut sums = Sums::zero(pairs.scale.n_views());
+            sums.value = f64::NAN;
+            sums
+        })
+    }
+}

@@ -1,0 +1,397 @@
+//! An objective that stays on the card: data vectors, links, parameters and all
+//! arithmetic. What travels is parameters in, and a few sums and the gradient out.
+
+mod listed;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use linkproof_method::engine::objective::Problem;
+use linkproof_method::engine::pairs::{AllPairs, Part, Sums, TileShare, ViewMatrix};
+use linkproof_method::engine::{Look, ObjectiveValue, PartSum};
+use linkproof_method::error::Result;
+use linkproof_method::score::Score;
+use linkproof_numeric::math;
+
+use crate::card::{CardPairs, blocks};
+use crate::compile::{Kind, Variant};
+use crate::layout::Layout;
+use crate::lists::List;
+use crate::memory::{Buffer, Staging};
+use crate::pairs::DevicePairs;
+use crate::pass::Number;
+use crate::vectors::{Encoder, Numbers, launch};
+
+/// Partial sums of squares.
+const SQUARES: usize = 256;
+/// Blocks of kernels that go over all of something.
+pub const MANY: usize = 2048;
+/// No place: padding.
+pub const NOWHERE: u64 = u64::MAX;
+
+/// An objective on the card.
+#[derive(Debug)]
+pub struct Resident<'p, T: Number> {
+    pub problem: &'p Problem<'p>,
+    pub pairs: Arc<DevicePairs<T>>,
+    /// The score that solvers follow.
+    pub score: Score,
+    /// The parameters; of tables that are swept, the gammas alone are up to date.
+    pub theta: Vec<T>,
+    /// Whether the card's parameters have moved since.
+    pub has_moved: bool,
+    pub parameters: Buffer<T>,
+    staging: Staging<T>,
+    pub derivative: Buffer<T>,
+    parts: Buffer<T>,
+    encoders: Vec<Encoder<T>>,
+    pub training: List,
+    pub aside: Option<List>,
+    held_out: Option<List>,
+    judged: Option<List>,
+    view_of: Buffer<u32>,
+    gamma: Buffer<f64>,
+    takes: Buffer<u8>,
+    pub row_sums: Buffer<f64>,
+    pub sums: Buffer<f64>,
+    all_rows: Buffer<T>,
+    places: Buffer<u64>,
+    /// Rows on the card, and where a table has the vector of each.
+    layout: Layout,
+    pub table_places: Vec<u64>,
+    pub table_places_there: Buffer<u64>,
+    rows: Vec<Range<usize>>,
+    nodes: Vec<u32>,
+    unit: ViewMatrix,
+}
+
+impl<'p, T: Number> Resident<'p, T> {
+    /// Copies a problem up, if all its encoders can be computed on the card.
+    pub fn new(
+        problem: &'p Problem<'p>,
+        pairs: &Arc<DevicePairs<T>>,
+    ) -> Result<Option<Resident<'p, T>>> {
+        let mut encoders = problem.encoders().iter();
+        let is_plain = problem.negative == 0
+            && !problem.parameters.has_offsets()
+            && problem.data.impossible.iter().all(Option::is_none);
+        if !is_plain
+            || problem.dropout.is_some()
+            || !encoders.all(|view| Encoder::<T>::serves(&view.network))
+        {
+            return Ok(None);
+        }
+        let (on, data) = (&pairs.on, problem.data);
+        let score = problem.score.clone().capped::<T>();
+        let rows: Vec<Range<usize>> = data.views.iter().map(|view| view.rows.clone()).collect();
+        let layout = Layout::new(&rows, problem.dim, problem.dim);
+        let views = problem.encoders().iter().zip(&data.views);
+        let encoders = views
+            .map(|(encoder, view)| Encoder::new(on, &encoder.network, view.matrix.as_ref()))
+            .collect::<Result<_>>()?;
+        let list = |graph: Option<&_>| {
+            let list = graph.map(|graph| List::new(on, graph, &layout, &score));
+            list.transpose()
+        };
+        let training = List::new(on, &data.training, &layout, &score)?;
+        let (aside, held_out) = (list(data.aside.as_ref())?, list(data.held_out.as_ref())?);
+        let judged = list(data.judged.as_ref())?;
+        let mut view_of = vec![0u32; layout.rows];
+        let mut table_places = vec![NOWHERE; layout.rows];
+        for (view, place) in layout.places.iter().enumerate() {
+            view_of[place.start..place.start + place.rows.len()].fill(view as u32);
+            let start = problem.encoders()[view].params.start;
+            for row in 0..place.rows.len() {
+                table_places[place.start + row] = (start + row * problem.dim) as u64;
+            }
+        }
+        let mut resident = Resident {
+            problem,
+            pairs: Arc::clone(pairs),
+            score,
+            theta: Vec::new(),
+            has_moved: false,
+            parameters: Buffer::default(),
+            staging: Staging::default(),
+            derivative: Buffer::default(),
+            parts: Buffer::default(),
+            encoders,
+            training,
+            aside,
+            held_out,
+            judged,
+            view_of: Buffer::default(),
+            gamma: Buffer::default(),
+            takes: Buffer::default(),
+            row_sums: Buffer::default(),
+            sums: Buffer::default(),
+            all_rows: Buffer::default(),
+            places: Buffer::default(),
+            layout,
+            table_places,
+            table_places_there: Buffer::default(),
+            nodes: (0..problem.n_nodes() as u32).collect(),
+            unit: problem.parameters.view_matrix(1.0),
+            rows,
+        };
+        let (device, stream) = (&*on.device, &on.stream);
+        resident.view_of.fill(device, stream, view_of.as_slice())?;
+        let places = resident.table_places.as_slice();
+        resident.table_places_there.fill(device, stream, places)?;
+        Ok(Some(resident))
+    }
+
+    /// Puts parameters in place; whether they are others than before.
+    pub fn load(&mut self, theta: &[T]) -> Result<bool> {
+        let changes = self.has_moved || self.theta != theta;
+        if changes {
+            self.has_moved = false;
+            self.theta.clear();
+            self.theta.extend_from_slice(theta);
+            let on = &self.pairs.on;
+            let to = &mut self.parameters;
+            self.staging.up(&on.device, &on.stream, theta, to)?;
+        }
+        Ok(changes)
+    }
+
+    /// Reads the parameters in place.
+    pub fn read(&mut self) -> Result<&[T]> {
+        let on = &self.pairs.on;
+        let gammas = self.problem.parameters.gammas.len();
+        if self.has_moved {
+            let weights = self.theta.len() - gammas;
+            let into = &mut self.theta[..weights];
+            self.parameters.read(&on.device, &on.stream, into)?;
+            self.has_moved = false;
+        }
+        Ok(&self.theta)
+    }
+
+    /// Where a node's row is on the card.
+    pub fn place_of(&self, node: usize) -> usize {
+        let place = &self.layout.places[self.problem.data.view_of(node)];
+        place.start + node - place.rows.start
+    }
+
+    /// The objective over a share of the training pairs; its gradient overwrites
+    /// `gradient`. Held-out pairs may be watched along the way.
+    pub fn objective(
+        &mut self,
+        share: TileShare,
+        watches: bool,
+        gradient: Option<&mut [T]>,
+    ) -> Result<ObjectiveValue> {
+        let (found, slopes) = self.derive(share, watches, gradient.is_some())?;
+        if let Some(gradient) = gradient {
+            let on = &self.pairs.on;
+            let from = &self.derivative;
+            self.staging.down(&on.device, &on.stream, from, gradient)?;
+            let gammas = self.problem.parameters.gammas.iter();
+            for (&(_, _, place), slope) in gammas.zip(slopes) {
+                gradient[place] = T::of(slope);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The same with the gradient in the weights left on the card; that in the gammas is
+    /// returned.
+    pub fn derive(
+        &mut self,
+        share: TileShare,
+        watches: bool,
+        wants_gradient: bool,
+    ) -> Result<(ObjectiveValue, Vec<f64>)> {
+        let problem = self.problem;
+        let gamma = problem.parameters.gamma(&self.theta);
+        let score = self.score.clone();
+        let pairs = Arc::clone(&self.pairs);
+        let mut state = pairs.state();
+        let which = (Part::Training, share, watches);
+        let by = (&gamma, &score);
+        let (layout, sums) = self.pair_sums(&mut state, which, by, wants_gradient)?;
+        let held_out = match watches {
+            true => {
+                let mut watched = Sums::zero(self.rows.len());
+                (watched.value, watched.pairs) = sums.watched;
+                let part = (Part::HeldOut, share);
+                let from = (&layout, state.rows.address(&pairs.on.stream));
+                self.add_listed(&mut state, from, part, by, (&mut watched, false))?;
+                Some(part_sum(&watched))
+            }
+            false => None,
+        };
+        let inverse = 1.0 / problem.n_links();
+        let ridge = match problem.ridge != 0.0 && share.is_first() {
+            true => problem.ridge * self.squares(Squares::Weights)?,
+            false => 0.0,
+        };
+        let value = (sums.value + score.constant() * sums.pairs + ridge) * inverse;
+        if wants_gradient {
+            let ridge = match share.is_first() {
+                true => 2.0 * problem.ridge * inverse,
+                false => 0.0,
+            };
+            self.backward(&state, &layout, (inverse, ridge))?;
+        }
+        let gammas = problem.parameters.gammas.iter();
+        let slopes = gammas.map(|&(d, e, _)| sums.gamma.get(d, e) * inverse);
+        Ok((ObjectiveValue { value, held_out }, slopes.collect()))
+    }
+
+    /// The sum over a share of the pairs of a part.
+    pub fn part_sum(
+        &mut self,
+        part: Part,
+        by: Option<&Score>,
+        look: Look,
+        share: TileShare,
+    ) -> Result<PartSum> {
+        let problem = self.problem;
+        if part != Part::Training && problem.data.split.is_none() {
+            return Ok(part_sum(&Sums::zero(0)));
+        }
+        let mut gamma = problem.parameters.gamma(&self.theta);
+        let log_k = if look.k == 1.0 { 0.0 } else { math::ln(look.k) };
+        for &(d, e, _) in &problem.parameters.gammas {
+            gamma.set(d, e, gamma.get(d, e) - log_k);
+        }
+        let score = by.unwrap_or(&self.score).clone();
+        let pairs = Arc::clone(&self.pairs);
+        let mut state = pairs.state();
+        let sums = match look.estimates(problem.n_nodes()) {
+            true => self.estimated(&mut state, (part, share), (&gamma, &score))?,
+            false => {
+                let which = (part, share, false);
+                self.pair_sums(&mut state, which, (&gamma, &score), false)?
+                    .1
+            }
+        };
+        Ok(part_sum(&sums))
+    }
+
+    fn all(&self, part: Part, share: TileShare, watched: bool) -> AllPairs<'_> {
+        AllPairs {
+            rows: &self.rows,
+            scale: &self.unit,
+            nodes: &self.nodes,
+            split: self.problem.data.split.map(|split| (split, part)),
+            watched,
+            share,
+        }
+    }
+
+    /// Embeds all nodes.
+    fn embed(&self, rows: &mut Buffer<T>, layout: &Layout, score: &Score) -> Result<()> {
+        let on = &self.pairs.on;
+        // Padding has no view, and must be zero.
+        rows.clear(&on.device, &on.stream, layout.rows * layout.width)?;
+        for (place, encoder) in self.encoders.iter().enumerate() {
+            let numbers = self.numbers(place, layout, rows.address(&on.stream));
+            encoder.forward(on, variant::<T>(score), numbers)?;
+        }
+        Ok(())
+    }
+
+    /// Embeds all nodes, and sums over all pairs of a part and over its listed ones.
+    fn pair_sums(
+        &mut self,
+        state: &mut CardPairs<T>,
+        (part, share, watched): (Part, TileShare, bool),
+        by: (&ViewMatrix, &Score),
+        wants_gradient: bool,
+    ) -> Result<(Layout, Sums)> {
+        let on = self.pairs.on.clone();
+        let all = self.all(part, share, watched);
+        let layout = state.layout(&on, &all, self.problem.dim);
+        self.embed(&mut state.rows, &layout, by.1)?;
+        let mut sums = state.run(&on, &layout, &all, by, wants_gradient)?;
+        let from = (&layout, state.rows.address(&on.stream));
+        self.add_listed(state, from, (part, share), by, (&mut sums, wants_gradient))?;
+        Ok((layout, sums))
+    }
+
+    fn numbers(&self, view: usize, layout: &Layout, rows: u64) -> Numbers {
+        let number = size_of::<T>() as u64;
+        let place = &layout.places[view];
+        let params = &self.problem.encoders()[view].params;
+        let weights = self.parameters.address(&self.pairs.on.stream);
+        Numbers {
+            weights: weights + params.start as u64 * number,
+            rows: rows + (place.start * layout.width) as u64 * number,
+            count: place.rows.len(),
+            dim: layout.dim,
+            width: layout.width,
+        }
+    }
+
+    /// The number of parameters that are not gammas.
+    pub fn n_weights(&self) -> usize {
+        let layout = &self.problem.parameters;
+        layout.n_params - layout.gammas.len()
+    }
+
+    /// The sum of the squares of the weights, or of the derivative in them.
+    pub fn squares(&mut self, of: Squares) -> Result<f64> {
+        let on = self.pairs.on.clone();
+        let (device, stream) = (&*on.device, &on.stream);
+        self.sums.room(device, stream, SQUARES)?;
+        let to = self.sums.address(stream);
+        let from = match of {
+            Squares::Weights => self.parameters.address(stream),
+            Squares::Derivative => self.derivative.address(stream),
+        };
+        let count = self.n_weights() as u64;
+        let config = blocks(SQUARES, 256);
+        launch!(on, variant::<T>(&self.score), "squares", config; &from, &count, &to)?;
+        let mut found = vec![0.0; SQUARES];
+        self.sums.read(device, stream, &mut found)?;
+        Ok(found.iter().sum())
+    }
+
+    /// The derivative in all weights, from that in the embeddings.
+    fn backward(
+        &mut self,
+        state: &CardPairs<T>,
+        layout: &Layout,
+        factors: (f64, f64),
+    ) -> Result<()> {
+        let on = self.pairs.on.clone();
+        let (device, stream) = (&*on.device, &on.stream);
+        self.derivative
+            .room(device, stream, self.problem.n_params())?;
+        let slopes = state.gradient.address(stream);
+        for (place, encoder) in self.encoders.iter().enumerate() {
+            let numbers = self.numbers(place, layout, slopes);
+            let start = self.problem.encoders()[place].params.start;
+            let out = self.derivative.address(stream) + (start * size_of::<T>()) as u64;
+            let kernels = variant::<T>(&self.score);
+            encoder.backward(&on, kernels, numbers, factors, (&mut self.parts, out))?;
+        }
+        Ok(())
+    }
+}
+
+/// Numbers whose squares are summed up.
+#[derive(Debug, Clone, Copy)]
+pub enum Squares {
+    Weights,
+    Derivative,
+}
+
+/// The kernels around pairs, for a score.
+pub fn variant<T: Number>(score: &Score) -> Variant {
+    Variant {
+        kind: Kind::Resident,
+        score: u32::from(score.is_tabulated()),
+        ..Variant::plain(T::NAME)
+    }
+}
+
+fn part_sum(sums: &Sums) -> PartSum {
+    PartSum {
+        value: sums.value,
+        pairs: sums.pairs,
+    }
+}

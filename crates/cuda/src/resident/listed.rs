@@ -1,0 +1,197 @@
+//! Listed pairs of an objective on the card, and sums that are estimated.
+
+use linkproof_method::engine::Look;
+use linkproof_method::engine::pairs::{AllPairs, Part, Sums, TileShare, ViewMatrix};
+use linkproof_method::error::Result;
+use linkproof_method::score::Score;
+
+use super::{MANY, NOWHERE, Resident, variant};
+use crate::card::{CardPairs, Place, blocks};
+use crate::compile::Variant;
+use crate::layout::Layout;
+use crate::lists::{List, Listed};
+use crate::memory::Buffer;
+use crate::pass::{Number, Pass};
+use crate::vectors::launch;
+
+impl<T: Number> Resident<'_, T> {
+    /// All links, and the pairs inside a few fixed blocks of nodes.
+    pub(super) fn estimated(
+        &mut self,
+        state: &mut CardPairs<T>,
+        (part, share): (Part, TileShare),
+        by: (&ViewMatrix, &Score),
+    ) -> Result<Sums> {
+        let problem = self.problem;
+        let on = self.pairs.on.clone();
+        let (device, stream) = (&*on.device, &on.stream);
+        let mut all_rows = std::mem::take(&mut self.all_rows);
+        let mut layout = self.layout.clone();
+        layout.width = state
+            .layout(&on, &self.all(part, share, false), problem.dim)
+            .width;
+        self.embed(&mut all_rows, &layout, by.1)?;
+        let from = all_rows.address(stream);
+        let (dim, width) = (layout.dim as u32, layout.width as u32);
+        let mut total = Sums::zero(self.rows.len());
+        for drawn in Look::blocks(problem) {
+            let (mut views, mut nodes) = (Vec::new(), Vec::new());
+            for (view, rows) in problem.encoders().iter().zip(&drawn.rows) {
+                views.push(nodes.len()..nodes.len() + rows.len());
+                nodes.extend(rows.iter().map(|&row| view.rows.start as u32 + row));
+            }
+            let inside = AllPairs {
+                rows: &views,
+                scale: &drawn.scale,
+                nodes: &nodes,
+                ..self.all(part, share, false)
+            };
+            let block = state.layout(&on, &inside, problem.dim);
+            let mut places = vec![NOWHERE; block.rows];
+            for here in &block.places {
+                for (at, joined) in (here.start..).zip(here.rows.clone()) {
+                    places[at] = (self.place_of(nodes[joined] as usize) * layout.width) as u64;
+                }
+            }
+            self.places.fill(device, stream, places.as_slice())?;
+            state.rows.room(device, stream, block.rows * block.width)?;
+            let (places, to) = (self.places.address(stream), state.rows.address(stream));
+            let count = block.rows as u32;
+            launch!(
+                on, variant::<T>(by.1), "gather", blocks(MANY, 256);
+                &from, &places, &count, &dim, &width, &to
+            )?;
+            total.add(&state.run(&on, &block, &inside, by, false)?);
+        }
+        let embedded = (&layout, from);
+        self.add_listed(state, embedded, (part, share), by, (&mut total, false))?;
+        self.all_rows = all_rows;
+        Ok(total)
+    }
+
+    /// Adds to a sum over all pairs of a part what is known pair by pair.
+    pub(super) fn add_listed(
+        &mut self,
+        state: &mut CardPairs<T>,
+        (layout, left): (&Layout, u64),
+        (part, share): (Part, TileShare),
+        (gamma, score): (&ViewMatrix, &Score),
+        (sums, wants_gradient): (&mut Sums, bool),
+    ) -> Result<()> {
+        let on = self.pairs.on.clone();
+        let (device, stream) = (&*on.device, &on.stream);
+        let takes: Vec<u8> = (0..layout.rows)
+            .map(|row| u8::from(share.has(row / 64)))
+            .collect();
+        let n_views = self.rows.len();
+        if share != TileShare::WHOLE {
+            self.takes.fill(device, stream, takes.as_slice())?;
+        }
+        self.tell_gamma(gamma)?;
+        let pass = Pass {
+            left,
+            ..state.pass(&on, layout, score)?
+        };
+        let (links, aside) = match part {
+            Part::Training => (Some(&self.training), self.aside.as_ref()),
+            Part::HeldOut => (self.held_out.as_ref(), None),
+            Part::Judged => (self.judged.as_ref(), None),
+        };
+        let lists = [
+            links.map(|list| (list, 1.0)),
+            aside.map(|list| (list, -1.0)),
+        ];
+        for (list, factor) in lists.into_iter().flatten() {
+            let corrects = factor > 0.0;
+            let own;
+            let caps = match score.cap() == self.score.cap() {
+                true => &list.caps,
+                false => {
+                    own = list.caps_of(&on, score)?;
+                    &own
+                }
+            };
+            self.row_sums
+                .clear(device, stream, layout.rows * n_views * 2)?;
+            let listed = Listed {
+                takes: match share == TileShare::WHOLE {
+                    true => 0,
+                    false => self.takes.address(stream),
+                },
+                gradient: match wants_gradient {
+                    true => state.gradient.address(stream),
+                    false => 0,
+                },
+                ..self.listed(list, caps, factor)
+            };
+            let config = blocks(layout.rows.div_ceil(8), 256);
+            let kernels = variant::<T>(score);
+            launch!(on, kernels, "listed", config; &pass, &listed)?;
+            let by = (&on, kernels);
+            Resident::<T>::add_row_sums(by, &self.row_sums, &mut self.sums, layout, sums)?;
+            if !corrects {
+                let counted = list.later.iter().zip(&takes);
+                let counted = counted.filter(|(_, takes)| **takes == 1);
+                sums.pairs += factor * counted.map(|(later, _)| f64::from(*later)).sum::<f64>();
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells kernels the gammas.
+    pub fn tell_gamma(&mut self, gamma: &ViewMatrix) -> Result<()> {
+        let n_views = self.rows.len();
+        let entries = (0..n_views).flat_map(|d| (0..n_views).map(move |e| (d, e)));
+        let entries: Vec<f64> = entries.map(|(d, e)| gamma.get(d, e)).collect();
+        let on = &self.pairs.on;
+        self.gamma.fill(&on.device, &on.stream, entries.as_slice())
+    }
+
+    /// What a kernel is told of a list.
+    pub fn listed(&self, list: &List, caps: &Buffer<f64>, factor: f64) -> Listed {
+        let stream = &self.pairs.on.stream;
+        Listed {
+            offsets: list.offsets.address(stream),
+            targets: list.targets.address(stream),
+            weights: list.weights.address(stream),
+            caps: caps.address(stream),
+            views: self.view_of.address(stream),
+            gamma: self.gamma.address(stream),
+            takes: 0,
+            gradient: 0,
+            sums: self.row_sums.address(stream),
+            factor,
+            n_views: self.rows.len() as u32,
+            corrects: i32::from(factor > 0.0),
+        }
+    }
+
+    /// Adds up what rows found, for each pair of views.
+    pub fn add_row_sums(
+        (on, kernels): (&Place, Variant),
+        row_sums: &Buffer<f64>,
+        sums_there: &mut Buffer<f64>,
+        layout: &Layout,
+        sums: &mut Sums,
+    ) -> Result<()> {
+        let (device, stream) = (&*on.device, &on.stream);
+        let n_views = layout.places.len();
+        sums_there.room(device, stream, n_views * n_views * 2)?;
+        let columns = 2 * n_views as u32;
+        for (d, place) in layout.places.iter().enumerate() {
+            let row = (place.start * n_views * 2 * size_of::<f64>()) as u64;
+            let from = row_sums.address(stream) + row;
+            let to = sums_there.address(stream) + (d * n_views * 2 * size_of::<f64>()) as u64;
+            let count = place.rows.len() as u32;
+            let config = blocks(2 * n_views, 256);
+            launch!(on, kernels, "column_sums", config; &from, &count, &columns, &to)?;
+        }
+        let mut found = vec![0.0; n_views * n_views * 2];
+        sums_there.read(device, stream, &mut found)?;
+        for (place, found) in found.chunks_exact(2).enumerate() {
+            sums.value += found[0];
+            sums.gamma.add(place / n_views, place % n_views, -found[1]);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! Encoders on the card: tables, and linear maps of dense and sparse data vectors.
+
+use cudarc::driver::LaunchConfig;
+use cudarc::driver::sys::CUdeviceptr;
+use linkproof_method::data::features::Matrix;
+use linkproof_method::engine::encoder::Network;
+use linkproof_method::error::Result;
+
+use crate::card::{Place, blocks};
+use crate::compile::Variant;
+use crate::memory::Buffer;
+use crate::pass::Number;
+
+/// Starts a kernel with arguments that are its own.
+macro_rules! launch {
+    ($on:expr, $variant:expr, $name:literal, $config:expr; $($arg:expr),* $(,)?) => {{
+        use cudarc::driver::PushKernelArg;
+        let function = $on.device.function($variant, $name)?;
+        let mut launch = $on.stream.launch_builder(&function);
+        $(launch.arg($arg);)*
+        // SAFETY: the arguments are those of the kernel, and their memory is there.
+        $on.device.check($name, unsafe { launch.launch($config) }).map(|_| ())
+    }};
+}
+pub(crate) use launch;
+
+/// Blocks of kernels that go over all of something.
+const MANY: usize = 2048;
+
+/// The encoder of a view.
+#[derive(Debug)]
+pub enum Encoder<T: Number> {
+    /// A vector for each node.
+    Table,
+    /// A linear map of dense data vectors.
+    Dense { inputs: usize, values: Buffer<T> },
+    /// A linear map of sparse ones.
+    Sparse(Box<Sparse<T>>),
+}
+
+/// Sparse data vectors by row and by column.
+#[derive(Debug)]
+pub struct Sparse<T: Number> {
+    inputs: usize,
+    by_row: Compressed<T>,
+    by_column: Compressed<T>,
+}
+
+#[derive(Debug)]
+struct Compressed<T: Number> {
+    offsets: Buffer<u64>,
+    places: Buffer<u32>,
+    values: Buffer<T>,
+}
+
+impl<T: Number> Compressed<T> {
+    fn new(on: &Place, offsets: &[u64], places: &[u32], values: &[T]) -> Result<Compressed<T>> {
+        let mut compressed = Compressed {
+            offsets: Buffer::default(),
+            places: Buffer::default(),
+            values: Buffer::default(),
+        };
+        let (device, stream) = (&*on.device, &on.stream);
+        compressed.offsets.fill(device, stream, offsets)?;
+        compressed.places.fill(device, stream, places)?;
+        compressed.values.fill(device, stream, values)?;
+        Ok(compressed)
+    }
+
+    fn addresses(&self, on: &Place) -> [CUdeviceptr; 3] {
+        let stream = &on.stream;
+        [
+            self.offsets.address(stream),
+            self.places.address(stream),
+            self.values.address(stream),
+        ]
+    }
+}
+
+/// Where the numbers of a view are.
+#[derive(Debug, Clone, Copy)]
+pub struct Numbers {
+    /// The view's parameters.
+    pub weights: CUdeviceptr,
+    /// Its rows, or the slopes in them.
+    pub rows: CUdeviceptr,
+    /// How many rows there are.
+    pub count: usize,
+    /// The dimension, and what it is padded to.
+    pub dim: usize,
+    pub width: usize,
+}
+
+impl<T: Number> Encoder<T> {
+    /// Whether an encoder can be computed here.
+    pub fn serves(network: &Network) -> bool {
+        let plain = network
+            .layers()
+            .iter()
+            .all(|layer| layer.bias.is_none() && layer.norm.is_none() && layer.function.is_none());
+        network.layers().len() == 1 && plain
+    }
+
+    /// Copies the data vectors of a view up.
+    pub fn new(on: &Place, network: &Network, matrix: Option<&Matrix>) -> Result<Encoder<T>> {
+        let (device, stream) = (&*on.device, &on.stream);
+        Ok(match matrix.filter(|_| !network.is_table()) {
+            None => Encoder::Table,
+            Some(Matrix::Dense(dense)) => {
+                let mut values = Buffer::default();
+                values.fill(device, stream, &*dense.values().cast::<T>())?;
+                Encoder::Dense {
+                    inputs: dense.n_columns(),
+                    values,
+                }
+            }
+            Some(Matrix::Sparse(sparse)) => {
+                let offsets: Vec<u64> = sparse.offsets().iter().map(|&at| at as u64).collect();
+                let values = sparse.values().cast::<T>();
+                let by_row = Compressed::new(on, &offsets, sparse.columns(), &values)?;
+                let inputs = sparse.n_columns();
+                let (starts, rows, sorted) = by_column(inputs, &offsets, sparse.columns(), &values);
+                Encoder::Sparse(Box::new(Sparse {
+                    inputs,
+                    by_row,
+                    by_column: Compressed::new(on, &starts, &rows, &sorted)?,
+                }))
+            }
+        })
+    }
+
+    /// Computes the embeddings of a view.
+    pub fn forward(&self, on: &Place, variant: Variant, numbers: Numbers) -> Result<()> {
+        let (weights, y) = (numbers.weights, numbers.rows);
+        let (count, dim, width) = (
+            numbers.count as u32,
+            numbers.dim as u32,
+            numbers.width as u32,
+        );
+        match self {
+            Encoder::Table => {
+                launch!(on, variant, "spread", blocks(MANY, 256); &weights, &count, &dim, &width, &y)
+            }
+            Encoder::Dense { inputs, values } => {
+                let (x, inputs) = (values.address(&on.stream), *inputs as u32);
+                let config = tiles(numbers.count, numbers.width, 1);
+                launch!(
+                    on, variant, "dense_rows", config;
+                    &x, &weights, &count, &inputs, &dim, &width, &y
+                )
+            }
+            Encoder::Sparse(sparse) => {
+                let [offsets, columns, values] = sparse.by_row.addresses(on);
+                let config = blocks(numbers.count.div_ceil(8), 256);
+                launch!(
+                    on, variant, "sparse_rows", config;
+                    &offsets, &columns, &values, &weights, &count, &dim, &width, &y
+                )
+            }
+        }
+    }
+
+    /// Writes `inverse` times the derivative in the view's parameters, from that in its
+    /// rows, plus `ridge` times the parameters.
+    pub fn backward(
+        &self,
+        on: &Place,
+        variant: Variant,
+        numbers: Numbers,
+        (inverse, ridge): (f64, f64),
+        (parts, out): (&mut Buffer<T>, CUdeviceptr),
+    ) -> Result<()> {
+        let (weights, slopes) = (numbers.weights, numbers.rows);
+        let (count, dim, width) = (
+            numbers.count as u32,
+            numbers.dim as u32,
+            numbers.width as u32,
+        );
+        let (device, stream) = (&*on.device, &on.stream);
+        let finish = |from: CUdeviceptr, n_parts: u32, rows: usize, width: u32| {
+            let (distance, rows) = ((rows * numbers.dim) as u64, rows as u32);
+            launch!(
+                on, variant, "finish", blocks(MANY, 256);
+                &from, &n_parts, &distance, &rows, &dim, &width, &inverse, &ridge, &weights, &out
+            )
+        };
+        match self {
+            Encoder::Table => finish(slopes, 1, numbers.count, width),
+            Encoder::Dense { inputs, values } => {
+                let n_tiles = inputs.div_ceil(64) * numbers.dim.div_ceil(64);
+                let n_parts = (4 * device.processors)
+                    .div_ceil(n_tiles)
+                    .clamp(1, numbers.count.div_ceil(256).max(1));
+                parts.room(device, stream, n_parts * inputs * numbers.dim)?;
+                let (to, x) = (parts.address(stream), values.address(stream));
+                let config = tiles(*inputs, numbers.dim, n_parts);
+                let columns = *inputs as u32;
+                launch!(
+                    on, variant, "dense_columns", config;
+                    &x, &slopes, &count, &columns, &dim, &width, &to
+                )?;
+                finish(to, n_parts as u32, *inputs, dim)
+            }
+            Encoder::Sparse(sparse) => {
+                parts.room(device, stream, sparse.inputs * numbers.dim)?;
+                let to = parts.address(stream);
+                let [offsets, rows, values] = sparse.by_column.addresses(on);
+                launch!(
+                    on, variant, "sparse_columns", blocks(sparse.inputs, 256);
+                    &offsets, &rows, &values, &slopes, &dim, &width, &to
+                )?;
+                finish(to, 1, sparse.inputs, dim)
+            }
+        }
+    }
+}
+
+/// Blocks of 64 x 64 numbers, so many deep.
+fn tiles(rows: usize, columns: usize, depth: usize) -> LaunchConfig {
+    LaunchConfig {
+        grid_dim: (
+            rows.div_ceil(64) as u32,
+            columns.div_ceil(64) as u32,
+            depth as u32,
+        ),
+        ..blocks(1, 256)
+    }
+}
+
+/// The entries of compressed rows, sorted by column.
+fn by_column<T: Number>(
+    n_columns: usize,
+    offsets: &[u64],
+    columns: &[u32],
+    values: &[T],
+) -> (Vec<u64>, Vec<u32>, Vec<T>) {
+    let mut starts = vec![0u64; n_columns + 1];
+    for &column in columns {
+        starts[column as usize + 1] += 1;
+    }
+    for column in 0..n_columns {
+        starts[column + 1] += starts[column];
+    }
+    let mut next = starts.clone();
+    let (mut rows, mut sorted) = (vec![0u32; columns.len()], vec![T::ZERO; columns.len()]);
+    for (row, ends) in offsets.windows(2).enumerate() {
+        for at in ends[0] as usize..ends[1] as usize {
+            let slot = &mut next[columns[at] as usize];
+            rows[*slot as usize] = row as u32;
+            sorted[*slot as usize] = values[at];
+            *slot += 1;
+        }
+    }
+    (starts, rows, sorted)
+}

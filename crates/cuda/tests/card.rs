@@ -1,0 +1,160 @@
+//! The suite for every engine, run by a card, and its agreement with the processor at
+//! sizes that fill many tiles. Where there is no card, it says so.
+
+// A test may fail and print.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::disallowed_methods
+)]
+
+#[path = "../../method/tests/support/engines/mod.rs"]
+mod engines;
+
+use linkproof::{Dataset, Graph, Params};
+use linkproof_cuda::{Cuda, Products};
+use linkproof_method::engine::objective::{Prepared, Problem};
+use linkproof_method::engine::pairs::{Split, TileShare};
+use linkproof_method::engine::{Backend, Cpu, Look};
+use linkproof_method::params::{EncoderKind, ScoreKind};
+
+/// A part of the suite.
+type Check = fn(&dyn Backend);
+
+/// A number between -0.5 and 0.5, the same every time.
+fn drawn(place: u64) -> f64 {
+    let mut x = place.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((x ^ (x >> 31)) >> 11) as f64 / (1u64 << 53) as f64 - 0.5
+}
+
+fn apart(a: &[f64], b: &[f64]) -> f64 {
+    let square = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
+    let between = square(&mut a.iter().zip(b).map(|(a, b)| a - b));
+    between / square(&mut b.iter().copied())
+}
+
+/// How far value, gradient and held-out sum of a card are from the processor's in
+/// double precision: in single and in double precision.
+fn distance(card: &Cuda, n: usize, params: Params, split: Option<Split>) -> [f64; 2] {
+    let links: Vec<(u32, u32, f64)> = (0..n as u64)
+        .flat_map(|i| (1..4).map(move |k| (i, 4 * i + k)))
+        .map(|(i, at)| {
+            (
+                i as u32,
+                ((drawn(at) + 0.5) * n as f64) as u32,
+                1.0 + (at % 3) as f64,
+            )
+        })
+        .filter(|(i, j, _)| i < j && (*j as usize) < n)
+        .collect();
+    let mut once = links.clone();
+    once.sort_unstable_by_key(|&(i, j, _)| (i, j));
+    once.dedup_by_key(|&mut (i, j, _)| (i, j));
+    let data = Dataset::from_links(Graph::from_rows(n, &once).unwrap()).unwrap();
+    let params = params.check().unwrap();
+    let prepared = Prepared::new(&data, &params, split, None).unwrap();
+    let problem = Problem::new(&prepared, &params).unwrap();
+    let spread = 3.0 / (params.dim as f64).sqrt();
+    let mut theta: Vec<f64> = (0..problem.n_params() as u64)
+        .map(|k| spread * drawn(k + 77))
+        .collect();
+    // As single precision has them.
+    *theta.last_mut().unwrap() = 2.5;
+    theta.iter_mut().for_each(|x| *x = f64::from(*x as f32));
+    let in_double = |backend: &dyn Backend| {
+        let mut engine = backend.double(&problem).unwrap();
+        engine.load(&theta).unwrap();
+        let mut gradient = vec![0.0; theta.len()];
+        let value = engine
+            .objective(TileShare::WHOLE, Some(&mut gradient))
+            .unwrap()
+            .value;
+        let held_out = engine.held_out(Look::PLAIN).unwrap();
+        (value, gradient, held_out)
+    };
+    let (value, gradient, held_out) = in_double(&Cpu);
+    let far = |found: (f64, Vec<f64>, Option<f64>)| {
+        let ahead = held_out
+            .zip(found.2)
+            .map_or(0.0, |(a, b)| (b / a - 1.0).abs());
+        assert_eq!(found.2.is_some(), held_out.is_some());
+        (found.0 / value - 1.0)
+            .abs()
+            .max(ahead)
+            .max(apart(&found.1, &gradient))
+    };
+    let single: Vec<f32> = theta.iter().map(|&x| x as f32).collect();
+    let mut engine = card.single(&problem).unwrap();
+    let mut run = || {
+        engine.load(&single).unwrap();
+        let mut slopes = vec![0f32; single.len()];
+        let value = engine
+            .objective(TileShare::WHOLE, Some(&mut slopes))
+            .unwrap()
+            .value;
+        let fresh = engine.held_out(Look::PLAIN).unwrap();
+        (
+            value,
+            slopes.iter().map(|&x| f64::from(x)).collect::<Vec<f64>>(),
+            fresh,
+        )
+    };
+    let found = run();
+    assert_eq!(found, run(), "the same bits again");
+    [far(found), far(in_double(card))]
+}
+
+fn main() {
+    if Cuda::count() == 0 {
+        println!("engines on a card: skipped, this machine has no NVIDIA card");
+        return;
+    }
+    let card = Cuda::open(0).unwrap();
+    let plain = card.clone().products(Products::Plain);
+    let fast = card.clone().products(Products::Fast);
+    println!("engines on {}", card.name());
+    let suite: [(&str, Check); 6] = [
+        ("values_and_gradients", engines::values_and_gradients),
+        ("sums_over_parts", engines::sums_over_parts),
+        ("estimates", engines::estimates),
+        ("first_order_steps", engines::first_order_steps),
+        ("shares", engines::shares),
+        ("loads", engines::loads),
+    ];
+    for (name, check) in suite {
+        check(&card);
+        println!("{name}: ok");
+    }
+    engines::values_and_gradients(&plain);
+    engines::values_and_gradients(&fast);
+    let stopping = Split::share(3, 0.1);
+    let fold = Split::node_fold(5, 1, 4).stopping_by(Some(stopping));
+    for (n, dim) in [(129, 5), (700, 64), (1500, 100), (2500, 128), (900, 200)] {
+        for score in ScoreKind::ALL {
+            for split in [None, Some(stopping), Some(fold)] {
+                let params = Params {
+                    dim,
+                    score: *score,
+                    beta: 0.5,
+                    ridge: 0.1,
+                    encoder: Some(EncoderKind::Table),
+                    ..Params::default()
+                };
+                let exact = distance(&card, n, params.clone(), split);
+                let [single, double] = exact;
+                let quick = distance(&fast, n, params.clone(), split)[0];
+                let by_loops = distance(&plain, n, params, split)[0];
+                let rules = split.map_or(0, |split| split.rules().iter().flatten().count());
+                println!(
+                    "{n} x {dim} {score} {rules} rules: exact {single:.1e}, plain {by_loops:.1e}, \
+                     fast {quick:.1e}, double {double:.1e}"
+                );
+                assert!(single < 2e-6 && by_loops < 2e-6 && quick < 2e-3 && double < 1e-10);
+            }
+        }
+    }
+    println!("agreement with the processor: ok");
+}
