@@ -59,8 +59,7 @@ fn products() -> Result<Products> {
         "plain" => Ok(Products::Plain),
         other => Err(Error::Device {
             device: "LINKPROOF_PRODUCTS".to_owned(),
-            found: format!("found {other:?}"),
-            expected: "expected exact, fast or plain, or the variable unset".to_owned(),
+            found: format!("found {other:?}; expected exact, fast or plain, or it unset"),
         }),
     }
 }

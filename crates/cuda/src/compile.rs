@@ -135,8 +135,7 @@ fn cache_folder() -> Option<PathBuf> {
 pub fn compiled(variant: Variant, architecture: &str, device: &str) -> Result<Vec<u8>> {
     let failed = |found: String, expected: &str| Error::Device {
         device: device.to_owned(),
-        found,
-        expected: expected.to_owned(),
+        found: format!("{found}; {expected}"),
     };
     let text = variant.text();
     let mut digest = Sha256::new();
@@ -161,10 +160,7 @@ pub fn compiled(variant: Variant, architecture: &str, device: &str) -> Result<Ve
         ));
     }
     let source = CString::new(text).map_err(|_| failed("a kernel".into(), "a bug in linkproof"))?;
-    let options = [
-        format!("--gpu-architecture={architecture}"),
-        "--std=c++17".to_owned(),
-    ];
+    let options = [format!("-arch={architecture}"), "-std=c++17".to_owned()];
     let bug = |error: nvrtc::NvrtcError| {
         let found = format!("its kernels cannot be compiled ({error})");
         failed(

@@ -87,8 +87,7 @@ impl Cuda {
     pub fn open(number: usize) -> Result<Cuda> {
         let wrong = |found: String, expected: &str| Error::Device {
             device: format!("cuda:{number}"),
-            found,
-            expected: expected.to_owned(),
+            found: format!("{found}; {expected}"),
         };
         // SAFETY: looks for a library and loads it.
         if !unsafe { sys::is_culib_present() } {
@@ -233,8 +232,7 @@ impl Device {
     pub fn error(&self, found: impl Into<String>, expected: &str) -> Error {
         Error::Device {
             device: self.name.clone(),
-            found: found.into(),
-            expected: expected.to_owned(),
+            found: format!("{}; {expected}", found.into()),
         }
     }
 }

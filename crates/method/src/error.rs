@@ -147,10 +147,8 @@ pub enum Error {
     Device {
         /// Which one.
         device: String,
-        /// What is the matter with it.
+        /// What is the matter with it, and what would do.
         found: String,
-        /// What would do.
-        expected: String,
     },
     /// A weight with which the arithmetic of a fit leaves the range of numbers.
     TooHeavy {
@@ -270,11 +268,7 @@ impl Error {
                  or the variable unset",
                 quote(given)
             ),
-            Error::Device {
-                device,
-                found,
-                expected,
-            } => format!("{device}: {}; {}", shown(found), shown(expected)),
+            Error::Device { device, found } => format!("{device}: {}", shown(found)),
             Error::Diverged { step, detail } => format!(
                 "the fit diverged at step {step}: {detail}; {}",
                 Remedy::Steady.told(dialect)
