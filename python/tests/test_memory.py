@@ -60,7 +60,7 @@ def test_a_million_rows_of_links_are_read_where_they_are() -> None:
     for name in ("data", "indices", "indptr"):
         assert address(getattr(links, name)) == address(getattr(matrix, name))
     tracemalloc.start()
-    graph = core_links(links, links.n, ("max", "drop"))
+    graph = core_links(links, links.n, ("max", "drop", "alike"))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert graph.n_nodes == MILLION

@@ -67,7 +67,7 @@ pub enum Event<'e> {
 /// Looks on while work runs, from any of its threads. A closure is one.
 pub trait Monitor: Sync {
     /// Sees what has happened; `false` ends the work with
-    /// [`Error::Interrupted`](crate::error::Error::Interrupted).
+    /// [`Error::Interrupted`].
     fn after(&self, event: Event<'_>) -> bool;
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Encoders stay as they are: new nodes are embedded from their data vectors, and no
 //! other node moves. Free vectors (tables) of new nodes and of the ends of changed
-//! links are fitted against all others, which stay where they are ([`local`]). A robust
+//! links are fitted against all others, which stay where they are (`local.rs`). A robust
 //! model judges new links by data vectors and averages anew. So an update costs what
 //! changed; what it cannot learn is counted, until a full fit is due.
 //!
