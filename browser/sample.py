@@ -6,10 +6,9 @@ python browser/sample.py report.html
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import array
 import base64
+import hashlib
 import html
 import json
 import math
