@@ -199,7 +199,7 @@ def fill(data: dict) -> str:
     """The page with its placeholders filled, all in one pass: what is filled in may
     itself hold the text of a placeholder."""
     page = (PAGE / "page.html").read_text(encoding="utf-8")
-    read = lambda name: (PAGE / name).read_text(encoding="utf-8")  # noqa: E731
+    read = lambda name: (PAGE / name).read_text(encoding="utf-8")
     parts = {
         "title": html.escape(data["title"]),
         "style": read("page.css"),
@@ -207,7 +207,7 @@ def fill(data: dict) -> str:
         "scripts": "\n".join(read(name) for name in script_names(page)),
         "data": json_for_script(data),
     }
-    own = lambda found: parts.get(found.group(1), found.group())  # noqa: E731
+    own = lambda found: parts.get(found.group(1), found.group())
     parts["policy"] = policy(re.sub(r"\{\{(style|vendor|scripts)\}\}", own, page))
     return re.sub(r"\{\{(\w+)\}\}", own, page)
 

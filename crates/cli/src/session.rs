@@ -155,7 +155,7 @@ pub fn left_out(read: LinkCounts) -> [(usize, &'static str); 3] {
     [
         (read.zero, "link of weight zero"),
         (read.self_links, "self-link"),
-        (read.merged, "repeat that was merged"),
+        (read.merged, "merged repeat"),
     ]
 }
 

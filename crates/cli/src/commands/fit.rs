@@ -294,7 +294,7 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "selection": findings.selection.as_ref().map(search::as_json),
         "robust": findings.robust,
         "out": args.out.display().to_string(),
-        "nodes": fitted.n_nodes(),
+        "nodes": fitted.node_ids().len(),
         "links": fitted.links().n_links(),
         "dim": fitted.dim(),
         "effective_rank": fitted.effective_rank(),
@@ -323,7 +323,7 @@ fn summary(
     let (report, params, out) = (fitted.report(), fitted.params(), args.out.display());
     let mut text = format!(
         "{} and {} in {}, {} score",
-        counted(fitted.n_nodes(), "node"),
+        counted(fitted.node_ids().len(), "node"),
         counted(fitted.links().n_links(), "link"),
         counted(fitted.dim(), "dimension"),
         params.score,

@@ -242,7 +242,7 @@ fn rules_for_repeats_and_self_links() {
         "{line} --self-links drop --duplicates sum --out m"
     ));
     assert!(
-        words.contains("1 link of weight zero, 1 self-link, 1 repeat that was merged"),
+        words.contains("1 link of weight zero, 1 self-link, 1 merged repeat"),
         "{words}"
     );
 }
