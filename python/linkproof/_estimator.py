@@ -16,7 +16,7 @@ from linkproof._features import is_dict, row_ids
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
 from linkproof._judging import Judging
-from linkproof._output import as_configured, chosen_output
+from linkproof._output import OutputChoice, as_configured
 from linkproof._pairs import PairScoring
 from linkproof._progress import Progress
 from linkproof._settings import (
@@ -33,6 +33,7 @@ from linkproof._words import refused
 
 
 class GraphEmbedding(
+    OutputChoice,
     PairScoring,
     Judging,
     Trusting,
@@ -495,30 +496,3 @@ class GraphEmbedding(
             listed = self._links_to_known(links, vectors.shape[0], "links")
         found = self._model.embed(place, vectors, listed, threads=threads)
         return as_configured(self, found, row_ids(X))
-
-    def set_output(self, *, transform: str | None = None) -> GraphEmbedding:
-        """Choose the container of embeddings.
-
-        Parameters
-        ----------
-        transform : {"default", "pandas", "polars"} or None
-            Arrays; pandas frames whose index are the nodes' ids; Polars frames.
-            None leaves the choice as it is.
-
-        Examples
-        --------
-        >>> from linkproof import GraphEmbedding
-        >>> model = GraphEmbedding(dim=2).set_output(transform="pandas")
-        >>> frame = model.fit_transform(None, [("ada", "charles"), ("ada", "mary")])
-        >>> list(frame.index), list(frame.columns)
-        (['ada', 'charles', 'mary'], ['graphembedding0', 'graphembedding1'])
-        """
-        if transform is not None:
-            self._sklearn_output_config = {"transform": chosen_output(transform)}
-        return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float32"]
-        return tags

@@ -18,16 +18,6 @@ fn lab() -> Lab {
     lab
 }
 
-fn start(lab: &Lab, line: &str) -> Child {
-    Command::new(assert_cmd::cargo::cargo_bin("linkproof"))
-        .args(line.split_whitespace())
-        .current_dir(lab.path(""))
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
 /// Waits until a state has been kept that was not there before.
 fn wait_for_state(child: &mut Child, folder: &Path) -> bool {
     let states = || {
@@ -64,7 +54,7 @@ fn by_pieces(lab: &Lab, line: &str, signal: &str, most: usize) -> usize {
             true => "--resume c",
             false => "--checkpoint c",
         };
-        let mut child = start(lab, &format!("{line} --every 0 {how}"));
+        let mut child = lab.start(&format!("{line} --every 0 {how}"));
         let is_at_work = wait_for_state(&mut child, &folder);
         if is_at_work {
             let mut kill = Command::new("kill");
@@ -126,7 +116,7 @@ fn what_differs_is_refused_by_name() {
     let lab = lab();
     let line = "fit --links links.csv --dim 8 --optimizer adam --validation 0 --steps 100000 \
                 --every 0 --out m";
-    let mut child = start(&lab, &format!("{line} --checkpoint c"));
+    let mut child = lab.start(&format!("{line} --checkpoint c"));
     assert!(wait_for_state(&mut child, &lab.path("c")));
     child.kill().unwrap();
     child.wait().unwrap();

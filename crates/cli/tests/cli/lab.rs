@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Child, Output, Stdio};
 
 use assert_cmd::Command;
 use linkproof::data::features::Matrix;
@@ -55,6 +55,17 @@ impl Lab {
         command.current_dir(self.folder.path());
         command.args(line.split_whitespace());
         command
+    }
+
+    /// Starts and does not wait; standard error can be read.
+    pub fn start(&self, line: &str) -> Child {
+        std::process::Command::new(assert_cmd::cargo::cargo_bin("linkproof"))
+            .args(line.split_whitespace())
+            .current_dir(self.folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
     }
 
     pub fn run(&self, line: &str) -> Output {

@@ -13,16 +13,6 @@ use crate::server::{Manner, Server};
 /// waits for half a second.
 const SOON: Duration = Duration::from_secs(8);
 
-fn start(lab: &Lab, line: &str) -> Child {
-    Command::new(assert_cmd::cargo::cargo_bin("linkproof"))
-        .args(line.split_whitespace())
-        .current_dir(lab.path(""))
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
-
 fn signal(child: &Child, name: &str) {
     let mut kill = Command::new("kill");
     let sent = kill.args([&format!("-{name}"), &child.id().to_string()]);
@@ -50,7 +40,7 @@ fn wait_for_handlers(child: &Child) {
 /// and nothing left.
 fn ends(lab: &Lab, line: &str, more: Duration) {
     let before = lab.snapshot();
-    let mut child = start(lab, line);
+    let mut child = lab.start(line);
     wait_for_handlers(&child);
     std::thread::sleep(more);
     assert!(
@@ -96,7 +86,7 @@ fn while_reading() {
     );
     let before = fs::read_dir(lab.path("")).unwrap().count();
     // Both ends are open, and nothing ever comes.
-    let mut child = start(&lab, "fit --links links.pipe --out a/b/m");
+    let mut child = lab.start("fit --links links.pipe --out a/b/m");
     let _writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
     wait_for_handlers(&child);
     assert!(child.try_wait().unwrap().is_none());
@@ -142,7 +132,7 @@ fn a_second_signal_ends_at_once_and_so_does_a_hangup_unless_it_is_ignored() {
     let lab = lab();
     let before = lab.snapshot();
     let line = format!("{LONG} --out m");
-    let mut child = start(&lab, &line);
+    let mut child = lab.start(&line);
     wait_for_handlers(&child);
     signal(&child, "INT");
     signal(&child, "INT");
@@ -178,7 +168,7 @@ fn kills_leave_nothing_that_the_next_run_does_not_remove() {
         names
     };
     for _ in 0..3 {
-        let mut child = start(&lab, &format!("{LONG} --out m --force"));
+        let mut child = lab.start(&format!("{LONG} --out m --force"));
         wait_for_handlers(&child);
         std::thread::sleep(Duration::from_millis(200));
         child.kill().unwrap();
@@ -192,7 +182,7 @@ fn kills_leave_nothing_that_the_next_run_does_not_remove() {
 #[test]
 fn two_runs_do_not_write_to_one_place() {
     let lab = lab();
-    let mut child = start(&lab, &format!("{LONG} --out m"));
+    let mut child = lab.start(&format!("{LONG} --out m"));
     wait_for_handlers(&child);
     let until = Instant::now() + Duration::from_secs(30);
     while fs::read_dir(lab.path("")).unwrap().count() < 3 {
