@@ -11,10 +11,8 @@ import numpy as np
 
 def write_links(path: Path, links: np.ndarray) -> None:
     """Writes `src,dst` rows under a header."""
-    import polars
-
-    frame = polars.DataFrame({"src": links[:, 0], "dst": links[:, 1]})
-    frame.write_csv(path)
+    rows = "".join(f"{i},{j}\n" for i, j in links.tolist())
+    path.write_text("src,dst\n" + rows, encoding="ascii")
 
 
 def distinct_pairs(pairs: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ use linkproof::data::graph::LinkCounts;
 use linkproof::engine::runtime::Monitor;
 use linkproof::error::shown_line;
 use linkproof::io::Checkpoint;
-use linkproof_cuda::{Choice, Chosen};
+use linkproof_cuda::{Choice, Chosen, Opening};
 use serde_json::Value;
 
 use crate::cli::SharedArgs;
@@ -57,9 +57,19 @@ impl Session {
         self.seed
     }
 
+    /// Begins to open a card that is asked for, while data are read.
+    pub fn begin_device(&self) -> Opening {
+        self.device.begin()
+    }
+
     /// What computes fits of so many nodes; a card is named to the user.
     pub fn device(&self, n_nodes: usize) -> anyhow::Result<Chosen> {
-        let chosen = self.device.open(n_nodes)?;
+        self.opened(self.begin_device(), n_nodes)
+    }
+
+    /// The same, begun before.
+    pub fn opened(&self, mut begun: Opening, n_nodes: usize) -> anyhow::Result<Chosen> {
+        let chosen = begun.open(n_nodes)?;
         if let (Some(card), false) = (chosen.card(), self.quiet) {
             eprintln!("computing on {}", card.name());
         }

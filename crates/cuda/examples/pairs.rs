@@ -59,6 +59,8 @@ fn main() {
         median(times)
     });
     let mut through = f64::NAN;
+    // Of value and gradient, against double precision on the card.
+    let mut wrong = [f64::NAN; 2];
     let memory = free - least.load(Ordering::Relaxed);
     if n <= 100_000 {
         let links: Vec<(u32, u32, f64)> = (0..n as u32 - 1)
@@ -70,6 +72,16 @@ fn main() {
         let problem = Problem::new(&prepared, &params).unwrap();
         let mut engine = card.single(&problem).unwrap();
         let mut theta = engine.start(1.2).unwrap();
+        // As long as embeddings of a fit are; the factors gamma are at the end.
+        let embeddings = n * dim;
+        let squares: f64 = theta[..embeddings]
+            .iter()
+            .map(|x| f64::from(*x).powi(2))
+            .sum();
+        let longer = 1.05 / (dim as f64).sqrt().sqrt() / (squares / embeddings as f64).sqrt();
+        theta[..embeddings]
+            .iter_mut()
+            .for_each(|x| *x *= longer as f32);
         let mut gradient = vec![0f32; theta.len()];
         let mut times = Vec::new();
         for round in 0..8 {
@@ -83,11 +95,31 @@ fn main() {
             assert!(found.value.is_finite());
         }
         through = median(times.split_off(1));
+        let mut exact = card.double(&problem).unwrap();
+        let wide: Vec<f64> = theta.iter().map(|x| f64::from(*x)).collect();
+        let mut expected = vec![0f64; wide.len()];
+        exact.load(&wide).unwrap();
+        let whole = TileShare::WHOLE;
+        let right = exact.objective(whole, Some(&mut expected)).unwrap();
+        let found = engine.objective(whole, Some(&mut gradient)).unwrap();
+        let square = |x: f64| x * x;
+        let apart: f64 = gradient
+            .iter()
+            .zip(&expected)
+            .map(|(g, e)| square(f64::from(*g) - e))
+            .sum();
+        let norm: f64 = expected.iter().map(|e| square(*e)).sum();
+        wrong = [
+            ((found.value - right.value) / right.value).abs(),
+            (apart / norm).sqrt(),
+        ];
     }
     println!(
         "{{\"nodes\": {n}, \"dim\": {dim}, \"products\": \"{products:?}\", \"score\": \"{score}\", \
          \"held_out\": {share}, \"card_ms\": {on_card:.3}, \"engine_ms\": {through:.2}, \
-         \"memory_mb\": {}}}",
-        memory / 1_000_000
+         \"memory_mb\": {}, \"value_error\": {:.1e}, \"gradient_error\": {:.1e}}}",
+        memory / 1_000_000,
+        wrong[0],
+        wrong[1]
     );
 }

@@ -51,8 +51,8 @@ pub struct CardPairs<T: Number> {
     masks: [Buffer<u32>; 2],
     counts: Buffer<u64>,
     cells: Buffer<f64>,
-    /// Exponent and cap of the score whose table is there, and its polynomials.
-    tabulated: Option<([u64; 2], Series)>,
+    /// Exponent of the score whose table is there, and its polynomials.
+    tabulated: Option<(f64, Series)>,
     /// What the masks are of.
     written: Option<(Layout, ViewMatrix, Split)>,
     /// Numbers of pairs that were counted, of all nodes.
@@ -118,6 +118,7 @@ impl<T: Number> CardPairs<T> {
             number: T::NAME,
             kind: tensor.map_or(Kind::Plain, |(terms, width)| Kind::Tensor { terms, width }),
             score: score_number(score),
+            series: tensor.map_or(0, |_| pass.series.count),
             split,
             gradient: wants_gradient,
         };
@@ -146,15 +147,14 @@ impl<T: Number> CardPairs<T> {
                 cells_per_unit,
             } => {
                 (beta, per_unit) = (exponent, cells_per_unit);
-                let key = [beta, score.cap()].map(f64::to_bits);
                 series = match &self.tabulated {
-                    Some((known, series)) if *known == key => *series,
+                    Some((known, series)) if *known == beta => *series,
                     _ => {
                         self.cells.fill(device, stream, cells.as_slice())?;
-                        Series::new(beta, score)
+                        Series::new(beta, tolerance(on.products))
                     }
                 };
-                self.tabulated = Some((key, series));
+                self.tabulated = Some((beta, series));
             }
         }
         Ok(Pass {
@@ -417,8 +417,15 @@ fn tensor<T: Number>(on: &Place, dim: usize) -> Option<(u32, u32)> {
     fits.then_some((terms, width as u32))
 }
 
-/// 0: a power; 1: the probability score by polynomials; 2: by its table where it has no
-/// cap.
+/// How wrong polynomials of the probability score may be: below what products lose.
+fn tolerance(products: Products) -> f64 {
+    match products {
+        Products::Fast => 2e-4,
+        Products::Exact | Products::Plain => 2e-6,
+    }
+}
+
+/// 0: a power; 1: the probability score, continued above its cap; 2: as it is.
 fn score_number(score: &Score) -> u32 {
     match (score.is_tabulated(), score.cap().is_finite()) {
         (false, _) => 0,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::thread::JoinHandle;
 
 use linkproof_method::engine::{Backend, Cpu};
 use linkproof_method::error::{Error, Result};
@@ -95,6 +96,48 @@ impl Choice {
     }
 }
 
+/// A choice whose card is opened while data are read: a card takes half a second.
+#[derive(Debug)]
+pub struct Opening {
+    choice: Choice,
+    card: Option<JoinHandle<Result<Cuda>>>,
+}
+
+impl Choice {
+    /// Begins to open a card that is asked for. Whether one is worth it is known
+    /// later, so nothing begins where that decides.
+    pub fn begin(self) -> Opening {
+        let card = match self {
+            Choice::Cuda(number) => Some(std::thread::spawn(move || Cuda::open(number))),
+            Choice::Auto | Choice::Cpu => None,
+        };
+        Opening { choice: self, card }
+    }
+}
+
+impl Opening {
+    /// What computes fits of so many nodes, as [`Choice::open`].
+    ///
+    /// # Errors
+    /// As [`Choice::open`].
+    pub fn open(&mut self, n_nodes: usize) -> Result<Chosen> {
+        match self.card.take().and_then(|card| card.join().ok()) {
+            Some(card) => Ok(Chosen::Card(card?.products(products()?))),
+            None => self.choice.open(n_nodes),
+        }
+    }
+}
+
+impl Drop for Opening {
+    /// A program must not end while the driver begins.
+    fn drop(&mut self) {
+        if let Some(card) = self.card.take() {
+            // Whoever drops it wants no card.
+            let _ = card.join();
+        }
+    }
+}
+
 impl Chosen {
     /// The backend.
     pub fn backend(&self) -> &dyn Backend {
@@ -151,6 +194,9 @@ mod tests {
                 .open(10)
                 .map(|_| ())
                 .map_err(|error| error.to_string());
+            let begun = Choice::Cuda(0).begin().open(10).map(|_| ());
+            let begun = begun.map_err(|error| error.to_string());
+            assert_eq!(begun, error);
             assert!(error.is_err_and(|words| words.starts_with("cuda:0: this machine has no")));
         }
     }

@@ -38,8 +38,10 @@ pub struct Variant {
     pub number: &'static str,
     /// Which kernels.
     pub kind: Kind,
-    /// 0: a power; 1: the probability score by polynomials; 2: by its table.
+    /// 0: a power; 1: the probability score, continued above its cap; 2: as it is.
     pub score: u32,
+    /// Terms of the polynomials of the probability score; 0: by its table.
+    pub series: u32,
     /// 0: all pairs; 1: which pairs stands in memory; 2: it is computed.
     pub split: u32,
     /// Whether the gradient is wanted.
@@ -53,6 +55,7 @@ impl Variant {
             number,
             kind: Kind::Plain,
             score: 0,
+            series: 0,
             split: 1,
             gradient: false,
         }
@@ -91,6 +94,7 @@ impl Variant {
             Kind::Tensor { terms, width } => (terms, width),
         };
         define("TERMS", &terms);
+        define("SERIES", &self.series);
         define("KP", &width);
         define("STAGES", &self.stages().0);
         // Sums of the tensor cores go over into others after so many tiles.

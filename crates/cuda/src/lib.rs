@@ -21,6 +21,6 @@ mod resident;
 mod series;
 mod vectors;
 
-pub use choice::{Choice, Chosen};
+pub use choice::{Choice, Chosen, Opening};
 pub use device::{Cuda, Products};
 pub use measure::Forecast;

@@ -154,6 +154,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     }
     let folder = OutputFolder::create(&args.out, kind, args.force)?;
     let mut progress = Progress::start(session, "reading");
+    let device = session.begin_device();
     let mut inputs = Inputs::before(args.inputs())?;
     let data = args.data.read()?;
     for format in &args.format {
@@ -177,7 +178,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     };
     let work = kept::work(what, params.given(), &data, &more);
     let kept = args.kept.open(Some(args.beside()), work, session)?;
-    let device = progress.aside(|| session.device(data.n_nodes()))?;
+    let device = progress.aside(|| session.opened(device, data.n_nodes()))?;
     let runtime = session.kept_runtime(&progress, kept.as_ref());
     let runtime = runtime.on(device.backend());
     let mut findings = Findings {

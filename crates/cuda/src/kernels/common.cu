@@ -43,10 +43,11 @@ struct Pass {
     double beta;   // of the probability score
     double cells_per_unit;
     int watches;
-    // Of the probability score: up to `low_top`, in binary logarithms, functions of the
-    // expected weight; above, polynomials of the similarity, brought to [-1, 1].
-    float low_top, high_steep, high_origin;
-    float low[4][6], high[2][12];
+    // Of the probability score up to `top`, in binary logarithms: `e^{ks}` times
+    // polynomials of `2^(p s + origin) - 1`, which is between -1 and 1.
+    float top, slow, origin;
+    u32 count; // terms of the polynomials; 0: none do
+    float terms[2][16];
 };
 
 __device__ __forceinline__ u32 mix(u32 x) {

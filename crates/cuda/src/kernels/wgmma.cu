@@ -33,7 +33,9 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
     const int group = warp >> 2;
     const int row0 = item.tile * OWN + group * 64 + (warp & 3) * 16 + (lane >> 2);
     const int tid = threadIdx.x & 127;
-    const float shift = (float)item.shift, scale_log = log2f((float)item.scale);
+    const float shift = (float)item.shift, from = (float)base_of(pass, item);
+    // What rounding took from the base, which is infinite where pairs count nothing.
+    const float more = isfinite(from) ? exp2f((float)(base_of(pass, item) - (double)from)) : 1.f;
     const float stretch = *pass.stretch, unstretch = 1.f / (stretch * stretch);
 
     // The rows' own numbers, as the left operand of a product.
@@ -66,17 +68,17 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
 
     auto product = [&](int t) {
         const u32 at = base + (t % STAGES) * TILE_BYTES;
+        auto place = [&](int k) { return at + (k / 4) * (TILE * 128) + (k % 4) * 32; };
+#if TERMS == 3
+        // Small products first: every sum is rounded towards zero.
 #pragma unroll
         for (int k = 0; k < STEPS1; k++) {
-            const u32 place = at + (k / 4) * (TILE * 128) + (k % 4) * 32;
-#if TERMS == 3
-            mma_s(s, own[k] + 4, matrix(place, 16), k > 0);
-            mma_s(s, own[k], matrix(place + PART_BYTES, 16), 1);
-            mma_s(s, own[k], matrix(place, 16), 1);
-#else
-            mma_s(s, own[k], matrix(place, 16), k > 0);
-#endif
+            mma_s(s, own[k] + 4, matrix(place(k), 16), k > 0);
+            mma_s(s, own[k], matrix(place(k) + PART_BYTES, 16), 1);
         }
+#endif
+#pragma unroll
+        for (int k = 0; k < STEPS1; k++) mma_s(s, own[k], matrix(place(k), 16), k > 0 || TERMS == 3);
         mma_commit();
     };
     [[maybe_unused]] auto back = [&](int t, bool fresh) {
@@ -105,11 +107,11 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
         const size_t place = ((size_t)(item.tile * 2 + group) * (pass.rows / TILE) + tile) * 128 + tid;
         keep = pass.keep[place];
         if (pass.watches) watch = pass.watch[place];
-        pay<true>(s, pass, unstretch, shift, scale_log, keep, watch, on_diagonal, head, sums, watched);
+        pay<true>(s, pass, unstretch, shift, from, keep, watch, on_diagonal, head, sums, watched);
 #elif SPLIT == 2
         pairs_of(pass, item, row0, column0, keep, watch);
         if (!pass.watches) watch = 0;
-        pay<true>(s, pass, unstretch, shift, scale_log, keep, watch, on_diagonal, head, sums, watched);
+        pay<true>(s, pass, unstretch, shift, from, keep, watch, on_diagonal, head, sums, watched);
 #else
         if (on_diagonal || tile * TILE + TILE > item.end) {
 #pragma unroll
@@ -117,11 +119,10 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
                 const int column = column0 + 8 * (e >> 2) + (e & 1), row = row0 + 8 * ((e >> 1) & 1);
                 if (column == row || column >= item.end) keep &= ~(1u << e);
             }
+            pay<true>(s, pass, unstretch, shift, from, keep, watch, on_diagonal, head, sums, watched);
+        } else {
+            pay<false>(s, pass, unstretch, shift, from, keep, watch, on_diagonal, head, sums, watched);
         }
-        if (__any_sync(~0u, keep != ~0u))
-            pay<true>(s, pass, unstretch, shift, scale_log, keep, watch, on_diagonal, head, sums, watched);
-        else
-            pay<false>(s, pass, unstretch, shift, scale_log, keep, watch, on_diagonal, head, sums, watched);
 #endif
         const float a = own_valid[0] ? 1.f : 0.f, b = own_valid[1] ? 1.f : 0.f;
         total[0] += (double)(a * sums[0].value + b * sums[1].value);
@@ -149,7 +150,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
     float *out = (float *)pass.gradient + ((size_t)item.slot * pass.rows + row0) * KP + 2 * (lane & 3);
     bool written = false;
     [[maybe_unused]] auto flush = [&]() {
-        const float a = exp2_fast(past[0] - HEAD) / stretch, b = exp2_fast(past[1] - HEAD) / stretch;
+        const float a = more * exp2_fast(past[0] - HEAD) / stretch, b = more * exp2_fast(past[1] - HEAD) / stretch;
 #pragma unroll
         for (int q = 0; q < KP / 8; q++) {
             float2 *p0 = (float2 *)(out + 8 * q), *p1 = (float2 *)(out + 8 * KP + 8 * q);
@@ -203,7 +204,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
     for (int c = 0; c < 3; c++) {
 #pragma unroll
         for (int by = 16; by > 0; by >>= 1) total[c] += __shfl_down_sync(~0u, total[c], by);
-        if (lane == 0) pass.sums[((size_t)blockIdx.x * 8 + warp) * 3 + c] = total[c];
+        if (lane == 0) pass.sums[((size_t)blockIdx.x * 8 + warp) * 3 + c] = more * total[c];
     }
 }
 

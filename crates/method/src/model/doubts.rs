@@ -12,7 +12,7 @@ use crate::data::transform::transform_weight;
 use crate::params::{Note, Params, ScoreKind};
 
 /// Rows that tell the effective rank.
-const MOST_ROWS: usize = 100_000;
+const MOST_ROWS: usize = 20_000;
 /// Embeddings whose variance is a smaller share of their mean square are the same.
 const SAME: f64 = 1e-6;
 /// An embedding of more dimensions that really uses fewer than this has collapsed.
@@ -50,25 +50,33 @@ pub fn effective_rank(y: &[f32], dim: usize) -> f64 {
             square += f64::from(x) * f64::from(x);
         }
     }
-    let mut covariance = vec![0.0; dim * dim];
-    let mut centred = vec![0.0; dim];
-    for row in rows() {
+    let centre = |row: &[f32]| -> Vec<f64> {
         let entries = row.iter().zip(&means);
-        let entries = entries.map(|(&x, mean)| f64::from(x) - mean);
-        centred.iter_mut().zip(entries).for_each(|(c, x)| *c = x);
-        for (a, out) in centred.iter().zip(covariance.chunks_exact_mut(dim)) {
-            out.iter_mut()
-                .zip(&centred)
-                .for_each(|(out, b)| *out += a * b);
-        }
-    }
-    let trace: f64 = (0..dim).map(|k| covariance[k * dim + k]).sum();
+        entries.map(|(&x, mean)| f64::from(x) - mean).collect()
+    };
+    let centred: Vec<f64> = rows().flat_map(centre).collect();
+    // Up to the diagonal; each row's sums have one owner.
+    let covariance: Vec<Vec<f64>> = (0..dim)
+        .into_par_iter()
+        .map(|k| {
+            let mut sums = vec![0.0; k + 1];
+            for row in centred.chunks_exact(dim) {
+                let entries = sums.iter_mut().zip(row);
+                entries.for_each(|(sum, x)| *sum += row[k] * x);
+            }
+            sums
+        })
+        .collect();
+    let trace: f64 = (0..dim).map(|k| covariance[k][k]).sum();
     // Not a number counts as nothing, too.
     if !(trace > SAME * square) {
         return 0.0;
     }
-    let squares: f64 = covariance.iter().map(|c| (c / trace).powi(2)).sum();
-    1.0 / squares
+    let squares = covariance.iter().enumerate().map(|(k, sums)| {
+        let square = |c: &f64| (c / trace).powi(2);
+        2.0 * sums[..k].iter().map(square).sum::<f64>() + square(&sums[k])
+    });
+    1.0 / squares.sum::<f64>()
 }
 
 /// Whether so many of the dimensions are too few.

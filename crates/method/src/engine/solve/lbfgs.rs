@@ -6,9 +6,10 @@ use std::io;
 
 use super::StopReason;
 use super::state::{Reader, Writer};
+use super::vectors::{add_scaled, dot, minus, scaled};
 use crate::engine::LBFGS_MEMORY;
 use crate::error::{Error, Result};
-use linkproof_numeric::real::{Real, add_scaled, dot_f64};
+use linkproof_numeric::real::Real;
 
 /// Settings of the minimiser.
 #[derive(Debug, Clone, Copy)]
@@ -159,11 +160,11 @@ impl<T: Real> Descent<T> {
     /// The end of a search along the best direction known.
     fn next_point(&mut self, objective: &mut impl Minimized<T>) -> Result<Option<Point<T>>> {
         let mut direction = self.memory.direction(&self.here.gradient);
-        let mut slope = dot_f64(&direction, &self.here.gradient);
+        let mut slope = dot(&direction, &self.here.gradient);
         if !(slope < 0.0) {
             self.memory.clear();
-            direction = self.here.gradient.iter().map(|g| -*g).collect();
-            slope = dot_f64(&direction, &self.here.gradient);
+            direction = scaled(&self.here.gradient, -T::ONE);
+            slope = dot(&direction, &self.here.gradient);
         }
         let first = if self.memory.is_empty() {
             (1.0 / self.here.norm()).min(1.0)
@@ -228,7 +229,7 @@ struct Point<T> {
 
 impl<T: Real> Point<T> {
     fn norm(&self) -> f64 {
-        dot_f64(&self.gradient, &self.gradient).sqrt()
+        dot(&self.gradient, &self.gradient).sqrt()
     }
 }
 
@@ -255,12 +256,11 @@ impl<T: Real> Memory<T> {
     }
 
     fn push(&mut self, most: usize, here: &Point<T>, next: &Point<T>) {
-        let minus = |a: &[T], b: &[T]| a.iter().zip(b).map(|(a, b)| *a - *b).collect::<Vec<T>>();
         let s = minus(&next.theta, &here.theta);
         let y = minus(&next.gradient, &here.gradient);
-        let product = dot_f64(&s, &y);
+        let product = dot(&s, &y);
         // Only pairs of positive curvature keep the approximation positive.
-        if product > 1e-12 * dot_f64(&y, &y).sqrt() * dot_f64(&s, &s).sqrt() {
+        if product > 1e-12 * dot(&y, &y).sqrt() * dot(&s, &s).sqrt() {
             if self.pairs.len() == most {
                 self.pairs.pop_front();
             }
@@ -274,20 +274,18 @@ impl<T: Real> Memory<T> {
         let mut q = gradient.to_vec();
         let mut alphas = Vec::with_capacity(self.pairs.len());
         for (s, y, rho) in self.pairs.iter().rev() {
-            let alpha = rho * dot_f64(s, &q);
+            let alpha = rho * dot(s, &q);
             add_scaled(&mut q, T::of(-alpha), y);
             alphas.push(alpha);
         }
         if let Some((_, y, rho)) = self.pairs.back() {
-            let scale = T::of(1.0 / (rho * dot_f64(y, y)));
-            q.iter_mut().for_each(|q| *q *= scale);
+            q = scaled(&q, T::of(1.0 / (rho * dot(y, y))));
         }
         for ((s, y, rho), alpha) in self.pairs.iter().zip(alphas.into_iter().rev()) {
-            let beta = rho * dot_f64(y, &q);
+            let beta = rho * dot(y, &q);
             add_scaled(&mut q, T::of(alpha - beta), s);
         }
-        q.iter_mut().for_each(|q| *q = -*q);
-        q
+        scaled(&q, -T::ONE)
     }
 }
 
@@ -312,7 +310,7 @@ impl<T: Real> LineSearch<'_, T> {
         let value = objective.value(&theta, &mut gradient)?;
         Ok(Trial {
             length,
-            slope: dot_f64(&gradient, self.direction),
+            slope: dot(&gradient, self.direction),
             point: Point {
                 theta,
                 gradient,

@@ -7,6 +7,7 @@
 
 mod lbfgs;
 mod state;
+mod vectors;
 mod watch;
 
 pub use crate::engine::Plan;
