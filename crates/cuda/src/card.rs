@@ -157,6 +157,11 @@ impl<T: Number> CardPairs<T> {
                 self.tabulated = Some((beta, series));
             }
         }
+        // A power's own growth, or that of the probability score where pairs weigh little.
+        let rate = match beta > 0.0 {
+            true => (1.0 + beta).min(2.0),
+            false => growth,
+        };
         Ok(Pass {
             items: self.items.address(stream),
             left: self.rows.address(stream),
@@ -181,6 +186,9 @@ impl<T: Number> CardPairs<T> {
             beta,
             cells_per_unit: per_unit,
             watches: 0,
+            rate: (rate * std::f64::consts::LOG2_E) as f32,
+            inverse: (1.0 / growth) as f32,
+            limit: score.cap() as f32,
             series,
         })
     }
@@ -420,8 +428,8 @@ fn tensor<T: Number>(on: &Place, dim: usize) -> Option<(u32, u32)> {
 /// How wrong polynomials of the probability score may be: below what products lose.
 fn tolerance(products: Products) -> f64 {
     match products {
-        Products::Fast => 2e-4,
-        Products::Exact | Products::Plain => 2e-6,
+        Products::Fast => 4e-4,
+        Products::Exact | Products::Plain => 4e-6,
     }
 }
 

@@ -88,6 +88,9 @@ pub struct Pass {
     pub beta: f64,
     pub cells_per_unit: f64,
     pub watches: i32,
+    pub rate: f32,
+    pub inverse: f32,
+    pub limit: f32,
     pub series: Series,
 }
 

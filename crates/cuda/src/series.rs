@@ -140,7 +140,7 @@ mod tests {
     fn polynomials_are_as_exact_as_asked() {
         for beta in [0.02, 0.05, 0.1, 0.25, 0.3, 0.5, 0.7, 1.0, 1.5, 1.7, 2.0] {
             let score = Score::new(ScoreKind::Probability, beta).capped::<f32>();
-            for tolerance in [2e-4, 2e-6] {
+            for tolerance in [4e-4, 4e-6] {
                 let series = Series::new(beta, tolerance);
                 assert!(series.count > 0, "{beta} {tolerance}");
                 let mut s = -25.0;
@@ -161,10 +161,10 @@ mod tests {
 
     #[test]
     fn few_terms_do_for_the_usual_exponent() {
-        assert!(Series::new(0.5, 2e-4).count <= 8);
-        assert!(Series::new(0.5, 2e-6).count <= 11);
+        assert!(Series::new(0.5, 4e-4).count <= 8);
+        assert!(Series::new(0.5, 4e-6).count <= 11);
         // And none near 1, where the table serves.
-        assert_eq!(Series::new(0.95, 2e-6).count, 0);
-        assert_eq!(Series::new(0.95, 2e-4).count, 0);
+        assert_eq!(Series::new(0.95, 4e-6).count, 0);
+        assert_eq!(Series::new(0.95, 4e-4).count, 0);
     }
 }

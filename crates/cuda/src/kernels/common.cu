@@ -43,6 +43,9 @@ struct Pass {
     double beta;   // of the probability score
     double cells_per_unit;
     int watches;
+    float rate;    // the slope of a pair doubles with so much of its similarity, inverted
+    float inverse; // 1/a
+    float limit;   // the cap
     // Of the probability score up to `top`, in binary logarithms: `e^{ks}` times
     // polynomials of `2^(p s + origin) - 1`, which is between -1 and 1.
     float top, slow, origin;

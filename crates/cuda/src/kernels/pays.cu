@@ -30,15 +30,11 @@ __device__ __forceinline__ void raise(float (&head)[2], float a, float b) {
 
 #define LOG2E 1.4426950408889634
 
-// The slope of a pair with product 0 is the power of two `base`, times the polynomials
-// where there are any. In double precision: what is off here is off in every pair.
-#if SCORE == 0
-__device__ __forceinline__ double rate(const Pass &pass) { return pass.growth * LOG2E; }
-#else
-__device__ __forceinline__ double rate(const Pass &pass) { return fmin(1.0 + pass.beta, 2.0) * LOG2E; }
-#endif
+// The slope of a pair with product 0 is a power of two, times the polynomials where there
+// are any. In double precision: what is off here is off in every pair.
 __device__ __forceinline__ double base_of(const Pass &pass, const Item &item) {
-    return rate(pass) * item.shift + log2(item.scale);
+    const double rate = SCORE == 0 ? pass.growth : fmin(1.0 + pass.beta, 2.0);
+    return rate * LOG2E * item.shift + log2(item.scale);
 }
 
 #if SCORE == 0
@@ -47,8 +43,7 @@ template <bool MASKED>
 __device__ __forceinline__ void pay(float (&s)[32], const Pass &pass, float unstretch, float shift, float from,
                                     u32 keep, u32 watch, bool on_diagonal, float (&head)[2], Sums (&sums)[2],
                                     float &watched) {
-    const float cap = (float)pass.cap, inverse = 1.f / (float)pass.growth;
-    const float steep = (float)rate(pass) * unstretch, top = (cap - shift) / unstretch;
+    const float steep = pass.rate * unstretch, top = __fdividef(pass.limit - shift, unstretch);
     float most[2];
     largest_of<MASKED>(s, keep, on_diagonal, most);
     raise(head, fmaf(fminf(most[0], top), steep, from), fmaf(fminf(most[1], top), steep, from));
@@ -67,14 +62,14 @@ __device__ __forceinline__ void pay(float (&s)[32], const Pass &pass, float unst
             s[e] = w;
         }
 #pragma unroll
-        for (int r = 0; r < 2; r++) value[r] = slope[r] * inverse, beside[r] *= inverse;
+        for (int r = 0; r < 2; r++) value[r] = slope[r] * pass.inverse, beside[r] *= pass.inverse;
     } else {
 #pragma unroll
         for (int e = 0; e < 32; e++) {
             const int r = (e >> 1) & 1;
             const float below = fminf(s[e], top);
             float w = exp2_fast(fmaf(below, steep, base[r]));
-            float v = w * (inverse + unstretch * (s[e] - below));
+            float v = w * (pass.inverse + unstretch * (s[e] - below));
             if (MASKED) {
                 if (SPLIT) beside[r] += (watch >> e & 1) ? v : 0.f;
                 v = (keep >> e & 1) ? v : 0.f;
@@ -102,8 +97,8 @@ template <bool MASKED>
 __device__ __forceinline__ void pay(float (&s)[32], const Pass &pass, float unstretch, float shift, float from,
                                     u32 keep, u32 watch, bool on_diagonal, float (&head)[2], Sums (&sums)[2],
                                     float &watched) {
-    const float factor = unstretch * (float)LOG2E, base = shift * (float)LOG2E, top = (pass.top - base) / factor;
-    const float steep = (float)rate(pass) * unstretch;
+    const float factor = unstretch * (float)LOG2E, base = shift * (float)LOG2E;
+    const float steep = pass.rate * unstretch, top = __fdividef(pass.top - base, factor);
     float most[2];
     largest_of<MASKED>(s, keep, on_diagonal, most);
     raise(head, fmaf(fminf(most[0], top), steep, from), fmaf(fminf(most[1], top), steep, from));
@@ -159,8 +154,8 @@ __device__ __forceinline__ void pay(float (&s)[32], const Pass &pass, float unst
         if (!SERIES || __any_sync(~0u, largest > top)) {
 #pragma unroll
             for (int e = 0; e < 4; e++) {
-                const float at = fmaf(s[q + e], unstretch, shift), cap = (float)pass.cap;
-                const float by = exp2_fast(from - (float)rate(pass) * shift + (HEAD - head[e >> 1]));
+                const float at = fmaf(s[q + e], unstretch, shift), cap = pass.limit;
+                const float by = exp2_fast(from - pass.rate * shift + (HEAD - head[e >> 1]));
                 const Term<float> term = tabulated<float>(pass, fminf(at, cap));
                 slope[e] = by * term.slope;
                 value[e] = by * (at > cap ? fmaf(at - cap, term.slope, term.value) : term.value);

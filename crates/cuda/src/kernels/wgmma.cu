@@ -3,11 +3,16 @@
 extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant__ Pass pass) {
     extern __shared__ __align__(1024) unsigned char memory[];
     __shared__ __align__(8) u64 full[STAGES], empty[STAGES];
+    __shared__ float base_and_more[2];
     const u32 base = (shared_address(memory) + 1023) & ~1023u;
     const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
     const Item item = pass.items[blockIdx.x];
     const int n_tiles = item.to - item.from;
     if (threadIdx.x == 0) {
+        // A base, infinite where pairs count nothing, and the factor that rounding took.
+        const double exact = base_of(pass, item);
+        base_and_more[0] = (float)exact;
+        base_and_more[1] = isfinite(exact) ? exp2f((float)(exact - (double)(float)exact)) : 1.f;
         for (int stage = 0; stage < STAGES; stage++) {
             barrier_init(shared_address(&full[stage]), 1);
             barrier_init(shared_address(&empty[stage]), 2);
@@ -33,9 +38,8 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
     const int group = warp >> 2;
     const int row0 = item.tile * OWN + group * 64 + (warp & 3) * 16 + (lane >> 2);
     const int tid = threadIdx.x & 127;
-    const float shift = (float)item.shift, from = (float)base_of(pass, item);
-    // What rounding took from the base, which is infinite where pairs count nothing.
-    const float more = isfinite(from) ? exp2f((float)(base_of(pass, item) - (double)from)) : 1.f;
+    const float shift = (float)item.shift;
+    const volatile float &from = base_and_more[0], &more = base_and_more[1];
     const float stretch = *pass.stretch, unstretch = 1.f / (stretch * stretch);
 
     // The rows' own numbers, as the left operand of a product.
@@ -150,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) pairs(const __grid_constant
     float *out = (float *)pass.gradient + ((size_t)item.slot * pass.rows + row0) * KP + 2 * (lane & 3);
     bool written = false;
     [[maybe_unused]] auto flush = [&]() {
-        const float a = more * exp2_fast(past[0] - HEAD) / stretch, b = more * exp2_fast(past[1] - HEAD) / stretch;
+        const float by = __fdividef(more, stretch), a = by * exp2_fast(past[0] - HEAD), b = by * exp2_fast(past[1] - HEAD);
 #pragma unroll
         for (int q = 0; q < KP / 8; q++) {
             float2 *p0 = (float2 *)(out + 8 * q), *p1 = (float2 *)(out + 8 * KP + 8 * q);

@@ -1,6 +1,7 @@
 //! Links, data vectors and embeddings as Parquet. Columns are read and written as
 //! they stand: the Arrow reader would build eight more crates for it.
 
+mod claims;
 mod pages;
 mod table;
 mod write;

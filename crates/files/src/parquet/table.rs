@@ -13,6 +13,7 @@ use ::parquet::schema::types::{Type, TypePtr};
 use super::super::intern::Interner;
 use super::super::source::{Source, extensions, open_file};
 use super::super::unpacked;
+use super::claims::largest_page;
 use super::damaged;
 use super::pages::SoundPages;
 use linkproof_method::error::{Error, Result, quote};
@@ -80,6 +81,7 @@ pub(super) struct Table<'p> {
     path: &'p Path,
     /// The bytes of the file.
     packed: u64,
+    file: File,
     reader: SerializedFileReader<File>,
     pub(super) fields: Vec<TypePtr>,
 }
@@ -99,12 +101,15 @@ impl<'p> Table<'p> {
             .metadata()
             .map_err(|source| Error::read(path, source))?
             .len();
+        let kept = file.try_clone();
+        let kept = kept.map_err(|source| Error::read(path, source))?;
         let reader = SerializedFileReader::new(file).map_err(damaged(path))?;
         let schema = reader.metadata().file_metadata().schema();
         let fields = schema.get_fields().to_vec();
         Ok(Table {
             path,
             packed,
+            file: kept,
             reader,
             fields,
         })
@@ -177,6 +182,13 @@ impl<'p> Table<'p> {
         let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == at);
         match (kind(&self.fields[at]), leaf) {
             (Some(_), Some(leaf)) => {
+                let (start, length) = group.metadata().column(leaf).byte_range();
+                let claimed = largest_page(&self.file, start, length);
+                let claimed = claimed.map_err(|source| Error::read(self.path, source))?;
+                let limit = unpacked::limit(Some(self.packed))?;
+                if claimed > limit {
+                    return Err(unpacked::too_large(self.path, limit));
+                }
                 let pages = group.get_column_page_reader(leaf);
                 let pages = SoundPages(pages.map_err(damaged(self.path))?);
                 Ok(Some(get_column_reader(
