@@ -61,7 +61,7 @@ def python(package: Path) -> str:
     for file in source.glob("*.py*"):
         # Roles are for another tool.
         text = re.sub(r":(?:class|func|meth|mod|attr):`~?\.?([^`]+)`", r"`\1`", file.read_text())
-        text = re.sub(r":math:`([^`]+)`", lambda found: convert(found[1]), text)
+        text = re.sub(r":math:`([^`]+)`", lambda found: f"<span>{convert(found[1])}</span>", text)
         text = re.sub(r"\.\. math:: (.+)", lambda found: convert(found[1], display="block"), text)
         (package / file.name).write_text(text)
     found = re.search(r"__all__ = \[(.*?)\]", (source / "__init__.py").read_text(), re.DOTALL)
