@@ -41,7 +41,12 @@ impl Page<'_> {
         let robust = self.record.get("robust");
         let of_robust = |name: &str| robust.and_then(|found| found.get(name)).cloned();
         let model = self.model;
-        let said = of_robust("verdict").unwrap_or_else(|| {
+        let said = self
+            .record
+            .get("verdict")
+            .cloned()
+            .or_else(|| of_robust("verdict"));
+        let said = said.unwrap_or_else(|| {
             let used = dimensions_sentence(model.effective_rank(), model.dim());
             let links = "The fit took all links as they are: nobody judged which of them are false. \
                          A robust fit does.";
