@@ -54,7 +54,7 @@ class LinkGroup {
 }
 
 /** How much of the map lines may cover at most, on average, and the opacity of a line. */
-const INK = { ordinary: { cover: 0.1, least: 0.012, most: 0.35 }, suspect: { cover: 0.16, least: 0.03, most: 0.9 } };
+const INK = { ordinary: { cover: 0.07, least: 0.012, most: 0.35 }, suspect: { cover: 0.16, least: 0.03, most: 0.9 } };
 
 /**
  * The opacity of so many lines of a mean length: what they would cover is shared out, so
