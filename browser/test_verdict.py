@@ -84,7 +84,7 @@ def test_implants_of_three_kinds_are_told(judged):
 def test_links_stand_by_belief_and_say_what_spoke(judged):
     page = judged.page
     assert page.inner_text("#links-title") == "Least believed links"
-    beliefs = [float(text) for text in column(judged, "Belief")]
+    beliefs = [float(text.lstrip("<")) for text in column(judged, "Belief")]
     assert beliefs == sorted(beliefs) and beliefs[0] < 0.3
     ends = zip(column(judged, "From"), column(judged, "To"))
     crossing = [int(a) % GROUPS != int(b) % GROUPS for a, b in ends]
@@ -93,7 +93,7 @@ def test_links_stand_by_belief_and_say_what_spoke(judged):
     assert all("weight ×" in text for text in against[:100])
     assert sum("data vectors" in text or "embeddings" in text for text in against[:50]) > 40
     page.click("#link-table th button:has-text('Belief')")
-    most = [float(text) for text in column(judged, "Belief")]
+    most = [float(text.lstrip("<")) for text in column(judged, "Belief")]
     assert most == sorted(most, reverse=True) and most[0] > 0.9
     assert sum(text != "-" for text in column(judged, "For")[:50]) > 40
     page.locator("#link-table tbody tr").first.locator("td").first.click()

@@ -319,11 +319,11 @@ fn weights(text: &mut String, weights: &Weights) {
 /// What else is known of impossible weights.
 fn heavy(text: &mut String, known: &Heavy) {
     if let Some(law) = known.law {
-        let law = format!(
-            "{} ({} of the impossible weights are too large for it, too)",
-            law.in_words(),
-            in_percent(known.beyond_law)
-        );
+        let beyond = match known.beyond_law {
+            0.0 => "none of the impossible weights is".to_owned(),
+            share => format!("{} of the impossible weights are", in_percent(share)),
+        };
+        let law = format!("{} ({beyond} too large for it)", law.in_words());
         line(text, "law of sizes", &law);
     }
     let how = match known.backing {

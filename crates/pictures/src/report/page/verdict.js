@@ -28,11 +28,11 @@ function fillVerdict(report) {
   const head = element("tr", {}, ...headers.map((one) => element("th", { scope: "col" }, one)));
   const body = rows.map((row) => element("tr", {}, ...row.map((one) => element("td", {}, String(one)))));
   const table = element("table", { id: "implant-table" }, element("thead", {}, head), element("tbody", {}, ...body));
-  byId("implants").replaceChildren(
-    element("h3", {}, "Links that are known to be false"),
+  byId("implants").replaceChildren(element("details", {},
+    element("summary", {}, "How the check was made: links that are known to be false"),
     element("p", { class: "lead" }, "To check its claims the judge puts false links in and judges them as the rest. Claimed and realised are the shares of sound links among the suspects at a rate."),
     element("div", { class: "table-scroll plain", tabindex: "0", role: "region", "aria-label": "Links that are known to be false" }, table),
-  );
+  ));
 }
 
 /** A sentence behind what it is about; the first one stands alone. */
