@@ -189,9 +189,9 @@ class GraphEmbedding(
     belief_ : ndarray of shape (n_links,)
         How far a robust fit believes each link; :meth:`beliefs` has them with ids.
     verdict_ : Verdict
-        What a robust fit found about the links: share_false, auc_decoys, abstained,
-        averaged, gate, ridge, implanted, weights, effective_rank. ``print(model.verdict_)``
-        says it in words.
+        What was found about links and data vectors: share_false, share_false_weight,
+        auc_decoys, abstained, averaged, gate, ridge, implanted, weights, effective_rank.
+        ``print(model.verdict_)`` says it in words. A plain fit knows less than a robust one.
     nodes_ : ndarray of shape (n_nodes,)
         The ids of the nodes, as they were given.
     gamma_ : float or dict

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use linkproof::data::ids::{Ids, Names};
+use linkproof::inspect::plain_verdict;
 use linkproof::io::fit_json;
 use linkproof::io::{self, Files};
 use linkproof::model::{Classes, End, NewLink, Point};
@@ -73,7 +74,12 @@ impl Model {
             let runtime = around.runtime(monitor).on(device.backend());
             let fitted = Fit::new(&params).runtime(runtime).run(data)?;
             around.finish();
-            let record = Map::from_iter([("versions".to_owned(), versions()?)]);
+            let look = plain_verdict(&fitted, data)?;
+            let record = Map::from_iter([
+                ("versions".to_owned(), versions()?),
+                ("verdict".to_owned(), json!(look.verdict)),
+                ("look".to_owned(), json!(look)),
+            ]);
             Ok(Model { fitted, record })
         })
     }

@@ -132,7 +132,7 @@ pub fn run(args: &UpdateArgs, session: &Session) -> anyhow::Result<()> {
     let found = update(&stored.model, &changes, session.runtime(&progress));
     let found = found.map_err(|error| args.in_files(error))?;
     let mut record = inputs.record();
-    for name in ["robust", "selection"] {
+    for name in ["robust", "selection", "look", "verdict"] {
         if let Some(found) = stored.record.get(name) {
             record.insert(name.to_owned(), found.clone());
         }

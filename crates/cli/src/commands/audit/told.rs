@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::{AuditArgs, missing_path};
 use crate::robust::verdict_in_words;
-use crate::session::counted;
+use crate::session::{counted, number};
 
 pub(super) fn write_links(path: &Path, model: &Fitted, found: &Audit) -> Result<(), Error> {
     let columns = found.columns();
@@ -128,12 +128,12 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
         let verdict = &link.verdict;
         let _ = write!(
             text,
-            "\n    {} - {}  weight {}, expected {:.3e}, trust {:.2e}",
+            "\n    {} - {}  weight {}, expected {}, trust {}",
             name(verdict.src),
             name(verdict.dst),
-            verdict.weight,
-            verdict.mu,
-            verdict.trust
+            number(verdict.weight),
+            in_figures(verdict.mu),
+            in_figures(verdict.trust)
         );
         if let Some(judged) = link.judged.filter(|_| found.is_by_belief()) {
             let _ = write!(text, ", belief {:.3}", judged.belief);
@@ -163,6 +163,15 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
     }
     text.push('.');
     text
+}
+
+/// A number of which three figures matter, and of a tiny one that it is tiny.
+fn in_figures(x: f64) -> String {
+    match x {
+        0.0 => "0".to_owned(),
+        ..0.001 => "less than 0.001".to_owned(),
+        x => number(x),
+    }
 }
 
 fn limits_in_words(limits: &Limits) -> String {
