@@ -433,6 +433,7 @@ fn classes(labels: Vec<Option<String>>) -> Classes {
     let codes = codes.collect();
     Classes {
         names: text(&names),
+        titles: Vec::new(),
         codes,
     }
 }

@@ -31,6 +31,9 @@ pub enum OnLayout {
 /// The most links that a plot draws; of more, an even sample.
 const MOST_DRAWN: usize = 20_000;
 
+/// The most nodes whose names a plot tries to write: those with the most links.
+const MOST_NAMED: usize = 40;
+
 /// A model and what else a picture shows.
 pub struct Pictured<'a> {
     pub model: &'a Fitted,
@@ -103,6 +106,11 @@ impl Pictured<'_> {
             }
             None => self.model.node_views().to_vec(),
         };
+        let mut nodes: Vec<u32> = (0..n as u32).collect();
+        let degrees: Vec<u32> = self.model.links().degrees();
+        nodes.sort_by_key(|&node| std::cmp::Reverse(degrees[node as usize]));
+        let title = |node: u32| Some((node, self.model.title(node as usize)?));
+        let names = nodes.into_iter().filter_map(title).take(MOST_NAMED);
         let links = self.model.links();
         let step = links.n_links().div_ceil(MOST_DRAWN).max(1);
         let links = links.links().step_by(step);
@@ -111,6 +119,7 @@ impl Pictured<'_> {
             points: layout.points.as_flattened(),
             clusters: &colours,
             links: links.map(|link| (link.src, link.dst, false)).collect(),
+            names: names.collect(),
         };
         write_drawing(path, &picture("Embeddings", &panel))
     }

@@ -51,7 +51,7 @@ pub use model::{
     LINKS, Stored, VERSION, classes, fit_json, from_bytes, gamma_json, load, save, to_bytes,
     write_model,
 };
-pub use nodes::{NodeTable, read_nodes};
+pub use nodes::{NodeTable, read_nodes, read_nodes_of_views};
 pub use npy::{NpyNumber, read_npy, write_npy};
 pub use output::write_file;
 pub use pairs::{ListedPair, PairList, read_pairs};
