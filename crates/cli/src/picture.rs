@@ -55,14 +55,34 @@ pub fn picture_file(text: &str) -> Result<PathBuf, String> {
 impl Pictured<'_> {
     /// Finds where the nodes are drawn.
     pub fn layout(&self, asked: OnLayout, progress: &mut Progress) -> Result<Layout, Error> {
+        let model = self.model;
+        let rows = (model.recommended(), model.n_nodes(), model.dim());
+        self.layout_of(rows, asked, progress)
+    }
+
+    /// The same of each node once: of a directed model by both of its embeddings.
+    pub fn layout_of_nodes(
+        &self,
+        asked: OnLayout,
+        progress: &mut Progress,
+    ) -> Result<Layout, Error> {
+        let model = self.model;
+        let (y, width) = model.by_node(model.recommended(), model.dim());
+        self.layout_of((&y, model.node_ids().len(), width), asked, progress)
+    }
+
+    fn layout_of(
+        &self,
+        (y, n, dim): (&[f32], usize, usize),
+        asked: OnLayout,
+        progress: &mut Progress,
+    ) -> Result<Layout, Error> {
         let method = match asked {
             OnLayout::Auto => None,
             OnLayout::Pca => Some(Method::Principal),
             OnLayout::Neighbors => Some(Method::Neighbors),
         };
         progress.say("laying the nodes out");
-        let model = self.model;
-        let (y, n, dim) = (model.recommended(), model.n_nodes(), model.dim());
         let found = layout(y, n, dim, method, self.seed, &mut |done, all| {
             progress.count(done as u64, all as u64, "rounds of the layout");
             !Session::is_stopped()

@@ -145,8 +145,7 @@ impl Told<'_> {
         let more = self.starts.len().saturating_sub(MOST_PRINTED);
         if more > 0 {
             text.push_str(&format!(
-                "and of {} more: --out FILE writes all\n",
-                counted(more, "node")
+                "and of {more} more nodes: --out FILE writes all\n"
             ));
         }
         match self.found.by {
