@@ -224,8 +224,8 @@ fn figure(number: f64) -> String {
     if !(1e-4..1e7).contains(&size) {
         return format!("{number:.1e}");
     }
-    let digits = 2 - size.log10().floor() as i32;
-    format!("{number:.*}", digits.max(0) as usize)
+    let places = (0..7).find(|&places| size * 10f64.powi(places) >= 100.0);
+    format!("{number:.*}", places.unwrap_or(7) as usize)
 }
 
 /// Rows whose columns stand below each other: numbers at the right, texts at the left.
