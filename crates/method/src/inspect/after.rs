@@ -69,11 +69,14 @@ impl PlainVerdict {
         }
         let doubtful = self.trust.as_ref().filter(|trust| !trust.abstained);
         let doubtful = doubtful.map_or(0.0, |trust| trust.share_false);
-        let robust = match doubtful < 0.05 {
+        let agreement = self.agreement.as_ref();
+        // Where links lead elsewhere no fit to them helps.
+        let links_count = agreement.is_none_or(|it| it.relation == Relation::Agree);
+        let robust = match doubtful < 0.05 || !links_count {
             true => "",
             false => " A robust fit would take doubtful links for what they are.",
         };
-        let says = match self.agreement.as_ref() {
+        let says = match agreement {
             None => "the embedding rests on the links alone, each taken as it is.",
             Some(it) => match it.relation {
                 Relation::Agree if it.links_help() => {
