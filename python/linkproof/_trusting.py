@@ -208,10 +208,11 @@ class Trusting(FittedModel):
         belief = self.belief_
         src, dst, weight = self._model.links.arrays()
         if pairs is None:
-            return pd.DataFrame(
+            table = pd.DataFrame(
                 {"src": self._nodes_of(src), "dst": self._nodes_of(dst), "weight": weight,
                  "belief": belief}
             )  # fmt: skip
+            return self._with_names(table, src_name=src, dst_name=dst)
         n, row_of = len(self.embedding_), self._rows_by_text()
         ends = [rows_of(end, row_of, n, "pairs").astype(np.int64) for end in pair_ends(pairs)]
         if self._model.directed:

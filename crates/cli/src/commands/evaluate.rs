@@ -11,7 +11,7 @@ use linkproof::measure::{Contingency, KMeans};
 use serde_json::{Value, json};
 
 use crate::args::whole;
-use crate::data::Nodes;
+use crate::nodes::Nodes;
 use crate::session::Session;
 use crate::vectors;
 
@@ -170,8 +170,8 @@ fn of_vectors(
         Some(embeddings) => vectors::read(embeddings)?.ids,
         None => Ids::Rows(0),
     };
-    let features = match Nodes::read(args.nodes.as_deref())? {
-        Some(nodes) => nodes.features(path, None)?,
+    let features = match args.nodes.as_deref() {
+        Some(file) => Nodes::one(file, io::read_nodes(file)?).features(path, None)?,
         None => io::read_features(path)?,
     };
     let (ids, matrix) = features.into_parts();

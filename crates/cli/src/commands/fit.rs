@@ -49,8 +49,16 @@ use crate::words::Flags;
 pub struct FitArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Labels node,label to keep in the folder for reports; the fit does not use
-    /// them
+    /// Column of --nodes to show beside ids [default: name, if there is one]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        requires = "nodes",
+        help_heading = "Inputs"
+    )]
+    name: Option<String>,
+    /// Labels node,label[,label_name] to keep in the folder for reports; the fit does
+    /// not use them
     #[arg(long, value_name = "FILE", help_heading = "Inputs")]
     labels: Option<PathBuf>,
     /// Folder to write
@@ -167,7 +175,11 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let mut progress = Progress::start(session, "reading");
     let device = session.begin_device();
     let mut inputs = Inputs::before(args.inputs())?;
-    let data = args.data.read()?;
+    let (data, attributes) = args.data.read_all()?;
+    let attributes = match &args.name {
+        Some(column) => Some(attributes.unwrap_or_default().shown_by(column)?),
+        None => attributes,
+    };
     for format in &args.format {
         format.check(data.ids())?;
     }
@@ -231,7 +243,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         findings.look = Some(plain_verdict(&fitted, &data)?);
     }
     let classes = labels.as_ref().map(|known| known.classes.clone());
-    let fitted = fitted.with_classes(classes)?;
+    let fitted = fitted.with_classes(classes)?.with_attributes(attributes)?;
     let record = record(&findings);
     write_model(&fitted, &folder, &record)?;
     write_formats(args, &fitted, &folder)?;
@@ -428,7 +440,7 @@ fn summary(
     };
     let _ = write!(
         text,
-        "\nWritten to {out}. Next:\n  {look}\n  linkproof neighbors --model {out} --node {} --out neighbors.csv\n  \
+        "\nWritten to {out}. Next:\n  {look}\n  linkproof neighbors --model {out} --node {}\n  \
          linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv\n  \
          linkproof audit --model {out} {} --out audit.csv",
         quoted(&fitted.ids().name(0)),

@@ -57,10 +57,11 @@ class LinkTable {
     if (this.ranks) return this.ranks;
     const { nodes } = this.report;
     this.ranks = new Uint32Array(nodes.n);
-    if (nodes.ids) {
+    if (nodes.ids || nodes.names) {
       const collator = new Intl.Collator("en", { numeric: true });
       const order = Uint32Array.from({ length: nodes.n }, (_, i) => i);
-      order.sort((a, b) => collator.compare(String(nodes.ids[a]), String(nodes.ids[b])));
+      const names = Array.from(order, (node) => nodeName(this.report, node));
+      order.sort((a, b) => collator.compare(names[a], names[b]));
       order.forEach((node, rank) => (this.ranks[node] = rank));
     } else {
       for (let i = 0; i < nodes.n; i++) this.ranks[i] = i;
@@ -103,7 +104,7 @@ class LinkTable {
       if (words) return element("td", { class: "words" }, words(link));
       if (kind === "name") {
         const name = nodeName(this.report, values[link]);
-        return element("td", { class: "name", title: name }, name);
+        return element("td", { class: "name", title: nodeTitle(this.report, values[link]) }, name);
       }
       if (kind === "mark") return element("td", { class: "number" }, ...(values[link] ? [element("span", { class: "suspect" }, "suspect")] : ["-"]));
       return element("td", { class: "number" }, figure(values[link]));
