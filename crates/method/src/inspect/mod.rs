@@ -12,7 +12,7 @@ mod speed;
 mod weights;
 
 pub use advice::{Advice, advise, in_percent};
-pub use after::{PlainVerdict, plain_verdict};
+pub use after::{Leading, PlainVerdict, plain_verdict};
 pub use agreement::{Agreement, ClustersTell, Relation};
 pub use components::{Components, components};
 pub use cost::{SolverCost, Way, solver_costs};
