@@ -5,6 +5,7 @@ mod files;
 mod load;
 mod reader;
 mod save;
+mod tensor;
 
 pub use files::{LINKS, VERSION};
 pub use load::{Stored, classes, from_bytes, load};

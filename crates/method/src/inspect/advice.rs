@@ -93,6 +93,8 @@ pub enum WeightsLook {
         /// The median weight.
         median: f64,
     },
+    /// This share is negative.
+    Signed(f64),
     /// A share is too large for counts.
     Impossible {
         /// The share.
@@ -200,6 +202,13 @@ impl WeightsLook {
                  give all links up. {} tames them all.",
                 in_percent(*share),
                 dialect.with(Param::Weights.name(), &["log1p"])
+            ),
+            WeightsLook::Signed(share) => format!(
+                "{} of the weights are negative, as correlations are. Expected weights of a fit to \
+                 weights are positive; a fit to the pattern tells which pairs are linked, and has \
+                 a law of sizes of either sign. {} does both too.",
+                in_percent(*share),
+                dialect.with("robust", &["true"])
             ),
             WeightsLook::Impossible { share, isolated } => format!(
                 "{} of the weights are larger than a Poisson count may be{}. They may be errors, \
@@ -320,11 +329,15 @@ fn advise_on_weights(report: &Report, advice: &mut Advice) {
     let weights = &report.weights;
     let (share, tail) = (weights.impossible.share, weights.impossible.tail);
     let (why, caution) = match tail {
-        Tail::None if weights.all_equal => {
+        Tail::None if weights.all_equal && weights.negative == 0.0 => {
             if weights.median != 1.0 {
                 advice.weights = WeightTransform::Binary;
             }
             (WeightsLook::Equal, None)
+        }
+        _ if weights.negative > 0.0 => {
+            advice.weights = WeightTransform::Binary;
+            (WeightsLook::Signed(weights.negative), None)
         }
         Tail::None => {
             let (median, max) = (weights.median, weights.max);

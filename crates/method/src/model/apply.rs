@@ -4,16 +4,19 @@ use std::path::Path;
 
 use super::Fitted;
 use crate::data::features::{Features, Matrix};
-use crate::data::graph::Graph;
+use crate::data::graph::{Graph, Link};
 use crate::data::ids::Ids;
 use crate::data::transform::{normalize, propagate, propagate_new};
 use crate::engine::encoder::{Input, Statistics};
 use crate::engine::objective::ViewOffsets;
 use crate::error::{Error, Remedy, Result, quote};
-use crate::params::Precision;
-use crate::size::SizeLaw;
+use crate::params::{Precision, WeightTransform};
+use crate::size::{SizeLaw, SizedLink};
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
+
+/// What is expected of weights where the fit had no negative one.
+pub(crate) const NO_NEGATIVE: &str = "weights of zero or more, as in the fit";
 
 /// A node and its expected weight with another ([example](super::Fitted)).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,6 +25,8 @@ pub struct Neighbor {
     pub row: usize,
     /// The expected weight.
     pub mu: f64,
+    /// By what it is compared with others ([`Expected::strength`]).
+    pub strength: f64,
 }
 
 /// A node as its pairs see it: one of the model's ([`Fitted::point`]) or a new one
@@ -72,6 +77,11 @@ pub struct Expected {
     pub size: f64,
     /// The expected weight.
     pub mu: f64,
+    /// By what pairs are compared: the expected weight or, where sizes have two signs,
+    /// the intensity of a link, since a strong negative link is a strong link.
+    pub strength: f64,
+    /// Whether sizes have two signs.
+    pub signed: bool,
 }
 
 impl Expected {
@@ -83,6 +93,8 @@ impl Expected {
             p_link,
             size: if p_link > 0.0 { mu / p_link } else { 1.0 },
             mu,
+            strength: mu,
+            signed: false,
         }
     }
 }
@@ -257,9 +269,19 @@ impl Fitted {
         propagate_new(matrix, &targets, &levels, &adjacency, times)
     }
 
-    /// Refuses links of rows that there are not.
+    /// Whether its links may have such a weight: negative ones only where sizes have
+    /// two signs, or where no weight was looked at.
+    pub fn takes_weight(&self, weight: f64) -> bool {
+        weight >= 0.0 || self.is_signed() || self.params().weights == WeightTransform::Binary
+    }
+
+    /// Refuses links of rows that there are not, or of weights that cannot be.
     pub fn check_links(&self, links: &[NewLink], n_new: usize) -> Result<()> {
         for link in links {
+            if !self.takes_weight(link.weight) {
+                let found = format!("weight {} of unseen node {}", link.weight, link.row);
+                return Err(Error::data("links of unseen nodes", found, NO_NEGATIVE));
+            }
             let (row, most) = match link.end {
                 End::Known(row) => (row, self.n_nodes()),
                 End::New(row) => (row, n_new),
@@ -334,6 +356,13 @@ impl Fitted {
                 return Err(bad(what, "a pair of views that took part in the fit"));
             }
             let weight = link.weight;
+            if !self.takes_weight(weight) {
+                let [a, b] = [quote(&ids[0]), quote(&ids[1])];
+                return Err(bad(
+                    format!("weight {weight} between {a} and {b}"),
+                    NO_NEGATIVE,
+                ));
+            }
             found.links.push(NewLink { row, end, weight });
         }
         Ok(found)
@@ -365,7 +394,14 @@ impl Fitted {
         let similarity = found.similarity;
         let size = law.mean(similarity);
         let mu = found.p_link * size;
-        Expected { size, mu, ..found }
+        let signed = law.is_signed();
+        Expected {
+            size,
+            mu,
+            strength: if signed { found.mu } else { mu },
+            signed,
+            ..found
+        }
     }
 
     /// The same of counts, whatever the law of sizes.
@@ -397,6 +433,22 @@ impl Fitted {
         self.parts.sizes = sizes;
     }
 
+    /// The law of the sizes of links by which a fit to their pattern tells what is
+    /// expected of pairs.
+    pub(crate) fn size_law(&self, links: impl Iterator<Item = (Link, f64)>) -> Option<SizeLaw> {
+        let links = links.map(|(link, belief)| SizedLink {
+            weight: link.weight,
+            belief,
+            similarity: self.pair(link.src as usize, link.dst as usize).similarity,
+        });
+        SizeLaw::estimate(&links.collect::<Vec<_>>(), true)
+    }
+
+    /// Whether sizes of links have two signs.
+    pub fn is_signed(&self) -> bool {
+        self.sizes().is_some_and(|law| law.is_signed())
+    }
+
     /// What is expected of two training nodes.
     pub fn pair(&self, i: usize, j: usize) -> Expected {
         self.expected(self.point(i), self.point(j))
@@ -413,7 +465,7 @@ impl Fitted {
     }
 
     /// The training nodes with the largest expected weights with a node, largest
-    /// first; `except` leaves one row out, `within` keeps to
+    /// first (where sizes have two signs those that are most likely linked); `except` leaves one row out, `within` keeps to
     /// one view.
     ///
     /// # Errors
@@ -445,12 +497,15 @@ impl Fitted {
                 };
                 !except.is_some_and(is_itself) && is_asked(view_of(row))
             })
-            .map(|row| Neighbor {
-                row,
-                mu: self.expected_weight(of, self.point(row)),
+            .map(|row| {
+                let Expected { mu, strength, .. } = self.expected(of, self.point(row));
+                Neighbor { row, mu, strength }
             })
             .collect();
-        let order = |a: &Neighbor, b: &Neighbor| b.mu.total_cmp(&a.mu).then(a.row.cmp(&b.row));
+        let order = |a: &Neighbor, b: &Neighbor| {
+            let by_strength = b.strength.total_cmp(&a.strength);
+            by_strength.then(a.row.cmp(&b.row))
+        };
         if top < all.len() {
             all.select_nth_unstable_by(top, order);
             all.truncate(top);

@@ -1,6 +1,8 @@
 //! What comes out of the recipe: a model to keep, beliefs as a table, and what was
 //! found in few numbers.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::audited::numbers;
@@ -13,7 +15,7 @@ use crate::data::dataset::{DataView, Dataset};
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
 use crate::model::{Averaged, Believed, Fit, Fitted, FittedView, effective_rank};
-use crate::params::CheckedParams;
+use crate::params::{CheckedParams, WeightTransform};
 use crate::trust::judge::pairs::Draw;
 use crate::trust::judge::{Judge, Judgement};
 use crate::trust::smooth::Regression;
@@ -109,10 +111,21 @@ pub(super) fn plain(
     runtime: Runtime<'_>,
 ) -> Result<Robust> {
     let with = belief_params(params.given(), judge_ridge)?;
-    let links = data.graph().adjacency();
-    let told = tell(&with, data, (&links, recipe.rounds), runtime)?;
+    // Weights of two signs are no strengths: the links count alike.
+    let signed = data.graph().is_signed();
+    let counted = match signed {
+        true => Cow::Owned(data.with_graph(data.graph().map_weights(|_| 1.0)?)),
+        false => Cow::Borrowed(data),
+    };
+    let links = counted.graph().adjacency();
+    let told = tell(&with, &counted, (&links, recipe.rounds), runtime)?;
+    let mut params = params.given().clone();
+    if signed {
+        params.weights = WeightTransform::Binary;
+    }
+    let params = params.check()?;
     let model = {
-        let fit = Fit::new(params).runtime(runtime.of_one_of_many());
+        let fit = Fit::new(&params).runtime(runtime.of_one_of_many());
         fit.run(data)?
     };
     Ok(Robust {
