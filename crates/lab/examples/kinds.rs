@@ -58,7 +58,9 @@ fn main() -> Outcome<()> {
         ("directed", Kind::directed, &plain),
         ("bipartite", Kind::bipartite, &plain),
     ];
-    println!("| graph | NMI: plain | ours | AUC: plain | ours | told: plain | ours | seconds: plain | ours |");
+    println!(
+        "| graph | NMI: plain | ours | AUC: plain | ours | told: plain | ours | seconds: plain | ours |"
+    );
     println!("|---|---|---|---|---|---|---|---|---|");
     for (name, make, ours) in rows {
         let mut sums = [[0.0; 4]; 2];

@@ -164,7 +164,7 @@ fn free_vectors_are_compared_where_both_nodes_took_part() {
 
 /// A share of pairs whose interval holds the planted logarithm of the expected weight,
 /// over graphs that are simulated from a fit to links with directions, or with offsets.
-fn coverage(params: &CheckedParams, ends: Ends, nodes: usize, graphs: u64) -> f64 {
+fn coverage(params: &CheckedParams, ends: Ends, nodes: usize, graphs: u64, free: bool) -> f64 {
     let x = vectors(nodes);
     let n = nodes as u32;
     let simulated = |log_mu: &dyn Fn(u32, u32) -> f64, seed: u64| {
@@ -187,7 +187,10 @@ fn coverage(params: &CheckedParams, ends: Ends, nodes: usize, graphs: u64) -> f6
             ..LinkRules::default()
         };
         let graph = Graph::new(Ids::Rows(nodes), links, rules).unwrap();
-        Dataset::new(graph, Features::new(x.clone())).unwrap()
+        match free {
+            true => Dataset::with_nodes(graph, Ids::Rows(nodes)).unwrap(),
+            false => Dataset::new(graph, Features::new(x.clone())).unwrap(),
+        }
     };
     let value = |row: u32, k: usize| x.row(row as usize)[k].1;
     let planted = |i: u32, j: u32| {
@@ -223,7 +226,7 @@ fn coverage(params: &CheckedParams, ends: Ends, nodes: usize, graphs: u64) -> f6
 
 #[test]
 fn intervals_of_directed_models_hold_what_was_planted() {
-    let share = coverage(&params(), Ends::Directed, 60, 12);
+    let share = coverage(&params(), Ends::Directed, 60, 12, false);
     println!("directed: {share}");
     assert!((0.83..=0.97).contains(&share), "{share}");
 }
@@ -235,9 +238,20 @@ fn intervals_of_models_with_offsets_hold_what_was_planted() {
         ridge: 0.05,
         ..params().given().clone()
     };
-    let share = coverage(&params.check().unwrap(), Ends::Alike, 80, 12);
+    let share = coverage(&params.check().unwrap(), Ends::Alike, 80, 12, false);
     println!("offsets: {share}");
     assert!((0.83..=0.97).contains(&share), "{share}");
+}
+
+#[test]
+fn intervals_of_free_vectors_hold_what_was_planted() {
+    let params = Params {
+        ridge: 0.05,
+        ..params().given().clone()
+    };
+    let share = coverage(&params.check().unwrap(), Ends::Alike, 80, 8, true);
+    println!("free vectors: {share}");
+    assert!((0.8..=0.98).contains(&share), "{share}");
 }
 
 #[test]

@@ -11,6 +11,12 @@ use linkproof_numeric::math;
 /// Standard errors on either side that hold 90 of 100.
 const NINETY: f64 = 1.645;
 
+/// What is a node's own, a free vector or an offset, is told by the node's pairs alone.
+/// Where it takes part, these are drawn by their other ends: their multipliers have the
+/// variance `sqrt(2) - 1` instead of 1, and what they tell has to be spread by as much
+/// more.
+const OWN: f64 = 1.553_773_974;
+
 /// How sure the logarithm of an expected weight is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spread {
@@ -49,8 +55,15 @@ impl Fitted {
         self.parts.replicates.as_ref()
     }
 
-    /// `<y_i, y_j> - gamma` in a replicate, where both nodes took part.
+    /// The similarity of two nodes in a replicate, where both took part.
     fn similarity_in(&self, of: &Replicate, i: usize, j: usize) -> Option<f64> {
+        let (product, offsets) = self.parts_in(of, i, j)?;
+        Some(product + offsets)
+    }
+
+    /// `<y_i, y_j> - gamma` in a replicate, where both nodes took part, and the sum of
+    /// their offsets.
+    fn parts_in(&self, of: &Replicate, i: usize, j: usize) -> Option<(f64, f64)> {
         let has = |row: usize| of.has.as_ref().is_none_or(|has| has[row]);
         if !(has(i) && has(j)) {
             return None;
@@ -62,7 +75,14 @@ impl Fitted {
         let product = like - products.sum::<f64>();
         let offset = |row: usize| of.offsets.as_ref().map_or(0.0, |it| f64::from(it[row]));
         let view = |row: usize| self.node_views()[row] as usize;
-        Some(product + offset(i) + offset(j) - of.gamma.get(view(i), view(j)))
+        let gamma = of.gamma.get(view(i), view(j));
+        Some((product - gamma, offset(i) + offset(j)))
+    }
+
+    /// Whether a node's vector is its own, and no map of its data vector.
+    fn is_free(&self, row: usize) -> bool {
+        let view = self.node_views()[row] as usize;
+        self.views()[view].network.is_table()
     }
 
     /// The logarithm of what is expected at a similarity; where sizes have two signs that
@@ -83,20 +103,30 @@ impl Fitted {
     /// replicates, or where too few saw both.
     pub fn spread(&self, i: usize, j: usize) -> Option<Spread> {
         let replicates = self.replicates()?;
-        let log_mu = |it: &Replicate| {
-            let similarity = self.similarity_in(it, i, j)?;
-            Some(self.log_expected(similarity))
-        };
-        let whole = log_mu(&replicates.whole)?;
+        let (product, offsets) = self.parts_in(&replicates.whole, i, j)?;
+        let free = self.is_free(i) || self.is_free(j);
+        let factor = if free { OWN } else { 1.0 };
+        let whole = self.log_expected(product + offsets);
         let parts = replicates.parts.iter();
         let apart: Vec<f64> = parts
-            .filter_map(|part| Some(log_mu(part)? - whole))
+            .filter_map(|part| {
+                let (other, own) = self.parts_in(part, i, j)?;
+                let moved = factor * (other - product) + OWN * (own - offsets);
+                Some(self.log_expected(product + offsets + moved) - whole)
+            })
             .collect();
         if apart.len() < LEAST {
             return None;
         }
-        let squares: f64 = apart.iter().map(|x| x * x).sum();
-        let error = (squares / apart.len() as f64).sqrt();
+        let n = apart.len() as f64;
+        // Walks over half of the links are other walks: where these are made anew,
+        // replicates are compared with each other.
+        let centre = match self.believed().is_some_and(|it| !it.abstained) {
+            true => apart.iter().sum::<f64>() / n,
+            false => 0.0,
+        };
+        let squares: f64 = apart.iter().map(|x| (x - centre).powi(2)).sum();
+        let error = (squares / n).sqrt();
         let mu = self.mu(i, j);
         let at = math::ln(mu.abs().max(f64::MIN_POSITIVE));
         Some(Spread {
