@@ -155,8 +155,7 @@ class FittedModel:
             place = int(np.argmax(bad))
             ends = f"row {found.src[place]}, column {found.dst[place]}"
             raise ValueError(
-                f"{name}: found weight {found.weight[place]} in {ends}; "
-                "expected finite weights"
+                f"{name}: found weight {found.weight[place]} in {ends}; expected finite weights"
             )
         listed = zip(found.src.tolist(), found.dst.tolist(), found.weight.tolist())
         return [(row, node, weight) for row, node, weight in listed if weight != 0]

@@ -82,6 +82,11 @@ def test_units_and_signs_change_no_belief_and_no_embedding(tmp_path):
     assert len(one.neighbors(0, top=3)["node"]) == 3
 
 
+def test_an_objective_has_no_negative_weights():
+    with pytest.raises(ValueError, match="weight -1 .*expected weights of zero or more"):
+        linkproof.objective(np.zeros((3, 2)), [(0, 1, 1.0), (1, 2, -1.0)], gamma=0.0)
+
+
 def test_inspect_advises_the_pattern():
     linked, weight, X = signed()
     found = linkproof.inspect(X, np.column_stack([linked, weight]))

@@ -45,6 +45,11 @@ fn a_fit_to_weights_names_the_line_and_the_remedy() {
     lab.refused("fit --links links.csv --out m", &said);
     lab.refused("fit --links links.csv --weights log1p --out m", &said);
     lab.ok("fit --links links.csv --weights binary --dim 2 --out m");
+    lab.write("rows.csv", "0,1,1\n1,2,-0.5\n");
+    lab.refused(
+        "objective --embeddings m/embeddings.npy --links rows.csv --gamma 0 --score moment --beta 0.1",
+        &["rows.csv, line 2", "weight -0.5"],
+    );
     lab.ok("select --links links.csv --dims 2 --ridges 1 --folds 2 --json --criterion likelihood");
 }
 
