@@ -6,17 +6,19 @@ mod averaged;
 mod believed;
 mod bootstrap;
 mod doubts;
+mod expected;
 mod fit;
 pub mod folds;
 pub(crate) mod nearest;
 
 pub(crate) use apply::NO_NEGATIVE;
-pub use apply::{BadLink, Encoded, End, Expected, Neighbor, NewLink, NewLinks, Point};
+pub use apply::{BadLink, Encoded, End, Neighbor, NewLink, NewLinks, Point};
 pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
 pub(crate) use bootstrap::bootstrap_seen;
 pub use bootstrap::{Replicate, Replicates, Spread, bootstrap, check_replicates};
 pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
+pub use expected::Expected;
 pub use fit::{Fit, check_weights, fit, held_out_pairs};
 
 use std::borrow::Cow;

@@ -79,7 +79,12 @@ pub fn evaluate<T: Real>(
     }
     if let Some(link) = graph.negative() {
         let [a, b] = [link.src, link.dst].map(|row| graph.ids().name(row as usize));
-        let found = format!("weight {} between {} and {}", link.weight, quote(&a), quote(&b));
+        let found = format!(
+            "weight {} between {} and {}",
+            link.weight,
+            quote(&a),
+            quote(&b)
+        );
         return Err(Error::links(found, "weights of zero or more"));
     }
     let rows = vec![0..n; 1];
