@@ -5,6 +5,7 @@ mod files;
 mod load;
 mod reader;
 mod save;
+mod tables;
 mod tensor;
 
 pub use files::{LINKS, VERSION};
@@ -13,5 +14,7 @@ pub use save::{fit_json, gamma_json, save, to_bytes, write_model};
 
 #[cfg(test)]
 mod kinds_tests;
+#[cfg(test)]
+mod names_tests;
 #[cfg(test)]
 mod tests;

@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use crate::data::dataset::Dataset;
 use crate::data::features::Features;
 use crate::engine::pairs::ViewMatrix;
-use crate::engine::runtime::{FitCount, Runtime};
+use crate::engine::runtime::{Doing, FitCount, Runtime};
 use crate::error::{Error, Result};
 use crate::params::{CheckedParams, Params};
 
@@ -118,6 +118,7 @@ pub(crate) fn bootstrap_seen(
         ));
     }
     let counted = FitCount::new(runtime.of_one_of_many(), count + 1);
+    runtime.begins(Doing::FittingParts);
     let runtime = counted.runtime();
     let n = data.n_nodes() as u32;
     let starts = Starts::new(model, data)?;
