@@ -15,8 +15,8 @@ from linkproof import _core
 from linkproof._features import is_dict, row_ids
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
-from linkproof._nodes import read_nodes
 from linkproof._judging import Judging
+from linkproof._nodes import read_nodes
 from linkproof._output import OutputChoice, as_configured
 from linkproof._pairs import PairScoring
 from linkproof._progress import Progress
