@@ -15,12 +15,13 @@ from linkproof import _core
 from linkproof._features import is_dict, row_ids
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
-from linkproof._nodes import read_nodes
 from linkproof._judging import Judging
+from linkproof._nodes import read_nodes
 from linkproof._output import OutputChoice, as_configured
 from linkproof._pairs import PairScoring
 from linkproof._progress import Progress
 from linkproof._settings import (
+    read_count,
     read_flag,
     read_rules,
     read_seed,
@@ -87,7 +88,9 @@ class GraphEmbedding(
     negative_share : float, default=0.5
         The share of the dimensions that "signed" counts as negative.
     weights : {"asis", "binary", "log1p"}, default="asis"
-        The transform of the link weights.
+        The transform of the link weights. Negative ones (correlations) need "binary" or
+        ``robust=True``: which pairs are linked is fitted, and sizes of either sign have a
+        law of their own.
     normalize : {"l2", "none"}, default="l2"
         Data vectors are scaled to length 1, or taken as they are.
     propagate : int, default=0
@@ -149,6 +152,11 @@ class GraphEmbedding(
         Links lead from their first node to their second, and a matrix need not be
         symmetric: every node is embedded as a source and as a target, side by side in
         ``embedding_``. For nodes of one kind; of two kinds, hand over a dict of views.
+    bootstrap : int or None, default=None
+        Fits to parts of the nodes, 5 or more, that tell how sure the model is; 30 are
+        usual. :meth:`score_pairs`, :meth:`neighbors`, :meth:`audit`,
+        :meth:`cluster_stability` and the page read them. In a robust fit beliefs stay as
+        they are.
     duplicates : {"error", "sum", "max", "first"}, default="error"
         What to do with pairs that are listed more than once, and with entries
         of a matrix that is not symmetric. ("sum" makes it ``A + A.T``.)
@@ -292,6 +300,7 @@ class GraphEmbedding(
         view_pairs: Sequence[tuple[str, str]] | None = None,
         robust: bool = False,
         directed: bool = False,
+        bootstrap: int | None = None,
         duplicates: str = "error",
         self_links: str = "error",
         random_state: Any = 0,
@@ -342,6 +351,7 @@ class GraphEmbedding(
         self.view_pairs = view_pairs
         self.robust = robust
         self.directed = directed
+        self.bootstrap = bootstrap
         self.duplicates = duplicates
         self.self_links = self_links
         self.random_state = random_state
@@ -409,6 +419,8 @@ class GraphEmbedding(
             raise refused("callback", "a function or None", self.callback)
         robust = read_flag("robust", self.robust)
         resume = read_flag("resume", self.resume)
+        if self.bootstrap is not None:
+            read_count("bootstrap", self.bootstrap, 5)
         if not (self.checkpoint is None or isinstance(self.checkpoint, (str, os.PathLike))):
             raise refused("checkpoint", "the path of a folder or None", self.checkpoint)
         if resume and self.checkpoint is None:
@@ -446,6 +458,16 @@ class GraphEmbedding(
                     resume=resume,
                 )
                 progress.finish(len(model.history()["step"]))
+        if self.bootstrap is not None:
+            with Progress("fitting to parts of the nodes", self.verbose) as progress:
+                model = _core.bootstrap(
+                    model,
+                    data,
+                    int(self.bootstrap),
+                    device=str(self.device),
+                    threads=threads,
+                    show=progress.show,
+                )
         self._keep(model, graph.ids)
         if len(graph.views) == 1 and graph.views[0].column_names is not None:
             self.feature_names_in_ = np.array(graph.views[0].column_names, dtype=object)
