@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from linkproof import _core
+from linkproof._cluster import hands, read_cluster
 from linkproof._features import is_dict, row_ids
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
@@ -346,7 +347,13 @@ class GraphEmbedding(
         self.resume = resume
 
     def fit(
-        self, X: Any = None, y: Any = None, *, links: Any = None, nodes: Any = None
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        links: Any = None,
+        nodes: Any = None,
+        ray: Any = None,
     ) -> GraphEmbedding:
         """Fit embeddings to a graph: ``fit(X, links)``.
 
@@ -367,6 +374,9 @@ class GraphEmbedding(
             the numbers 0 to n - 1. Arrays of numbers count rows, tables hold ids.
         nodes : sequence of ids, or dict of them by view; optional
             The ids of the rows of `X`.
+        ray : bool, str or linkproof.ray.Cluster, optional
+            Where to compute with Ray: True, the address of a cluster, or more about it.
+            The result has the same bits. See :mod:`linkproof.ray`.
 
         Returns
         -------
@@ -397,34 +407,26 @@ class GraphEmbedding(
             raise refused("checkpoint", "the folder to go on from with resume=True", None)
         if robust:
             refuse_settings(params)
+        cluster = read_cluster(ray)
         graph = read_graph(X, links, nodes)
         if graph.n < 2:
             found = f"found one node (n_samples = {graph.n})"
             raise ValueError(f"X, links: {found}; expected two at least")
         data = core_data(graph, read_rules(self.duplicates, self.self_links, self.directed))
-        with Progress("fitting", self.verbose) as progress:
+        with hands(cluster) as helpers, Progress("fitting", self.verbose) as progress:
+            how: dict[str, Any] = {
+                "device": str(self.device),
+                "threads": helpers.threads_here(threads) if helpers and robust else threads,
+                "show": progress.show,
+                "checkpoint": self.checkpoint,
+                "resume": resume,
+                "hands": helpers,
+            }
             if robust:
-                model = _core.fit_robust(
-                    data,
-                    settings,
-                    keep_ridge=self.ridge != DEFAULT_RIDGE,
-                    device=str(self.device),
-                    threads=threads,
-                    show=progress.show,
-                    checkpoint=self.checkpoint,
-                    resume=resume,
-                )
+                keep_ridge = self.ridge != DEFAULT_RIDGE
+                model = _core.fit_robust(data, settings, keep_ridge=keep_ridge, **how)
             else:
-                model = _core.Model.fit(
-                    data,
-                    settings,
-                    device=str(self.device),
-                    threads=threads,
-                    show=progress.show,
-                    every_step=self.callback,
-                    checkpoint=self.checkpoint,
-                    resume=resume,
-                )
+                model = _core.Model.fit(data, settings, every_step=self.callback, **how)
                 progress.finish(len(model.history()["step"]))
         self._keep(model, graph.ids)
         if len(graph.views) == 1 and graph.views[0].column_names is not None:
