@@ -10,6 +10,7 @@ from linkproof._settings import read_count
 _BLOCK = 384
 _PANEL = 32
 _GROUP = 6
+_GROUPED = 16
 
 
 def bytes_of_a_pass(
@@ -71,7 +72,9 @@ def _groups(n: int) -> list[list[int]]:
     rows = -(-n // count)
     rows = -(-rows // _PANEL) * _PANEL
     blocks = [min(rows, n - start) for start in range(0, n, rows)]
-    number = 1 << (max(len(blocks) // _GROUP, 1).bit_length() - 1)
+    number = 1
+    if len(blocks) >= _GROUPED:
+        number = 1 << ((len(blocks) // _GROUP).bit_length() - 1)
     cut = [group * len(blocks) // number for group in range(number + 1)]
     return [blocks[start:end] for start, end in itertools.pairwise(cut)]
 

@@ -56,7 +56,7 @@ def graph(n, links, columns, seed=0):
 @pytest.fixture(scope="module")
 def large():
     """Enough nodes for passes to be shared out."""
-    return graph(4700, 3000, 8)
+    return graph(5000, 3000, 8)
 
 
 def exact(**settings):

@@ -14,7 +14,7 @@ mod tree;
 
 pub use partial::{FlatPartial, Partial, PassShare, most_shares};
 pub use split::{Part, Rule, Split};
-pub use tiled::Tiled;
+pub use tiled::{Tiled, copies_of_gradient};
 
 use std::borrow::Cow;
 use std::fmt::Debug;

@@ -13,6 +13,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// up in a round is added to the sum of the other rounds, which takes time.
 const GROUP: usize = 6;
 
+/// Fewer blocks than these are one group: a pass over them takes no longer than to have
+/// it computed elsewhere.
+const GROUPED: usize = 16;
+
 /// Groups of blocks, and who meets whom.
 #[derive(Debug, Clone)]
 pub struct Schedule {
@@ -43,8 +47,10 @@ pub struct ScheduledTile {
 impl Schedule {
     /// Groups so many blocks: by their number and nothing else.
     pub fn new(n: usize) -> Schedule {
-        let most = (n / GROUP).max(1);
-        let count = 1 << most.ilog2();
+        let count = match n {
+            ..GROUPED => 1,
+            _ => 1 << (n / GROUP).ilog2(),
+        };
         let groups = (0..count).map(|group| group * n / count..(group + 1) * n / count);
         let meet = |round: usize| {
             let pairs = (0..count).map(move |p| (p, p ^ round));
@@ -218,10 +224,11 @@ mod tests {
 
     #[test]
     fn groups_meet_once_and_rounds_of_a_block_come_in_order() {
-        for n in [0, 1, 5, 11, 12, 13, 24, 31, 50] {
+        for n in [0, 1, 5, 15, 16, 17, 24, 31, 50] {
             let schedule = Schedule::new(n);
             let count = 1 << schedule.depth();
             assert_eq!(schedule.units().len(), count * (count + 1) / 2);
+            assert_eq!(count > 1, n >= GROUPED);
             assert!(count == 1 || n >= GROUP * count);
             let (mut met, mut last) = (HashSet::new(), vec![0; n]);
             for tile in schedule.tiles(|_, _| true) {

@@ -138,6 +138,15 @@ impl<T: Real> SumPairs<T> for Tiled<T> {
     }
 }
 
+/// How many copies of the gradient of so many nodes a pass holds beside it.
+pub fn copies_of_gradient(n_nodes: usize) -> usize {
+    let blocks = cut(std::slice::from_ref(&(0..n_nodes)));
+    match Schedule::new(blocks.len()).depth() {
+        0 => 0,
+        depth => depth as usize + 1,
+    }
+}
+
 /// The sums of units, one after another.
 fn total<'s>(of_units: impl IntoIterator<Item = &'s Sums>, n_views: usize) -> Sums {
     let mut sums = Sums::zero(n_views);
