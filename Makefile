@@ -5,7 +5,7 @@ PYTHON ?= python3
 # The Python packages of the tests; ignored by git.
 VENV := .venv
 
-.PHONY: help build python test test-rust test-python test-browser test-random test-kills fuzz soak sbom demo clean
+.PHONY: help build python test test-rust test-python test-browser test-random test-kills fuzz soak sbom docs demo clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo 'make test-kills N=1000  kill the program at every writing call and at N random moments'
 	@echo 'make fuzz SECONDS=600   feed damaged files to every reader for so long'
 	@echo 'make soak SECONDS=3600  run all kinds of work for so long and watch its memory'
+	@echo 'make docs    build the documentation site, target/docs/site/index.html'
 	@echo 'make demo    build the program and show what it can do'
 	@echo 'make clean   remove everything that was built'
 
@@ -94,6 +95,11 @@ sbom:
 
 soak: build
 	$(PYTHON) bench/soak $(SECONDS)
+
+# The site, with its links checked.
+docs: $(VENV)/bin/maturin
+	$(VENV)/bin/python -m pip install --quiet -r docs/site/requirements.txt
+	$(VENV)/bin/python docs/site/build
 
 demo: build
 	$(CARGO) run --release -- demo
