@@ -1,9 +1,9 @@
 """Measures fits on a local cluster of several node processes; docs/ray.md has the results.
 
-    python bench/ray_fit.py overhead   # one worker against a plain fit; two against one
-    python bench/ray_fit.py bytes      # what moves between nodes, by the loopback device
-    python bench/ray_fit.py kills      # workers killed at ten random moments
-    python bench/ray_fit.py tables     # a bucketed table against one in memory
+python bench/ray_fit.py overhead   # one worker against a plain fit; two against one
+python bench/ray_fit.py bytes      # what moves between nodes, by the loopback device
+python bench/ray_fit.py kills      # workers killed at ten random moments
+python bench/ray_fit.py tables     # a bucketed table against one in memory
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def graph(n: int, degree: float, columns: int = 64, seed: int = 0):
     """Groups of nodes, data vectors that tell them, and links mostly inside them."""
     draw = np.random.default_rng(seed)
     groups = draw.integers(0, 20, n)
-    X = (np.eye(20, columns)[groups] + 0.3 * draw.normal(size=(n, columns))).astype(np.float32)
+    X = (np.eye(20, columns)[groups] + 0.3 * draw.normal(size=(n, columns))).astype(
+        np.float32
+    )
     return X, planted(groups, degree, draw)
 
 
@@ -87,7 +89,12 @@ class Steps:
 def timed(X, links, dim: int, steps: int, threads: int, cluster: Cluster | None):
     noted = Steps()
     model = GraphEmbedding(
-        dim=dim, steps=steps, validation=0.0, verbose=False, callback=noted, n_jobs=threads,
+        dim=dim,
+        steps=steps,
+        validation=0.0,
+        verbose=False,
+        callback=noted,
+        n_jobs=threads,
         optimizer="adam",
     )
     model.fit(X, links, ray=cluster)
@@ -133,7 +140,11 @@ def moved(n: int, dim: int) -> None:
         where = Cluster(workers=workers, threads=1)
         counts: list[int] = []
         model = GraphEmbedding(
-            dim=dim, steps=9, validation=0.0, verbose=False, optimizer="adam",
+            dim=dim,
+            steps=9,
+            validation=0.0,
+            verbose=False,
+            optimizer="adam",
             callback=lambda record: counts.append(loopback()),
         )
         model.fit(X, links, ray=where)
@@ -153,7 +164,9 @@ def moved(n: int, dim: int) -> None:
 
 
 def pids(name: str) -> list[int]:
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["ps", "-eo", "pid,args"], capture_output=True, text=True
+    ).stdout
     lines = (line.strip().partition(" ") for line in listed.splitlines())
     return [int(pid) for pid, _, args in lines if args.startswith(f"ray::{name}")]
 
@@ -165,7 +178,8 @@ def kills(n: int, dim: int) -> None:
     cluster = start([1, 1])
     for workers in (1, 2):
         same = np.array_equal(
-            model.fit(X, links, ray=Cluster(workers=workers, threads=1)).embedding_, expected
+            model.fit(X, links, ray=Cluster(workers=workers, threads=1)).embedding_,
+            expected,
         )
         print(f"{workers} worker(s): {'same' if same else 'OTHER'} bits")
     killed = 0
@@ -193,7 +207,9 @@ def kills(n: int, dim: int) -> None:
     print(f"{killed} workers killed in {fits} fits: {'same' if same else 'OTHER'} bits")
 
 
-def tables(n: int, dim: int, degree: float, epochs: int, rate: float | None, memory: bool) -> None:
+def tables(
+    n: int, dim: int, degree: float, epochs: int, rate: float | None, memory: bool
+) -> None:
     draw = np.random.default_rng(5)
     groups = draw.integers(0, max(20, n // 200), n)
     links = planted(groups, degree, draw)
@@ -213,12 +229,16 @@ def tables(n: int, dim: int, degree: float, epochs: int, rate: float | None, mem
     )
     scores = np.einsum("ij,ij->i", *(model.embedding_[pairs[:, end]] for end in (0, 1)))
     inside = auc_of(scores, truth == 1)
-    print(f"in memory: AUC {inside:.4f}, {time.perf_counter() - begun:.0f} s", flush=True)
+    print(
+        f"in memory: AUC {inside:.4f}, {time.perf_counter() - begun:.0f} s", flush=True
+    )
     begun = time.perf_counter()
     cluster = start([2])
     where = {"memory": size // 4} if memory else {"buckets": 8}
     rates = {} if rate is None else {"learning_rate": rate}
-    table = fit_table(known, nodes, epochs=epochs, ray=True, **where, **settings, **rates)
+    table = fit_table(
+        known, nodes, epochs=epochs, ray=True, **where, **settings, **rates
+    )
     auc = auc_of(table.score_pairs(pairs), truth == 1)
     stop(cluster)
     print(
@@ -239,7 +259,9 @@ def main() -> None:
     parser.add_argument("--degree", type=float, default=10)
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--rate", type=float)
-    parser.add_argument("--buckets", action="store_true", help="eight buckets, no bound")
+    parser.add_argument(
+        "--buckets", action="store_true", help="eight buckets, no bound"
+    )
     given = parser.parse_args()
     if given.what == "overhead":
         overhead(given.nodes or 20_000, given.dim or 128, given.rounds)

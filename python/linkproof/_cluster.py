@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -90,6 +91,7 @@ class Cluster:
             ) from error
         if ray.is_initialized():
             return ray
+        self._knock()
         try:
             ray.init(
                 address=self.address,
@@ -103,6 +105,18 @@ class Cluster:
                 f"ray: no cluster answers at {self.address or 'this machine'}: {_first_line(error)}"
             ) from error
         return ray
+
+    def _knock(self) -> None:
+        """See that someone listens at the address: Ray itself asks for minutes."""
+        host, _, port = (self.address or "").removeprefix("ray://").rpartition(":")
+        if not (host and port.isdigit()):
+            return
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
+        except (OSError, OverflowError) as error:
+            raise ClusterError(
+                f"ray: no cluster answers at {self.address}: {_first_line(error)}"
+            ) from error
 
 
 def read_cluster(value: Any) -> Cluster | None:
@@ -119,6 +133,8 @@ def read_cluster(value: Any) -> Cluster | None:
 
 
 def _first_line(error: BaseException) -> str:
+    """The first line of what went wrong; of a task that failed, what it raised."""
+    error = getattr(error, "cause", None) or error
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0] if lines else type(error).__name__
 

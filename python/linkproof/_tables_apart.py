@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import threading
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,10 +24,10 @@ Floats = npt.NDArray[np.float32]
 
 # Copies of the vectors of a visit that a worker holds at its peak: the state that came,
 # what the solver works on, and the state that goes.
-_COPIES = 7
+_COPIES = 9
 # Bytes of a link in a visit, and of what a visit holds beside.
 _LINK = 120
-_BESIDE = 2_000_000
+_BESIDE = 1_000_000
 # The most buckets: a visit of two of them has to be worth a task.
 _MOST_BUCKETS = 1024
 
@@ -225,17 +226,33 @@ def _cuts(n: int, buckets: int) -> npt.NDArray[np.int64]:
     return np.array([_cut(place, n, buckets) for place in range(buckets + 1)], np.int64)
 
 
-def _peak_from() -> int:
-    """The memory of this process now; its peak counts from here on."""
-    with contextlib.suppress(OSError), open("/proc/self/clear_refs", "w") as file:
-        file.write("5")
-    return _status("VmRSS")
+class _Peak:
+    """Watches how much memory this process adds to its own, without the object store's."""
+
+    def __init__(self) -> None:
+        self.added = 0
+        self._done = threading.Event()
+        self._from = _own_memory()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.001):
+            self.added = max(self.added, _own_memory() - self._from)
+
+    def __enter__(self) -> _Peak:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
 
 
-def _status(name: str) -> int:
+def _own_memory() -> int:
+    """The bytes of memory that this process has for itself; 0 where nobody says."""
     with contextlib.suppress(OSError), open("/proc/self/status") as file:
         for line in file:
-            if line.startswith(name + ":"):
+            if line.startswith("RssAnon:"):
                 return 1024 * int(line.split()[1])
     return 0
 
@@ -252,15 +269,16 @@ def _visits(
     import ray
 
     for buckets, links in visits:
-        before = _peak_from()
-        states = [ray.get(bucket) for bucket in buckets]
-        moved, new_gamma, value = _core.visit_buckets(
-            settings, dim, states, gamma, ray.get(links), moves=moves, threads=threads
-        )
-        del states
-        peak = _status("VmHWM") - before
-        yield from moved
-        yield new_gamma, value, peak
+        with _Peak() as peak:
+            states = [ray.get(bucket) for bucket in buckets]
+            moved, new_gamma, value = _core.visit_buckets(
+                settings, dim, states, gamma, ray.get(links), moves=moves, threads=threads
+            )
+            del states
+        # Not `yield from`, which Ray cannot send to.
+        for bucket in moved:  # noqa: UP028
+            yield bucket
+        yield new_gamma, value, peak.added
 
 
 class _Work:
@@ -344,7 +362,8 @@ class _Work:
                 self._gamma = tuple(gammas.mean(axis=0).tolist())
                 moves += 1
             values.append(float(np.mean(paid)) if paid else float("nan"))
-            progress.show(epoch + 1, epochs, None)
+            if progress.show is not None:
+                progress.show(epoch + 1, epochs, None)
         return BucketedTable(
             dim=self._dim,
             gamma=self._gamma[0],
@@ -362,6 +381,9 @@ class _Work:
         settings = dict(self._params)
         settings["ridge"] = float(settings.get("ridge", 2.0)) / (self._count - 0.5)
         rate = settings.get("learning-rate") or _RATE
+        # What a step works on is a quarter of a visit, so that it takes little memory.
+        rows = 2 * (self._n // self._count)
+        settings["block"] = max(64, min(4096, rows // 4))
         settings["learning-rate"] = float(rate) * _schedule(epoch, epochs)
         return json.dumps(settings)
 
@@ -385,10 +407,16 @@ class _Work:
         told: dict[tuple[int, int], Any] = {}
         try:
             for mine, stream in running:
+                given = list(stream)
+                places = [place for pair in mine for place in dict.fromkeys(pair)]
+                if len(given) != len(places) + len(mine):
+                    # The last one holds what was raised.
+                    self._ray.get(given[-1:])
+                given.reverse()
                 for pair in mine:
                     for place in dict.fromkeys(pair):
-                        self._buckets[place] = next(stream)
-                    told[pair] = self._ray.get(next(stream))
+                        self._buckets[place] = given.pop()
+                    told[pair] = self._ray.get(given.pop())
         except self._ray.exceptions.RayError as error:
             raise ClusterError(f"ray: a visit failed: {_first_line(error)}") from error
         return [told[pair] for pair in pairs]
