@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -105,6 +106,22 @@ class Cluster:
                 f"ray: no cluster answers at {self.address or 'this machine'}: {_first_line(error)}"
             ) from error
         return ray
+
+    def check_room(self, threads: int) -> None:
+        """See that some node has so many CPUs, or comes: tasks would wait for ever."""
+        ray = self.connect()
+        until = time.monotonic() + self.patience
+        while True:
+            alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+            most = max([int(resources.get("CPU", 0)) for resources in alive], default=0)
+            if most >= threads:
+                return
+            if time.monotonic() > until:
+                raise ClusterError(
+                    f"ray: found no node with {threads} CPUs within {self.patience:g} seconds, "
+                    f"as threads asks for; the largest has {most}"
+                )
+            time.sleep(0.5)
 
     def _knock(self) -> None:
         """See that someone listens at the address: Ray itself asks for minutes."""
@@ -341,6 +358,8 @@ class Hands:
 
     def begin(self, words: str, lists: list[tuple[str | None, list[Any]]]) -> Any:
         """Set a fit off as a task."""
+        threads = self._cluster.threads or 1
+        self._cluster.check_room(threads)
         with self._lock:
             self._dismiss()
             self._solving += 1
@@ -353,7 +372,6 @@ class Hands:
                     if name is not None:
                         self._stock[name] = kept
                 references.extend(kept)
-            threads = self._cluster.threads or 1
             task = self._ray.remote(_solve).options(num_cpus=threads, max_retries=_TRIES)
             counts = [len(arrays) for _, arrays in lists]
             return task.remote(words, threads, self._about, counts, *references)

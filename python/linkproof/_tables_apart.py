@@ -289,6 +289,8 @@ class _Work:
     ) -> None:
         self._ray = cluster.connect()
         self._threads = cluster.threads or 1
+        self._most = cluster.workers
+        cluster.check_room(self._threads)
         self._params = params
         self._n, self._dim, self._count = shape
         self._seed = seed
@@ -391,7 +393,7 @@ class _Work:
         """The visits of a round, which share no bucket."""
         pairs = [(p, p ^ meeting) for p in range(self._count) if p <= p ^ meeting]
         slots = int(self._ray.cluster_resources().get("CPU", 1)) // self._threads
-        slots = max(1, min(slots, len(pairs)))
+        slots = max(1, min(slots, self._most or slots, len(pairs)))
         task = self._ray.remote(_visits).options(
             num_cpus=self._threads, num_returns="streaming", max_retries=8
         )

@@ -131,7 +131,7 @@ impl Elsewhere for Afar {
             loop {
                 let found = Python::attach(|py| {
                     let found = self.hands.call_method1(py, "outcome", (&started,))?;
-                    found.extract::<Option<Vec<u8>>>(py).map_err(PyErr::from)
+                    found.extract::<Option<Vec<u8>>>(py)
                 })?;
                 match found {
                     Some(bytes) => return Ok(Some(bytes)),

@@ -159,7 +159,7 @@ mod tests {
 
     /// Numbers whose sum depends on its order.
     fn number(leaf: usize) -> f32 {
-        1.0 / (leaf as f32 + 0.7) * if leaf % 3 == 0 { 1e4 } else { -1.0 }
+        1.0 / (leaf as f32 + 0.7) * if leaf.is_multiple_of(3) { 1e4 } else { -1.0 }
     }
 
     fn nodes(leaves: impl Iterator<Item = usize>) -> Vec<Node<f32>> {
