@@ -17,6 +17,7 @@ from linkproof._features import is_dict, row_ids
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
 from linkproof._judging import Judging
+from linkproof._nodes import read_nodes
 from linkproof._output import OutputChoice, as_configured
 from linkproof._pairs import PairScoring
 from linkproof._progress import Progress
@@ -190,11 +191,17 @@ class GraphEmbedding(
     belief_ : ndarray of shape (n_links,)
         How far a robust fit believes each link; :meth:`beliefs` has them with ids.
     verdict_ : Verdict
-        What a robust fit found about the links: share_false, auc_decoys, abstained,
-        averaged, gate, ridge, implanted, weights, effective_rank. ``print(model.verdict_)``
-        says it in words.
+        What was found about links and data vectors: share_false, share_false_weight,
+        auc_decoys, abstained, averaged, gate, ridge, implanted, weights, effective_rank.
+        ``print(model.verdict_)`` says it in words. A plain fit knows less than a robust one.
     nodes_ : ndarray of shape (n_nodes,)
         The ids of the nodes, as they were given.
+    names_ : ndarray of shape (n_nodes,) or None
+        What the nodes are called, "" where there is no name; None where no table had
+        names.
+    node_table_ : DataFrame
+        The nodes with all that a table said of them: node, view where there are
+        several, and its columns as text.
     gamma_ : float or dict
         The fitted constant; with several views one for each pair of views.
     history_ : DataFrame
@@ -353,6 +360,7 @@ class GraphEmbedding(
         *,
         links: Any = None,
         nodes: Any = None,
+        name: str | None = None,
         ray: Any = None,
     ) -> GraphEmbedding:
         """Fit embeddings to a graph: ``fit(X, links)``.
@@ -372,8 +380,13 @@ class GraphEmbedding(
             a dict of views also a dict ``{(view, view): matrix}``. Rows of `X` without
             ids follow the nodes of a NetworkX graph in their order, unless these are
             the numbers 0 to n - 1. Arrays of numbers count rows, tables hold ids.
-        nodes : sequence of ids, or dict of them by view; optional
-            The ids of the rows of `X`.
+        nodes : sequence of ids, table, or dict of them by view; optional
+            The ids of the rows of `X`. Of a table the ids are the first column (of a
+            pandas frame its index, unless that counts the rows). All other columns are
+            kept as text, see ``node_table_``.
+        name : str, optional
+            The column of `nodes` with what nodes are called, which audits, neighbors,
+            pages and plots show beside ids. Default: the one that is called name.
         ray : bool, str or linkproof.ray.Cluster, optional
             Where to compute with Ray: True, the address of a cluster, or more about it.
             The result has the same bits. See :mod:`linkproof.ray`.
@@ -408,11 +421,13 @@ class GraphEmbedding(
         if robust:
             refuse_settings(params)
         cluster = read_cluster(ray)
-        graph = read_graph(X, links, nodes)
+        table = read_nodes(nodes)
+        graph = read_graph(X, links, table.ids)
         if graph.n < 2:
             found = f"found one node (n_samples = {graph.n})"
             raise ValueError(f"X, links: {found}; expected two at least")
-        data = core_data(graph, read_rules(self.duplicates, self.self_links, self.directed))
+        rules = read_rules(self.duplicates, self.self_links, self.directed)
+        data = core_data(graph, rules, table, name)
         with hands(cluster) as helpers, Progress("fitting", self.verbose) as progress:
             how: dict[str, Any] = {
                 "device": str(self.device),
@@ -436,13 +451,19 @@ class GraphEmbedding(
         return self
 
     def fit_transform(
-        self, X: Any = None, y: Any = None, *, links: Any = None, nodes: Any = None
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        links: Any = None,
+        nodes: Any = None,
+        name: str | None = None,
     ) -> Any:
         """Fit embeddings to a graph and return them.
 
         As :meth:`fit`, but returns the embeddings, a row for each node.
         """
-        self.fit(X, y, links=links, nodes=nodes)
+        self.fit(X, y, links=links, nodes=nodes, name=name)
         return as_configured(self, self.embedding_.copy(), self.nodes_)
 
     def transform(self, X: Any, links: Any = None, *, view: str | None = None) -> Any:

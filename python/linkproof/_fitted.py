@@ -44,6 +44,26 @@ class FittedModel:
         return id_array(self._ids, self._model.embedding.shape[0])
 
     @property
+    def names_(self) -> npt.NDArray[Any] | None:
+        """What the nodes are called; None where nobody said."""
+        check_is_fitted(self)
+        header = self._model.name_column
+        if header is None:
+            return None
+        return np.array(dict(self._model.columns)[header], dtype=object)
+
+    @property
+    def node_table_(self) -> pd.DataFrame:
+        """The nodes with all that a table said of them."""
+        check_is_fitted(self)
+        table = pd.DataFrame({"node": pd.Series(self.nodes_)})
+        if any(self.views_) and not self._model.directed:
+            table["view"] = np.array(self.views_, dtype=object)[self._model.node_views]
+        for header, texts in self._model.columns:
+            table.insert(len(table.columns), header, texts, allow_duplicates=True)
+        return table
+
+    @property
     def report_(self) -> dict[str, Any]:
         """All about the fit, as ``fit.json`` of a saved model has it."""
         check_is_fitted(self)
@@ -109,6 +129,14 @@ class FittedModel:
         nodes: npt.NDArray[Any] = self.nodes_
         found: npt.NDArray[Any] = nodes[rows % len(nodes)]
         return found
+
+    def _with_names(self, table: pd.DataFrame, **rows: npt.NDArray[Any]) -> pd.DataFrame:
+        """A table with columns of names more, by rows of the core, where there are any."""
+        names = self.names_
+        if names is not None:
+            for header, places in rows.items():
+                table[header] = names[places % len(names)]
+        return table
 
     def _rows_by_text(self) -> dict[str, int] | None:
         """The row of each id; None where ids are row numbers."""

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from linkproof._features import as_table, frame_column, frame_column_names, frame_library, row_ids
 from linkproof._fitted import FittedModel
 from linkproof._handover import rows_of
-from linkproof._settings import read_count, read_flag
+from linkproof._settings import read_count, read_flag, read_threads
 from linkproof._words import quoted, refused
 
 
@@ -136,8 +136,9 @@ class PairScoring(FittedModel):
         view: str | None = None,
         within: str | None = None,
         direction: str | None = None,
+        by: str | None = None,
     ) -> pd.DataFrame:
-        """The nodes with the largest expected weights with a node.
+        """The nearest nodes of a node: by default those with the largest expected weights.
 
         Parameters
         ----------
@@ -152,15 +153,24 @@ class PairScoring(FittedModel):
         view : str, optional
             Their view, where the model has several.
         within : str, optional
-            Only nodes of this view, which took part in the fit together with theirs.
+            Only nodes of this view.
         direction : {"out", "in"} or None, default=None
             With directed links: the nodes that links lead to, or those that they come
             from. None: out.
+        by : {"weight", "share", "cosine"} or None, default=None
+            What they are near by: "weight" is the expected weight, which popular nodes
+            have with very many; "share" is that by all that is expected of the
+            neighbor, so that popular nodes are near those alone that are particular to
+            them; "cosine" is that of the rows of ``embedding_``. None: by weight, or by
+            cosine within a view that took no part in the fit together with theirs.
 
         Returns
         -------
-        neighbors : DataFrame with columns node and mu, largest first
-            For several rows of `X` with a column row (or the rows' ids) before.
+        neighbors : DataFrame with columns node and mu, nearest first
+            mu is the expected weight, NaN for views that took no part in the fit
+            together. Then share or cosine, if they are near by that, and name, where
+            nodes have names. For several rows of `X` with a column row (or the rows'
+            ids) before. ``attrs["by"]`` says what they are near by.
 
         Examples
         --------
@@ -169,6 +179,8 @@ class PairScoring(FittedModel):
         >>> model = GraphEmbedding(dim=2, ridge=0.01).fit(None, links)
         >>> sorted(model.neighbors("a", top=2)["node"])
         ['b', 'c']
+        >>> list(model.neighbors("a", top=2, by="share"))
+        ['node', 'mu', 'share']
         """
         check_is_fitted(self)
         if (node is None) == (X is None):
@@ -179,6 +191,11 @@ class PairScoring(FittedModel):
             raise refused("direction", "'out' or 'in'", direction)
         if direction is not None and not self._model.directed:
             raise refused("direction", "None for a model without directed links", direction)
+        if by is not None and not isinstance(by, str):
+            raise refused("by", "'weight', 'share' or 'cosine'", by)
+        for name, value in (("links", links), ("view", view)):
+            if node is not None and value is not None:
+                raise refused(name, "None with a node of the fit: it is for unseen ones", value)
         if self._model.directed and view is None:
             view = "target" if direction == "in" else "source"
         if node is not None:
@@ -186,16 +203,33 @@ class PairScoring(FittedModel):
             if direction == "in":
                 row += len(self.nodes_)
             place = int(self._model.node_views[row])
-            return self._nearest(self._model.points[row], place, top, other, row)
+            points = self._model.points[row : row + 1]
+            return self._nearest(points, self._recommended(row), place, top, other, by, row)[0]
         place = self._view_place(view)
-        found = self._encode(X, links, place)
-        tables = [self._nearest(point, place, top, other) for point in found]
+        points = self._encode(X, links, place)
+        known = None
+        vectors = self._read_unseen(X, place)
+        if links is not None:
+            known = self._links_to_known(links, vectors.shape[0], "links")
+        recommended = self._model.embed(place, vectors, known, threads=read_threads(self.n_jobs))
+        tables = self._nearest(points, recommended, place, top, other, by)
         if len(tables) == 1:
             return tables[0]
         ids = row_ids(X)
         for row, table in enumerate(tables):
             table.insert(0, "row", [row if ids is None else ids[row]] * len(table))
-        return pd.concat(tables, ignore_index=True)
+        joined = pd.concat(tables, ignore_index=True)
+        joined.attrs = dict(tables[0].attrs)
+        return joined
+
+    def _recommended(self, row: int) -> npt.NDArray[np.float32]:
+        """The recommended embedding of a row of the core, alone in a matrix."""
+        found = self._model.embedding
+        if not self._model.directed:
+            return found[row : row + 1]
+        n, dim = len(found), found.shape[1] // 2
+        start = dim * (row // n)
+        return found[row % n : row % n + 1, start : start + dim]
 
     def _on_sides(
         self,
@@ -227,15 +261,31 @@ class PairScoring(FittedModel):
 
     def _nearest(
         self,
-        point: npt.NDArray[np.float32],
+        points: npt.NDArray[np.float32],
+        recommended: npt.NDArray[np.float32],
         place: int,
         top: int,
         within: int | None,
+        by: str | None,
         leaving_out: int | None = None,
-    ) -> pd.DataFrame:
-        point = np.ascontiguousarray(point)
-        rows, mu = self._model.neighbors(point, place, int(top), leaving_out, within)
-        return pd.DataFrame({"node": self._nodes_of(rows), "mu": mu})
+    ) -> list[pd.DataFrame]:
+        measure, found = self._model.neighbors(
+            np.ascontiguousarray(points),
+            np.ascontiguousarray(recommended),
+            place,
+            top=int(top),
+            leaving_out=leaving_out,
+            within=within,
+            by=by,
+        )
+        tables = []
+        for rows, mu, nearness in found:
+            table = pd.DataFrame({"node": self._nodes_of(rows), "mu": mu})
+            if measure != "weight":
+                table[measure] = nearness
+            table.attrs["by"] = measure
+            tables.append(self._with_names(table, name=rows))
+        return tables
 
 
 def pair_ends(pairs: Any) -> tuple[Any, Any]:

@@ -382,7 +382,8 @@ class _Work:
         # the ridge on its vectors is shared out among them.
         settings = dict(self._params)
         settings["ridge"] = float(settings.get("ridge", 2.0)) / (self._count - 0.5)
-        rate = settings.get("learning-rate") or _RATE
+        # Visits of many buckets have few links each, and so are noisier.
+        rate = settings.get("learning-rate") or (0.05 if self._count <= 32 else 0.03)
         # What a step works on is a quarter of a visit, so that it takes little memory.
         rows = 2 * (self._n // self._count)
         settings["block"] = max(64, min(4096, rows // 4))
@@ -422,9 +423,6 @@ class _Work:
         except self._ray.exceptions.RayError as error:
             raise ClusterError(f"ray: a visit failed: {_first_line(error)}") from error
         return [told[pair] for pair in pairs]
-
-
-_RATE = 0.05
 
 
 def _schedule(epoch: int, epochs: int) -> float:

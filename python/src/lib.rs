@@ -10,6 +10,7 @@ mod kept;
 mod look;
 mod model;
 mod numbers;
+mod page;
 mod robust;
 mod search;
 mod settings;

@@ -34,6 +34,7 @@ pub fn fit_by_recipe(
 ) -> PyResult<Model> {
     let params = params(settings)?;
     let every_step = None;
+    let attributes = data.attributes.clone();
     let data = &data.dataset;
     let listeners = Listeners { show, every_step };
     with_hands(hands, |afar| {
@@ -52,10 +53,11 @@ pub fn fit_by_recipe(
             around.finish();
             let record = [
                 ("versions".to_owned(), versions()?),
+                ("verdict".to_owned(), json!(found.summary.verdict)),
                 ("robust".to_owned(), json!(found.summary)),
             ];
             Ok(Model {
-                fitted: found.model,
+                fitted: found.model.with_attributes(attributes)?,
                 record: Map::from_iter(record),
             })
         })

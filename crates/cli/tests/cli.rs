@@ -34,6 +34,8 @@ mod kinds;
 mod lab;
 #[path = "cli/messages.rs"]
 mod messages;
+#[path = "cli/names.rs"]
+mod names;
 #[path = "cli/objective.rs"]
 mod objective;
 #[path = "cli/report.rs"]

@@ -58,6 +58,7 @@ pub struct ScoreArgs {
 
 /// Runs the command.
 pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
+    args.unseen.check(&args.features)?;
     let files = args.unseen.files(&args.model, &args.features);
     files.reads([&args.pairs]).writes([&args.out]).check()?;
     let model = load(&args.model)?.model;
@@ -80,6 +81,9 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
     if model.replicates().is_some() {
         columns.extend(["log_mu_error", "mu_low", "mu_high"]);
     }
+    if model.has_names() {
+        columns.extend(["src_name", "dst_name"]);
+    }
     io::write_table(&args.out, &columns, |rows| {
         for (pair, found) in list.pairs().iter().zip(&all) {
             let ends = [pair.src, pair.dst].map(|row| list.names().name(row as usize));
@@ -93,6 +97,14 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
                     .zip(j)
                     .and_then(|(i, j)| model.spread(i as usize, j as usize));
                 row.extend(spread(known));
+            }
+            if model.has_names() {
+                let sides = [Side::Source, Side::Target].into_iter();
+                let rows = sides
+                    .zip(ends)
+                    .map(|(side, id)| model.ids().row_on(side, id));
+                let name = |row: Option<u32>| row.and_then(|row| model.title(row as usize));
+                row.extend(rows.map(|row| Field::Text(name(row).unwrap_or(""))));
             }
             rows.row(&row)?;
         }

@@ -15,15 +15,6 @@ use crate::size::SizeLaw;
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
 
-/// A node and its expected weight with another ([example](super::Fitted)).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Neighbor {
-    /// Its row.
-    pub row: usize,
-    /// The expected weight.
-    pub mu: f64,
-}
-
 /// A node as its pairs see it: one of the model's ([`Fitted::point`]) or a new one
 /// ([`Encoded::point`]).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -410,52 +401,5 @@ impl Fitted {
     /// The expected weight of two training nodes.
     pub fn mu(&self, i: usize, j: usize) -> f64 {
         self.pair(i, j).mu
-    }
-
-    /// The training nodes with the largest expected weights with a node, largest
-    /// first; `except` leaves one row out, `within` keeps to
-    /// one view.
-    ///
-    /// # Errors
-    /// `within` is a view that took no part in the fit together with the other.
-    pub fn neighbors(
-        &self,
-        of: Point<'_>,
-        top: usize,
-        except: Option<usize>,
-        within: Option<usize>,
-    ) -> Result<Vec<Neighbor>> {
-        let view = of.view;
-        if let Some(within) = within.filter(|&within| !self.takes_part(view, within)) {
-            let name = |view: usize| format!("'{}'", self.views()[view].name);
-            let accepted = format!(
-                "a view that took part in the fit together with {}",
-                name(view)
-            );
-            return Err(Error::argument("within", accepted, name(within)));
-        }
-        let view_of = |row: usize| self.node_views()[row] as usize;
-        let is_asked = |other: usize| {
-            self.takes_part(view, other) && within.is_none_or(|within| within == other)
-        };
-        let mut all: Vec<Neighbor> = (0..self.n_nodes())
-            .filter(|&row| {
-                let is_itself = |except: usize| {
-                    row == except || self.ids().is_same_node(except as u32, row as u32)
-                };
-                !except.is_some_and(is_itself) && is_asked(view_of(row))
-            })
-            .map(|row| Neighbor {
-                row,
-                mu: self.expected_weight(of, self.point(row)),
-            })
-            .collect();
-        let order = |a: &Neighbor, b: &Neighbor| b.mu.total_cmp(&a.mu).then(a.row.cmp(&b.row));
-        if top < all.len() {
-            all.select_nth_unstable_by(top, order);
-            all.truncate(top);
-        }
-        all.sort_by(order);
-        Ok(all)
     }
 }

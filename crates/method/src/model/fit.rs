@@ -266,6 +266,7 @@ fn finish<T: Real>(
         believed: None,
         sizes: None,
         classes: None,
+        attributes: None,
         replicates: None,
         report: FitReport {
             stop_reason: solution.stop_reason,

@@ -144,6 +144,8 @@ pub fn update(model: &Fitted, changes: &Changes<'_>, runtime: Runtime<'_>) -> Re
         classes.codes.resize(joined.ids.len(), None);
         classes
     });
+    let attributes = parts.attributes.as_ref();
+    let attributes = attributes.map(|known| known.grown(joined.ids.len()));
     let new = Fitted::new(ModelParts {
         views: views
             .map(|(place, view)| joined.view(place, view, &embeddings, dim))
@@ -156,6 +158,7 @@ pub fn update(model: &Fitted, changes: &Changes<'_>, runtime: Runtime<'_>) -> Re
         averaged,
         believed,
         classes,
+        attributes,
         report,
         replicates: None,
         ..parts.clone()

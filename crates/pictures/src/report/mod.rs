@@ -137,6 +137,11 @@ impl Page<'_> {
         let rows_are_ids = matches!(model.ids(), linkproof_method::data::ids::Ids::Rows(_));
         let ids: Option<Vec<_>> =
             (!rows_are_ids).then(|| (0..n).map(|row| model.ids().name(row)).collect());
+        // Empty where a node has none.
+        let names: Option<Vec<&str>> = model.has_names().then(|| {
+            let names = (0..n).map(|row| model.title(row).unwrap_or(""));
+            names.collect()
+        });
         let several = model.views().len() > 1;
         let views = model.views().iter().filter(|_| several);
         let views: Vec<&str> = views.map(|view| view.name.as_str()).collect();
@@ -151,10 +156,11 @@ impl Page<'_> {
             "x": array(points.iter().map(|point| point[0])),
             "y": array(points.iter().map(|point| point[1])),
             "ids": ids,
+            "names": names,
             "views": views,
             "view": view,
             "degree": array(self.links.degrees()),
-            "labels": self.classes.map_or(&[][..], |classes| classes.names.as_slice()),
+            "labels": self.classes.map_or_else(Vec::new, Classes::shown),
             "label": label,
             "clusters": k,
             "cluster": array(clusters.into_iter().map(|cluster| cluster as i32)),

@@ -50,6 +50,7 @@ class NodeCard {
   nodeContent(node) {
     const { nodes } = this.report;
     const rows = [];
+    if (nodes.names?.[node]) rows.push(["id", nodeId(this.report, node)]);
     if (nodes.ids) rows.push(["row", count(node)]);
     if (nodes.view && nodes.views.length) rows.push(["view", nodes.views[nodes.view[node]] ?? "-"]);
     if (nodes.label) rows.push(["label", nodes.label[node] < 0 ? "none" : (nodes.labels[nodes.label[node]] ?? "-")]);

@@ -68,8 +68,19 @@ function leastWord(report) {
 }
 
 /** A node's id, or its row where the nodes have none. */
-function nodeName(report, node) {
+function nodeId(report, node) {
   return report.nodes.ids ? String(report.nodes.ids[node]) : String(node);
+}
+
+/** What a node is called: its name, or else its id. */
+function nodeName(report, node) {
+  return report.nodes.names?.[node] || nodeId(report, node);
+}
+
+/** Its name and its id, where it has both. */
+function nodeTitle(report, node) {
+  const [name, id] = [nodeName(report, node), nodeId(report, node)];
+  return name === id ? id : `${name} (${id})`;
 }
 
 /** For each node its links, in their order: `of(node)` gives positions. */
