@@ -21,6 +21,7 @@ __all__ = [
     "Vectors",
     "__version__",
     "audit",
+    "bootstrap",
     "compare_labels",
     "compare_scores",
     "default_settings",
@@ -32,6 +33,9 @@ __all__ = [
     "select",
     "smooth",
     "solve_task",
+    "spread",
+    "stability",
+    "together",
     "update",
     "visit_buckets",
 ]
@@ -199,6 +203,18 @@ class Model:
     @property
     def name_column(self) -> str | None: ...
 
+def bootstrap(
+    model: Model, data: Data, count: int, *, device: str, threads: int | None, show: _Show
+) -> Model: ...
+def spread(
+    model: Model, src: npt.NDArray[np.int64], dst: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]] | None: ...
+def stability(
+    model: Model, row: int, neighbors: Sequence[int]
+) -> npt.NDArray[np.float64] | None: ...
+def together(
+    model: Model, clusters: Sequence[int], seed: int, *, threads: int | None
+) -> npt.NDArray[np.float64] | None: ...
 def default_settings() -> str: ...
 def robust_settings() -> list[tuple[str, str]]: ...
 def inspect(data: Data, settings: str, *, threads: int | None) -> str: ...

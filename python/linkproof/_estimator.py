@@ -22,6 +22,7 @@ from linkproof._output import OutputChoice, as_configured
 from linkproof._pairs import PairScoring
 from linkproof._progress import Progress
 from linkproof._settings import (
+    read_count,
     read_flag,
     read_rules,
     read_seed,
@@ -88,7 +89,9 @@ class GraphEmbedding(
     negative_share : float, default=0.5
         The share of the dimensions that "signed" counts as negative.
     weights : {"asis", "binary", "log1p"}, default="asis"
-        The transform of the link weights.
+        The transform of the link weights. Negative ones (correlations) need "binary" or
+        ``robust=True``: which pairs are linked is fitted, and sizes of either sign have a
+        law of their own.
     normalize : {"l2", "none"}, default="l2"
         Data vectors are scaled to length 1, or taken as they are.
     propagate : int, default=0
@@ -150,6 +153,11 @@ class GraphEmbedding(
         Links lead from their first node to their second, and a matrix need not be
         symmetric: every node is embedded as a source and as a target, side by side in
         ``embedding_``. For nodes of one kind; of two kinds, hand over a dict of views.
+    bootstrap : int or None, default=None
+        Fits to parts of the nodes, 5 or more, that tell how sure the model is; 30 are
+        usual. :meth:`score_pairs`, :meth:`neighbors`, :meth:`audit`,
+        :meth:`cluster_stability` and the page read them. In a robust fit beliefs stay as
+        they are.
     duplicates : {"error", "sum", "max", "first"}, default="error"
         What to do with pairs that are listed more than once, and with entries
         of a matrix that is not symmetric. ("sum" makes it ``A + A.T``.)
@@ -293,6 +301,7 @@ class GraphEmbedding(
         view_pairs: Sequence[tuple[str, str]] | None = None,
         robust: bool = False,
         directed: bool = False,
+        bootstrap: int | None = None,
         duplicates: str = "error",
         self_links: str = "error",
         random_state: Any = 0,
@@ -343,6 +352,7 @@ class GraphEmbedding(
         self.view_pairs = view_pairs
         self.robust = robust
         self.directed = directed
+        self.bootstrap = bootstrap
         self.duplicates = duplicates
         self.self_links = self_links
         self.random_state = random_state
@@ -414,6 +424,8 @@ class GraphEmbedding(
             raise refused("callback", "a function or None", self.callback)
         robust = read_flag("robust", self.robust)
         resume = read_flag("resume", self.resume)
+        if self.bootstrap is not None:
+            read_count("bootstrap", self.bootstrap, 5)
         if not (self.checkpoint is None or isinstance(self.checkpoint, (str, os.PathLike))):
             raise refused("checkpoint", "the path of a folder or None", self.checkpoint)
         if resume and self.checkpoint is None:
@@ -443,6 +455,16 @@ class GraphEmbedding(
             else:
                 model = _core.Model.fit(data, settings, every_step=self.callback, **how)
                 progress.finish(len(model.history()["step"]))
+        if self.bootstrap is not None:
+            with Progress("fitting to parts of the nodes", self.verbose) as progress:
+                model = _core.bootstrap(
+                    model,
+                    data,
+                    int(self.bootstrap),
+                    device=str(self.device),
+                    threads=threads,
+                    show=progress.show,
+                )
         self._keep(model, graph.ids)
         if len(graph.views) == 1 and graph.views[0].column_names is not None:
             self.feature_names_in_ = np.array(graph.views[0].column_names, dtype=object)

@@ -15,6 +15,7 @@ mod robust;
 mod search;
 mod settings;
 mod stored;
+mod surety;
 mod update;
 mod work;
 mod worker;
@@ -58,6 +59,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(update::update_model, module)?)?;
     module.add_function(wrap_pyfunction!(worker::solve_elsewhere, module)?)?;
     module.add_function(wrap_pyfunction!(buckets::visit_buckets, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::bootstrap, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::spread, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::stability, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::together, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::objective, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_labels, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_scores, module)?)?;
