@@ -25,7 +25,7 @@ use serde::Serialize;
 use crate::data::dataset::Dataset;
 use crate::data::graph::LinkCounts;
 use crate::error::Result;
-use crate::params::CheckedParams;
+use crate::params::{CheckedParams, Params, WeightTransform};
 use crate::trust::judge::glance;
 
 /// What there is to know about data before a fit.
@@ -102,7 +102,17 @@ pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
             glance(params, data)?.as_ref(),
         )),
     };
-    let solvers = solver_costs(data, params)?;
+    let solvers = match graph.is_signed() {
+        // As the advice is: the pattern alone is fitted.
+        true => {
+            let pattern = Params {
+                weights: WeightTransform::Binary,
+                ..params.given().clone()
+            };
+            solver_costs(data, &pattern.check()?)?
+        }
+        false => solver_costs(data, params)?,
+    };
     let views = shape::views(data, &degrees);
     let pairs = shape::n_pairs(data.n_nodes());
     let mut report = Report {
