@@ -13,12 +13,16 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{self, Whole};
 use crate::errors::{choice, exception};
+use crate::kept::ask_for;
 
 /// Undirected weighted links between nodes.
 #[pyclass(frozen, module = "linkproof._core")]
 pub struct Links {
     pub graph: Graph,
 }
+
+/// The bytes that a link takes while all of them are read.
+const LINK: usize = 85;
 
 /// The arrays that links are given as.
 type Listed<'py> = (
@@ -43,6 +47,7 @@ impl Links {
         let offsets = arrays::whole(indptr, "links.indptr")?;
         let columns = arrays::whole(indices, "links.indices")?;
         let weights = arrays::reals(data, "links.data")?;
+        ask_for(LINK * weights.len(), "reading links")?;
         let graph = py.detach(|| match (&offsets, &columns) {
             (Whole::Narrow(o), Whole::Narrow(c)) => from_compressed(ids, o, c, &weights, rules),
             (Whole::Narrow(o), Whole::Wide(c)) => from_compressed(ids, o, c, &weights, rules),
@@ -73,6 +78,7 @@ impl Links {
             let message = "links: found ends and weights of different numbers";
             return Err(PyValueError::new_err(message));
         }
+        ask_for(LINK * src.len(), "reading links")?;
         let graph = py.detach(|| {
             let link = |place: usize| Link {
                 src: src[place],

@@ -66,7 +66,7 @@ impl Model {
         let listeners = Listeners { show, every_step };
         let data = &data.dataset;
         run(py, threads, &listeners, |monitor| {
-            let around = Surroundings::here()?;
+            let around = Surroundings::of(data)?;
             let kept = (checkpoint, resume);
             let around = around.kept_in(kept, ("fit", ""), params.given(), data)?;
             let device = work::device(device, data.n_nodes())?;

@@ -33,7 +33,7 @@ pub fn select_settings(
     let search = search_for(&base, &wanted).map_err(exception)?;
     let every_step = None;
     run(py, threads, &Listeners { show, every_step }, |monitor| {
-        let around = Surroundings::here()?;
+        let around = Surroundings::of(&data.dataset)?;
         let device = work::device(device, data.dataset.n_nodes())?;
         let runtime = around.runtime(monitor).on(device.backend());
         let found = select(&base, &data.dataset, &search, runtime)?;

@@ -130,14 +130,21 @@ pub fn run<T: Send>(
         .map_err(|error| PyOSError::new_err(format!("n_jobs: cannot start threads: {error}")))?;
     let (outcome, failure) = py.detach(move || {
         thread::scope(|scope| {
-            let worker = scope.spawn(move || {
+            let work = move || {
                 let _end = End(sender);
+                // Each thread takes some memory for itself with its first piece. What is
+                // left after that is what the work can have.
+                pool.broadcast(|_| drop(std::hint::black_box(vec![0u8; 64])));
                 pool.install(|| work(monitor))
-            });
-            let failure = listen(&messages, monitor, listeners);
-            (worker.join(), failure)
+            };
+            let worker = thread::Builder::new().spawn_scoped(scope, work);
+            worker.map(|worker| {
+                let failure = listen(&messages, monitor, listeners);
+                (worker.join(), failure)
+            })
         })
-    });
+    })
+    .map_err(|error| PyOSError::new_err(format!("cannot start a thread: {error}")))?;
     // A panic goes on here and becomes an exception.
     let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
     match failure {
