@@ -137,10 +137,6 @@ fn cache_folder() -> Option<PathBuf> {
 
 /// The machine code of a variant for an architecture such as `sm_90a`.
 pub fn compiled(variant: Variant, architecture: &str, device: &str) -> Result<Vec<u8>> {
-    let failed = |found: String, expected: &str| Error::Device {
-        device: device.to_owned(),
-        found: format!("{found}; {expected}"),
-    };
     let text = variant.text();
     let mut digest = Sha256::new();
     digest.update(architecture.as_bytes());
@@ -156,36 +152,49 @@ pub fn compiled(variant: Variant, architecture: &str, device: &str) -> Result<Ve
     if let Some(known) = file.as_ref().and_then(|file| std::fs::read(file).ok()) {
         return Ok(known);
     }
-    // SAFETY: looks for a library and loads it.
-    if !unsafe { sys::is_culib_present() } {
-        return Err(failed(
-            "its kernels must be compiled, and the library NVRTC is not there".to_owned(),
-            "install the CUDA toolkit, or NVRTC alone (libnvrtc)",
-        ));
+    let code = machine_code_of(text, architecture).map_err(|found| Error::Device {
+        device: device.to_owned(),
+        found,
+    })?;
+    if let Some(file) = file {
+        keep(&file, &code);
     }
-    let source = CString::new(text).map_err(|_| failed("a kernel".into(), "a bug in linkproof"))?;
+    Ok(code)
+}
+
+/// Whether the library that compiles kernels is there.
+fn can_compile() -> bool {
+    // SAFETY: looks for a library and loads it.
+    unsafe { sys::is_culib_present() }
+}
+
+/// What NVRTC makes of a text, or what is wrong and what to do, in words.
+fn machine_code_of(text: String, architecture: &str) -> std::result::Result<Vec<u8>, String> {
+    if !can_compile() {
+        return Err(
+            "its kernels must be compiled, and the library NVRTC is not there; \
+                    install the CUDA toolkit, or NVRTC alone (libnvrtc)"
+                .to_owned(),
+        );
+    }
+    let source = CString::new(text).map_err(|_| "a kernel; a bug in linkproof".to_owned())?;
     let options = [format!("-arch={architecture}"), "-std=c++17".to_owned()];
     let bug = |error: nvrtc::NvrtcError| {
-        let found = format!("its kernels cannot be compiled ({error})");
-        failed(
-            found,
-            "a bug in linkproof, or a CUDA toolkit older than the card",
+        format!(
+            "its kernels cannot be compiled ({error}); \
+             a bug in linkproof, or a CUDA toolkit older than the card"
         )
     };
     let program = nvrtc::create_program(&source, None).map_err(bug)?;
     // SAFETY: the program was made above and is destroyed below.
-    let code = unsafe {
+    unsafe {
         let code = nvrtc::compile_program(program, &options)
             .map_err(bug)
             .and_then(|()| machine_code(program).map_err(bug));
         // Nothing can be done about a program that stays.
         let _ = nvrtc::destroy_program(program);
-        code?
-    };
-    if let Some(file) = file {
-        keep(&file, &code);
+        code
     }
-    Ok(code)
 }
 
 /// # Safety
@@ -213,5 +222,65 @@ fn keep(file: &std::path::Path, code: &[u8]) {
         .and_then(|()| std::fs::rename(&part, file));
     if written.is_err() {
         let _ = std::fs::remove_file(&part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Needs NVRTC and no card.
+    #[test]
+    fn kernels_compile() {
+        if !can_compile() {
+            println!("skipped: the library NVRTC is not there");
+            return;
+        }
+        let tensor = |terms, width, score, series, split| Variant {
+            number: "float",
+            kind: Kind::Tensor { terms, width },
+            score,
+            series,
+            split,
+            gradient: true,
+        };
+        let mut variants = Vec::new();
+        for (terms, series) in [(1, 8), (3, 11)] {
+            for width in [64, 128] {
+                for (score, series) in [(0, 0), (1, series), (1, 0)] {
+                    variants.extend([0, 1].map(|split| tensor(terms, width, score, series, split)));
+                }
+            }
+        }
+        variants.push(tensor(3, 128, 0, 0, 2));
+        variants.push(Variant {
+            gradient: false,
+            ..tensor(3, 128, 1, 11, 1)
+        });
+        let variants = variants.into_iter().map(|variant| ("sm_90a", variant));
+        let others = ["sm_75", "sm_90a"].into_iter().flat_map(|architecture| {
+            ["float", "double"].into_iter().flat_map(move |number| {
+                (0..3).flat_map(move |score| {
+                    [(Kind::Plain, true), (Kind::Resident, false)].map(|(kind, gradient)| {
+                        (
+                            architecture,
+                            Variant {
+                                kind,
+                                score,
+                                gradient,
+                                ..Variant::plain(number)
+                            },
+                        )
+                    })
+                })
+            })
+        });
+        for (architecture, variant) in variants.chain(others) {
+            let code = machine_code_of(variant.text(), architecture);
+            assert!(
+                code.is_ok_and(|code| !code.is_empty()),
+                "{architecture} {variant:?}"
+            );
+        }
     }
 }
