@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use linkproof::data::features::Matrix;
+use linkproof::engine::Forecast;
 use linkproof::engine::runtime::{MemoryBound, Monitor};
 use linkproof::io::memory::{Available, bytes, in_words};
 use linkproof::io::{Checkpoint, Pace};
@@ -95,11 +96,10 @@ impl Surroundings {
 /// What the process holds that forecasts count too: the program, links by both of
 /// their ends, and data vectors.
 fn in_use(data: &Dataset) -> u64 {
-    const PROGRAM: u64 = 12_000_000;
     const LINK: u64 = 24;
     let vectors = data.views().iter().filter_map(|view| view.matrix.as_ref());
     let vectors: u64 = vectors.map(Matrix::bytes).sum();
-    PROGRAM + LINK * data.graph().n_links() as u64 + vectors
+    Forecast::PROGRAM + LINK * data.graph().n_links() as u64 + vectors
 }
 
 /// Asks the system for so many bytes and gives them back. An allocation that fails

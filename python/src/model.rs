@@ -22,7 +22,7 @@ use crate::data::{Data, Links, Vectors};
 use crate::errors::{Keywords, exception};
 use crate::kept::Surroundings;
 use crate::settings::params;
-use crate::work::{self, Listeners, quietly, run};
+use crate::work::{self, Listeners, apart, quietly, run};
 
 /// A fitted model.
 #[pyclass(frozen, module = "linkproof._core")]
@@ -124,8 +124,8 @@ impl Model {
 
     /// Everything that `fit.json` says, as JSON.
     #[getter]
-    fn report(&self) -> PyResult<String> {
-        let report = fit_json(&self.fitted, &self.record);
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        let report = apart(py, || fit_json(&self.fitted, &self.record))?;
         Ok(report.map_err(exception)?.to_string())
     }
 
@@ -378,7 +378,9 @@ impl Model {
         within: Option<usize>,
     ) -> PyResult<Pairs<'py>> {
         let point = self.point(point.as_slice()?, view);
-        let found = py.detach(|| self.fitted.neighbors(point, top, leaving_out, within));
+        let found = apart(py, || {
+            self.fitted.neighbors(point, top, leaving_out, within)
+        })?;
         let found = found.map_err(exception)?;
         let rows = found.iter().map(|near| near.row).collect();
         let mu = found.iter().map(|near| near.mu).collect();

@@ -270,7 +270,10 @@ fn an_update() {
     };
     let whole = lab();
     before(&whole);
-    let (model, old) = (whole.bytes("m/embeddings.npy"), whole.bytes("u/embeddings.npy"));
+    let (model, old) = (
+        whole.bytes("m/embeddings.npy"),
+        whole.bytes("u/embeddings.npy"),
+    );
     whole.ok(line);
     let new = whole.bytes("u/embeddings.npy");
     assert!(old != new);

@@ -445,7 +445,8 @@ pub(super) fn is_being_replaced(folder: &Path) -> bool {
         return false;
     };
     let prefix = prefix(&name.to_string_lossy());
-    ["new", "old"].map(|what| parent.join(prefix.clone() + what))
+    ["new", "old"]
+        .map(|what| parent.join(prefix.clone() + what))
         .iter()
         .any(|path| path.exists())
 }

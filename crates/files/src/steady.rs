@@ -109,9 +109,15 @@ mod tests {
             times += 1;
             part(&folder, "x")
         };
-        assert!(matches!(steady(&folder, &mut read), Err(Error::Read { .. })));
+        assert!(matches!(
+            steady(&folder, &mut read),
+            Err(Error::Read { .. })
+        ));
         fs::create_dir(&folder).unwrap();
-        assert!(matches!(steady(&folder, &mut read), Err(Error::Read { .. })));
+        assert!(matches!(
+            steady(&folder, &mut read),
+            Err(Error::Read { .. })
+        ));
         assert_eq!(times, 2);
     }
 
