@@ -9,6 +9,8 @@ _Record: TypeAlias = dict[str, Any]
 _Show: TypeAlias = Callable[[int, int, _Record | None], object] | None
 _EveryStep: TypeAlias = Callable[[_Record], object] | None
 _View: TypeAlias = tuple[str, int, Vectors | None]
+_Column: TypeAlias = tuple[str, Sequence[str]]
+_Near: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 __all__ = [
     "Data",
@@ -18,6 +20,7 @@ __all__ = [
     "Vectors",
     "__version__",
     "audit",
+    "bootstrap",
     "compare_labels",
     "compare_scores",
     "default_settings",
@@ -28,6 +31,9 @@ __all__ = [
     "robust_settings",
     "select",
     "smooth",
+    "spread",
+    "stability",
+    "together",
     "update",
 ]
 __version__: str
@@ -77,7 +83,13 @@ class Vectors:
 
 @final
 class Data:
-    def __new__(cls, links: Links, views: Sequence[_View]) -> Data: ...
+    def __new__(
+        cls,
+        links: Links,
+        views: Sequence[_View],
+        columns: Sequence[_Column] = ...,
+        name: str | None = None,
+    ) -> Data: ...
 
 @final
 class Model:
@@ -159,13 +171,32 @@ class Model:
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
     def neighbors(
         self,
-        point: npt.NDArray[np.float32],
+        points: npt.NDArray[np.float32],
+        recommended: npt.NDArray[np.float32],
         view: int,
+        *,
         top: int,
         leaving_out: int | None,
         within: int | None,
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64]]: ...
+        by: str | None,
+    ) -> tuple[str, list[_Near]]: ...
+    @property
+    def columns(self) -> list[tuple[str, list[str]]]: ...
+    @property
+    def name_column(self) -> str | None: ...
 
+def bootstrap(
+    model: Model, data: Data, count: int, *, device: str, threads: int | None, show: _Show
+) -> Model: ...
+def spread(
+    model: Model, src: npt.NDArray[np.int64], dst: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]] | None: ...
+def stability(
+    model: Model, row: int, neighbors: Sequence[int]
+) -> npt.NDArray[np.float64] | None: ...
+def together(
+    model: Model, clusters: Sequence[int], seed: int, *, threads: int | None
+) -> npt.NDArray[np.float64] | None: ...
 def default_settings() -> str: ...
 def robust_settings() -> list[tuple[str, str]]: ...
 def inspect(data: Data, settings: str, *, threads: int | None) -> str: ...
@@ -219,6 +250,7 @@ def update(
     withdrawn: Links | None,
     vectors: Sequence[tuple[int, Sequence[str], Vectors]],
     *,
+    named: tuple[Sequence[str], Sequence[_Column]],
     threads: int | None,
     show: _Show,
 ) -> Model: ...

@@ -16,10 +16,12 @@ from linkproof._features import is_dict, row_ids
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
 from linkproof._judging import Judging
+from linkproof._nodes import read_nodes
 from linkproof._output import OutputChoice, as_configured
 from linkproof._pairs import PairScoring
 from linkproof._progress import Progress
 from linkproof._settings import (
+    read_count,
     read_flag,
     read_rules,
     read_seed,
@@ -86,7 +88,9 @@ class GraphEmbedding(
     negative_share : float, default=0.5
         The share of the dimensions that "signed" counts as negative.
     weights : {"asis", "binary", "log1p"}, default="asis"
-        The transform of the link weights.
+        The transform of the link weights. Negative ones (correlations) need "binary" or
+        ``robust=True``: which pairs are linked is fitted, and sizes of either sign have a
+        law of their own.
     normalize : {"l2", "none"}, default="l2"
         Data vectors are scaled to length 1, or taken as they are.
     propagate : int, default=0
@@ -148,6 +152,11 @@ class GraphEmbedding(
         Links lead from their first node to their second, and a matrix need not be
         symmetric: every node is embedded as a source and as a target, side by side in
         ``embedding_``. For nodes of one kind; of two kinds, hand over a dict of views.
+    bootstrap : int or None, default=None
+        Fits to parts of the nodes, 5 or more, that tell how sure the model is; 30 are
+        usual. :meth:`score_pairs`, :meth:`neighbors`, :meth:`audit`,
+        :meth:`cluster_stability` and the page read them. In a robust fit beliefs stay as
+        they are.
     duplicates : {"error", "sum", "max", "first"}, default="error"
         What to do with pairs that are listed more than once, and with entries
         of a matrix that is not symmetric. ("sum" makes it ``A + A.T``.)
@@ -189,11 +198,17 @@ class GraphEmbedding(
     belief_ : ndarray of shape (n_links,)
         How far a robust fit believes each link; :meth:`beliefs` has them with ids.
     verdict_ : Verdict
-        What a robust fit found about the links: share_false, auc_decoys, abstained,
-        averaged, gate, ridge, implanted, weights, effective_rank. ``print(model.verdict_)``
-        says it in words.
+        What was found about links and data vectors: share_false, share_false_weight,
+        auc_decoys, abstained, averaged, gate, ridge, implanted, weights, effective_rank.
+        ``print(model.verdict_)`` says it in words. A plain fit knows less than a robust one.
     nodes_ : ndarray of shape (n_nodes,)
         The ids of the nodes, as they were given.
+    names_ : ndarray of shape (n_nodes,) or None
+        What the nodes are called, "" where there is no name; None where no table had
+        names.
+    node_table_ : DataFrame
+        The nodes with all that a table said of them: node, view where there are
+        several, and its columns as text.
     gamma_ : float or dict
         The fitted constant; with several views one for each pair of views.
     history_ : DataFrame
@@ -285,6 +300,7 @@ class GraphEmbedding(
         view_pairs: Sequence[tuple[str, str]] | None = None,
         robust: bool = False,
         directed: bool = False,
+        bootstrap: int | None = None,
         duplicates: str = "error",
         self_links: str = "error",
         random_state: Any = 0,
@@ -335,6 +351,7 @@ class GraphEmbedding(
         self.view_pairs = view_pairs
         self.robust = robust
         self.directed = directed
+        self.bootstrap = bootstrap
         self.duplicates = duplicates
         self.self_links = self_links
         self.random_state = random_state
@@ -346,7 +363,13 @@ class GraphEmbedding(
         self.resume = resume
 
     def fit(
-        self, X: Any = None, y: Any = None, *, links: Any = None, nodes: Any = None
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        links: Any = None,
+        nodes: Any = None,
+        name: str | None = None,
     ) -> GraphEmbedding:
         """Fit embeddings to a graph: ``fit(X, links)``.
 
@@ -365,8 +388,13 @@ class GraphEmbedding(
             a dict of views also a dict ``{(view, view): matrix}``. Rows of `X` without
             ids follow the nodes of a NetworkX graph in their order, unless these are
             the numbers 0 to n - 1. Arrays of numbers count rows, tables hold ids.
-        nodes : sequence of ids, or dict of them by view; optional
-            The ids of the rows of `X`.
+        nodes : sequence of ids, table, or dict of them by view; optional
+            The ids of the rows of `X`. Of a table the ids are the first column (of a
+            pandas frame its index, unless that counts the rows). All other columns are
+            kept as text, see ``node_table_``.
+        name : str, optional
+            The column of `nodes` with what nodes are called, which audits, neighbors,
+            pages and plots show beside ids. Default: the one that is called name.
 
         Returns
         -------
@@ -391,17 +419,21 @@ class GraphEmbedding(
             raise refused("callback", "a function or None", self.callback)
         robust = read_flag("robust", self.robust)
         resume = read_flag("resume", self.resume)
+        if self.bootstrap is not None:
+            read_count("bootstrap", self.bootstrap, 5)
         if not (self.checkpoint is None or isinstance(self.checkpoint, (str, os.PathLike))):
             raise refused("checkpoint", "the path of a folder or None", self.checkpoint)
         if resume and self.checkpoint is None:
             raise refused("checkpoint", "the folder to go on from with resume=True", None)
         if robust:
             refuse_settings(params)
-        graph = read_graph(X, links, nodes)
+        table = read_nodes(nodes)
+        graph = read_graph(X, links, table.ids)
         if graph.n < 2:
             found = f"found one node (n_samples = {graph.n})"
             raise ValueError(f"X, links: {found}; expected two at least")
-        data = core_data(graph, read_rules(self.duplicates, self.self_links, self.directed))
+        rules = read_rules(self.duplicates, self.self_links, self.directed)
+        data = core_data(graph, rules, table, name)
         with Progress("fitting", self.verbose) as progress:
             if robust:
                 model = _core.fit_robust(
@@ -426,6 +458,16 @@ class GraphEmbedding(
                     resume=resume,
                 )
                 progress.finish(len(model.history()["step"]))
+        if self.bootstrap is not None:
+            with Progress("fitting to parts of the nodes", self.verbose) as progress:
+                model = _core.bootstrap(
+                    model,
+                    data,
+                    int(self.bootstrap),
+                    device=str(self.device),
+                    threads=threads,
+                    show=progress.show,
+                )
         self._keep(model, graph.ids)
         if len(graph.views) == 1 and graph.views[0].column_names is not None:
             self.feature_names_in_ = np.array(graph.views[0].column_names, dtype=object)
@@ -434,13 +476,19 @@ class GraphEmbedding(
         return self
 
     def fit_transform(
-        self, X: Any = None, y: Any = None, *, links: Any = None, nodes: Any = None
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        links: Any = None,
+        nodes: Any = None,
+        name: str | None = None,
     ) -> Any:
         """Fit embeddings to a graph and return them.
 
         As :meth:`fit`, but returns the embeddings, a row for each node.
         """
-        self.fit(X, y, links=links, nodes=nodes)
+        self.fit(X, y, links=links, nodes=nodes, name=name)
         return as_configured(self, self.embedding_.copy(), self.nodes_)
 
     def transform(self, X: Any, links: Any = None, *, view: str | None = None) -> Any:

@@ -44,6 +44,26 @@ class FittedModel:
         return id_array(self._ids, self._model.embedding.shape[0])
 
     @property
+    def names_(self) -> npt.NDArray[Any] | None:
+        """What the nodes are called; None where nobody said."""
+        check_is_fitted(self)
+        header = self._model.name_column
+        if header is None:
+            return None
+        return np.array(dict(self._model.columns)[header], dtype=object)
+
+    @property
+    def node_table_(self) -> pd.DataFrame:
+        """The nodes with all that a table said of them."""
+        check_is_fitted(self)
+        table = pd.DataFrame({"node": pd.Series(self.nodes_)})
+        if any(self.views_) and not self._model.directed:
+            table["view"] = np.array(self.views_, dtype=object)[self._model.node_views]
+        for header, texts in self._model.columns:
+            table.insert(len(table.columns), header, texts, allow_duplicates=True)
+        return table
+
+    @property
     def report_(self) -> dict[str, Any]:
         """All about the fit, as ``fit.json`` of a saved model has it."""
         check_is_fitted(self)
@@ -110,6 +130,14 @@ class FittedModel:
         found: npt.NDArray[Any] = nodes[rows % len(nodes)]
         return found
 
+    def _with_names(self, table: pd.DataFrame, **rows: npt.NDArray[Any]) -> pd.DataFrame:
+        """A table with columns of names more, by rows of the core, where there are any."""
+        names = self.names_
+        if names is not None:
+            for header, places in rows.items():
+                table[header] = names[places % len(names)]
+        return table
+
     def _rows_by_text(self) -> dict[str, int] | None:
         """The row of each id; None where ids are row numbers."""
         if self._ids is None:
@@ -150,13 +178,12 @@ class FittedModel:
             )
         found = matrix_block(links, (n_new, self._model.embedding.shape[0]), name)
         assert found.weight is not None
-        bad = ~(np.isfinite(found.weight) & (found.weight >= 0))
+        bad = ~np.isfinite(found.weight)
         if bad.any():
             place = int(np.argmax(bad))
             ends = f"row {found.src[place]}, column {found.dst[place]}"
             raise ValueError(
-                f"{name}: found weight {found.weight[place]} in {ends}; "
-                "expected finite weights of zero or more"
+                f"{name}: found weight {found.weight[place]} in {ends}; expected finite weights"
             )
         listed = zip(found.src.tolist(), found.dst.tolist(), found.weight.tolist())
         return [(row, node, weight) for row, node, weight in listed if weight != 0]

@@ -12,13 +12,20 @@ from linkproof import _core
 from linkproof._features import Array, Matrix
 from linkproof._inputs import GraphInput, View
 from linkproof._links import ListedLinks, MatrixLinks
+from linkproof._nodes import NodeTable
 from linkproof._words import quoted
 
 
-def core_data(graph: GraphInput, rules: tuple[str, str, str]) -> _core.Data:
-    """All that a fit reads."""
+def core_data(
+    graph: GraphInput,
+    rules: tuple[str, str, str],
+    table: NodeTable | None = None,
+    name: str | None = None,
+) -> _core.Data:
+    """All that a fit reads, and what a table says of nodes; `name` is that column of it."""
     links = core_links(graph.links, core_ids(graph.ids, graph.n), rules)
-    return _core.Data(links, core_views(graph.views))
+    columns = [] if table is None else table.of(graph.ids, graph.n)
+    return _core.Data(links, core_views(graph.views), columns, name)
 
 
 def core_links(

@@ -96,7 +96,8 @@ class Judging(FittedModel):
             rank_embeddings, rank_averages, rank_data_vectors and
             rank_common_neighbors, and weight_odds (what the weight multiplied the
             odds by). Last comes weight_fdr, the rate of error of calling the weight
-            too large. Where the judge abstained, the least trusted come first.
+            too large. Where the judge abstained, the least trusted come first. Then
+            src_name and dst_name, where nodes have names.
 
             ``attrs`` has random_share (of links that look like random pairs by
             mu), too_heavy (links whose weight is too large), weights (mu and what
@@ -124,8 +125,10 @@ class Judging(FittedModel):
         rate = _share("false_discovery_rate", false_discovery_rate)
         found = self._judge(links, X, judge, rate, cross_fit, folds, fdr, min_trust, 0)
         table = pd.DataFrame(found["table"])
-        for end in ("src", "dst"):
-            table[end] = self._nodes_of(table[end].to_numpy())
+        ends = {end: table[end].to_numpy() for end in ("src", "dst")}
+        for end, rows in ends.items():
+            table[end] = self._nodes_of(rows)
+        self._with_names(table, src_name=ends["src"], dst_name=ends["dst"])
         table.attrs.update(weights=self.weights, **json.loads(found["told"]))
         return table
 
@@ -157,9 +160,10 @@ class Judging(FittedModel):
         top = read_count("top", top)
         pairs = self._judge(links, None, False, None, False, 5, None, None, top)["missing"]
         table = pd.DataFrame(pairs, columns=["src", "dst", "mu"])
-        for end in ("src", "dst"):
-            table[end] = self._nodes_of(table[end].to_numpy(np.int64))
-        return table
+        ends = {end: table[end].to_numpy(np.int64) for end in ("src", "dst")}
+        for end, rows in ends.items():
+            table[end] = self._nodes_of(rows)
+        return self._with_names(table, src_name=ends["src"], dst_name=ends["dst"])
 
     def smooth(
         self,

@@ -9,10 +9,11 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from linkproof import _core
 from linkproof._features import as_table, frame_column, frame_column_names, frame_library, row_ids
 from linkproof._fitted import FittedModel
 from linkproof._handover import rows_of
-from linkproof._settings import read_count, read_flag
+from linkproof._settings import read_count, read_flag, read_threads
 from linkproof._words import quoted, refused
 
 
@@ -77,7 +78,10 @@ class PairScoring(FittedModel):
         mu : ndarray of shape (n_pairs,)
             NaN for pairs of views that took no part in the fit. With `parts` a
             DataFrame with the columns p_link (the chance of a link), size (the mean
-            weight of a link, given that there is one) and mu, their product.
+            weight of a link, given that there is one) and mu, their product. Where weights
+            have two signs, size and mu may be negative. With ``bootstrap`` three more:
+            log_mu_error, the standard error of the logarithm of mu, and mu_low and
+            mu_high, between which mu is in 90 of 100 cases; NaN where `X` is given.
 
         Examples
         --------
@@ -124,7 +128,11 @@ class PairScoring(FittedModel):
         found = self._model.expected(np.ascontiguousarray(points), views, *rows)
         if not parts:
             return found[2]
-        return pd.DataFrame(dict(zip(("p_link", "size", "mu"), found)))
+        table = pd.DataFrame(dict(zip(("p_link", "size", "mu"), found)))
+        spread = _core.spread(self._model, *rows) if X is None else None
+        if spread is not None:
+            table = table.assign(**dict(zip(("log_mu_error", "mu_low", "mu_high"), spread)))
+        return table
 
     def neighbors(
         self,
@@ -136,8 +144,9 @@ class PairScoring(FittedModel):
         view: str | None = None,
         within: str | None = None,
         direction: str | None = None,
+        by: str | None = None,
     ) -> pd.DataFrame:
-        """The nodes with the largest expected weights with a node.
+        """The nearest nodes of a node: by default those with the largest expected weights.
 
         Parameters
         ----------
@@ -152,15 +161,27 @@ class PairScoring(FittedModel):
         view : str, optional
             Their view, where the model has several.
         within : str, optional
-            Only nodes of this view, which took part in the fit together with theirs.
+            Only nodes of this view.
         direction : {"out", "in"} or None, default=None
             With directed links: the nodes that links lead to, or those that they come
             from. None: out.
+        by : {"weight", "share", "cosine"} or None, default=None
+            What they are near by: "weight" is the expected weight, which popular nodes
+            have with very many; "share" is that by all that is expected of the
+            neighbor, so that popular nodes are near those alone that are particular to
+            them; "cosine" is that of the rows of ``embedding_``. None: by weight, or by
+            cosine within a view that took no part in the fit together with theirs.
 
         Returns
         -------
-        neighbors : DataFrame with columns node and mu, largest first
-            For several rows of `X` with a column row (or the rows' ids) before.
+        neighbors : DataFrame with columns node and mu, nearest first
+            (Where weights have two signs, those first that are most likely linked.)
+            mu is the expected weight, NaN for views that took no part in the fit
+            together. With ``bootstrap``, of a node of the fit, stability: the share of the
+            fits to parts of the nodes that saw both, in which it is among as many
+            nearest. Then share or cosine, if they are near by that, and name, where
+            nodes have names. For several rows of `X` with a column row (or the rows'
+            ids) before. ``attrs["by"]`` says what they are near by.
 
         Examples
         --------
@@ -169,6 +190,8 @@ class PairScoring(FittedModel):
         >>> model = GraphEmbedding(dim=2, ridge=0.01).fit(None, links)
         >>> sorted(model.neighbors("a", top=2)["node"])
         ['b', 'c']
+        >>> list(model.neighbors("a", top=2, by="share"))
+        ['node', 'mu', 'share']
         """
         check_is_fitted(self)
         if (node is None) == (X is None):
@@ -179,6 +202,11 @@ class PairScoring(FittedModel):
             raise refused("direction", "'out' or 'in'", direction)
         if direction is not None and not self._model.directed:
             raise refused("direction", "None for a model without directed links", direction)
+        if by is not None and not isinstance(by, str):
+            raise refused("by", "'weight', 'share' or 'cosine'", by)
+        for name, value in (("links", links), ("view", view)):
+            if node is not None and value is not None:
+                raise refused(name, "None with a node of the fit: it is for unseen ones", value)
         if self._model.directed and view is None:
             view = "target" if direction == "in" else "source"
         if node is not None:
@@ -186,16 +214,74 @@ class PairScoring(FittedModel):
             if direction == "in":
                 row += len(self.nodes_)
             place = int(self._model.node_views[row])
-            return self._nearest(self._model.points[row], place, top, other, row)
+            points = self._model.points[row : row + 1]
+            return self._nearest(points, self._recommended(row), place, top, other, by, row)[0]
         place = self._view_place(view)
-        found = self._encode(X, links, place)
-        tables = [self._nearest(point, place, top, other) for point in found]
+        points = self._encode(X, links, place)
+        known = None
+        vectors = self._read_unseen(X, place)
+        if links is not None:
+            known = self._links_to_known(links, vectors.shape[0], "links")
+        recommended = self._model.embed(place, vectors, known, threads=read_threads(self.n_jobs))
+        tables = self._nearest(points, recommended, place, top, other, by)
         if len(tables) == 1:
             return tables[0]
         ids = row_ids(X)
         for row, table in enumerate(tables):
             table.insert(0, "row", [row if ids is None else ids[row]] * len(table))
-        return pd.concat(tables, ignore_index=True)
+        joined = pd.concat(tables, ignore_index=True)
+        joined.attrs = dict(tables[0].attrs)
+        return joined
+
+    def _recommended(self, row: int) -> npt.NDArray[np.float32]:
+        """The recommended embedding of a row of the core, alone in a matrix."""
+        found = self._model.embedding
+        if not self._model.directed:
+            return found[row : row + 1]
+        n, dim = len(found), found.shape[1] // 2
+        start = dim * (row // n)
+        return found[row % n : row % n + 1, start : start + dim]
+
+    def cluster_stability(self, clusters: Any) -> npt.NDArray[np.float64]:
+        """How far each node's cluster stays with it, for a model with ``bootstrap``.
+
+        Parameters
+        ----------
+        clusters : array of shape (n_nodes,)
+            The cluster of each node, as k-means on ``embedding_`` gives them: whole
+            numbers from 0.
+
+        Returns
+        -------
+        stability : ndarray of shape (n_nodes,)
+            The share of the nodes of its cluster that are with it in a cluster again,
+            over fits to parts of the nodes that are clustered anew.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linkproof import GraphEmbedding
+        >>> groups = np.repeat([0, 1], 20)
+        >>> links = np.argwhere(np.triu(groups[:, None] == groups, 1))
+        >>> model = GraphEmbedding(dim=2, ridge=0.1, bootstrap=5).fit(np.eye(2)[groups], links)
+        >>> bool(model.cluster_stability(groups).mean() > 0.9)
+        True
+        """
+        check_is_fitted(self)
+        numbers = np.asarray(clusters)
+        n = len(self.nodes_)
+        if numbers.shape != (n,) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
+            raise refused("clusters", f"{n} whole numbers from 0, one for each node", clusters)
+        seed = int(self.report_["seed"])
+        found = _core.together(
+            self._model, numbers.tolist(), seed, threads=read_threads(self.n_jobs)
+        )
+        if found is None:
+            raise ValueError(
+                "clusters: found a model without fits to parts of the nodes; expected "
+                "GraphEmbedding(bootstrap=30)"
+            )
+        return found
 
     def _on_sides(
         self,
@@ -227,15 +313,36 @@ class PairScoring(FittedModel):
 
     def _nearest(
         self,
-        point: npt.NDArray[np.float32],
+        points: npt.NDArray[np.float32],
+        recommended: npt.NDArray[np.float32],
         place: int,
         top: int,
         within: int | None,
+        by: str | None,
         leaving_out: int | None = None,
-    ) -> pd.DataFrame:
-        point = np.ascontiguousarray(point)
-        rows, mu = self._model.neighbors(point, place, int(top), leaving_out, within)
-        return pd.DataFrame({"node": self._nodes_of(rows), "mu": mu})
+    ) -> list[pd.DataFrame]:
+        measure, found = self._model.neighbors(
+            np.ascontiguousarray(points),
+            np.ascontiguousarray(recommended),
+            place,
+            top=int(top),
+            leaving_out=leaving_out,
+            within=within,
+            by=by,
+        )
+        tables = []
+        for rows, mu, nearness in found:
+            table = pd.DataFrame({"node": self._nodes_of(rows), "mu": mu})
+            if measure != "weight":
+                table[measure] = nearness
+            stable = None
+            if leaving_out is not None and measure == "weight":
+                stable = _core.stability(self._model, leaving_out, rows.tolist())
+            if stable is not None:
+                table["stability"] = stable
+            table.attrs["by"] = measure
+            tables.append(self._with_names(table, name=rows))
+        return tables
 
 
 def pair_ends(pairs: Any) -> tuple[Any, Any]:

@@ -43,7 +43,7 @@ def read_table(table: Any, name: str) -> ListedLinks:
         )
     _refuse_adjacency_frame(table, name)
     source, target, weight = _link_columns(table, names)
-    src, dst = (_column_list(frame_column(table, place)) for place in (source, target))
+    src, dst = (column_list(frame_column(table, place)) for place in (source, target))
     weights = None
     if weight is not None:
         try:
@@ -80,7 +80,8 @@ def _refuse_adjacency_frame(table: Any, name: str) -> None:
         )
 
 
-def _column_list(column: Any) -> list[Any]:
+def column_list(column: Any) -> list[Any]:
+    """The values of a column, as Python's own."""
     for method in ("tolist", "to_list", "to_pylist"):  # pandas, Polars, Arrow
         if hasattr(column, method):
             return list(getattr(column, method)())

@@ -16,6 +16,7 @@ from linkproof._fitted import FittedModel
 from linkproof._handover import core_ids, core_links
 from linkproof._ids import NamedRows, by_row_number, check_ids, id_list
 from linkproof._links import ListedLinks, MatrixLinks, read_links
+from linkproof._nodes import read_nodes
 from linkproof._progress import Progress
 from linkproof._settings import read_rules, read_threads
 
@@ -55,9 +56,9 @@ class Updating(FittedModel):
             count the rows of the model, then those of `X` that are new.
         withdrawn : as for fit, optional
             Links that are no more.
-        nodes : sequence of ids, optional
+        nodes : sequence of ids, or table; optional
             The ids of the rows of `X`; counted on from the model's where its ids are
-            row numbers.
+            row numbers. Other columns of a table, such as names, go into the model.
         view : str, optional
             The view of the rows of `X`, where the model has several.
 
@@ -90,6 +91,8 @@ class Updating(FittedModel):
         if X is None and links is None and withdrawn is None:
             raise ValueError("X, links, withdrawn: found None; expected something to change")
         ids: list[Hashable] = list(self.nodes_.tolist())
+        table = read_nodes(nodes)
+        nodes = table.ids
         vectors = []
         if X is not None:
             place = self._view_place(view)
@@ -115,7 +118,13 @@ class Updating(FittedModel):
         threads = read_threads(self.n_jobs)
         with Progress("updating", self.verbose) as progress:
             model = _core.update(
-                self._model, given[0], given[1], vectors, threads=threads, show=progress.show
+                self._model,
+                given[0],
+                given[1],
+                vectors,
+                named=([str(node) for node in ids], table.of(ids, len(ids))),
+                threads=threads,
+                show=progress.show,
             )
         columns = self.__dict__.get("feature_names_in_")
         self._keep(model, ids)

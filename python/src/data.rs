@@ -1,5 +1,6 @@
 //! Links and data vectors as Python hands them over.
 
+use linkproof::data::attributes::Attributes;
 use linkproof::data::dataset::NodeViews;
 use linkproof::data::features::{Matrix, Values};
 use linkproof::data::graph::{Compressed, Duplicates, Ends, Link, LinkRules, SelfLinks};
@@ -255,16 +256,30 @@ impl Vectors {
 #[pyclass(frozen, module = "linkproof._core")]
 pub struct Data {
     pub dataset: Dataset,
+    /// What a table says of the nodes beside their ids.
+    pub attributes: Option<Attributes>,
 }
+
+/// Columns by their headers, an entry for each node.
+pub type Columns = Vec<(String, Vec<String>)>;
 
 /// A view's name, its number of nodes and their data vectors.
 pub type ViewArgument<'py> = (String, usize, Option<PyRef<'py, Vectors>>);
 
 #[pymethods]
 impl Data {
-    /// Joins links and the views of their nodes, which follow each other.
+    /// Joins links and the views of their nodes, which follow each other, and what is
+    /// known of nodes: columns, and the header of the one with their names.
     #[new]
-    fn new(py: Python<'_>, links: &Links, views: Vec<ViewArgument<'_>>) -> PyResult<Data> {
+    #[pyo3(signature = (links, views, columns=Vec::new(), name=None))]
+    fn new(
+        py: Python<'_>,
+        links: &Links,
+        views: Vec<ViewArgument<'_>>,
+        columns: Columns,
+        name: Option<&str>,
+    ) -> PyResult<Data> {
+        let attributes = attributes(columns, name).map_err(exception)?;
         let graph = links.graph.clone();
         let ids = match graph.ids().sides() {
             Some(sides) => sides.source.clone(),
@@ -283,7 +298,19 @@ impl Data {
         })?;
         Ok(Data {
             dataset: dataset.map_err(exception)?,
+            attributes: Some(attributes),
         })
+    }
+}
+
+/// Columns about nodes, named by one of them where that is said.
+pub fn attributes(columns: Columns, name: Option<&str>) -> linkproof::Result<Attributes> {
+    let columns = columns.into_iter();
+    let columns = columns.map(|(header, texts)| (header, texts.into_iter().collect()));
+    let found = Attributes::new(columns.collect())?;
+    match name {
+        Some(name) => found.shown_by(name),
+        None => Ok(found),
     }
 }
 

@@ -8,10 +8,12 @@ mod kept;
 mod look;
 mod model;
 mod numbers;
+mod page;
 mod robust;
 mod search;
 mod settings;
 mod stored;
+mod surety;
 mod update;
 mod work;
 
@@ -51,6 +53,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(judge::smooth_embeddings, module)?)?;
     module.add_function(wrap_pyfunction!(robust::fit_by_recipe, module)?)?;
     module.add_function(wrap_pyfunction!(update::update_model, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::bootstrap, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::spread, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::stability, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::together, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::objective, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_labels, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_scores, module)?)?;

@@ -1,16 +1,14 @@
 //! A fitted model.
 
-use std::io::Write;
 use std::path::PathBuf;
 
+use linkproof::data::attributes::Attributes;
 use linkproof::data::ids::{Ids, Names};
+use linkproof::inspect::plain_verdict;
 use linkproof::io::fit_json;
-use linkproof::io::{self, Files};
-use linkproof::model::{Classes, End, NewLink, Point};
+use linkproof::model::{End, Nearness, NewLink, Point, Query};
 use linkproof::trust::robust::embed_new;
-use linkproof::{Error, Features, Fit, Fitted};
-use linkproof_pictures::layout::{self, Method};
-use linkproof_pictures::report::Page;
+use linkproof::{Features, Fit, Fitted};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -18,9 +16,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::{Map, Value, json};
 
-use crate::data::{Data, Links, Vectors};
-use crate::errors::{Keywords, exception};
+use crate::data::{Columns, Data, Links, Vectors};
+use crate::errors::{Keywords, choice, exception};
 use crate::kept::Surroundings;
+use crate::page;
 use crate::settings::params;
 use crate::work::{self, Listeners, apart, quietly, run};
 
@@ -35,11 +34,15 @@ pub struct Model {
 /// Fewer rows than these are embedded on one thread.
 const SOME_ROWS: usize = 256;
 
-/// Two lists of equal length.
-type Pairs<'py> = (Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<f64>>);
+/// Rows that are near, their expected weights and their nearness.
+type Near<'py> = (
+    Bound<'py, PyArray1<usize>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+);
 
 /// Three of them, of real numbers.
-type Columns<'py> = (
+type Expected<'py> = (
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
@@ -64,6 +67,7 @@ impl Model {
     ) -> PyResult<Model> {
         let params = params(settings)?;
         let listeners = Listeners { show, every_step };
+        let attributes = data.attributes.clone();
         let data = &data.dataset;
         run(py, threads, &listeners, |monitor| {
             let around = Surroundings::of(data)?;
@@ -72,8 +76,14 @@ impl Model {
             let device = work::device(device, data.n_nodes())?;
             let runtime = around.runtime(monitor).on(device.backend());
             let fitted = Fit::new(&params).runtime(runtime).run(data)?;
+            let fitted = fitted.with_attributes(attributes)?;
             around.finish();
-            let record = Map::from_iter([("versions".to_owned(), versions()?)]);
+            let look = plain_verdict(&fitted, data)?;
+            let record = Map::from_iter([
+                ("versions".to_owned(), versions()?),
+                ("verdict".to_owned(), json!(look.verdict)),
+                ("look".to_owned(), json!(look)),
+            ]);
             Ok(Model { fitted, record })
         })
     }
@@ -288,43 +298,10 @@ impl Model {
         threads: Option<usize>,
         show: Option<Py<PyAny>>,
     ) -> PyResult<()> {
-        let method = match layout {
-            None | Some("auto") => None,
-            Some("pca") => Some(Method::Principal),
-            Some("neighbors") => Some(Method::Neighbors),
-            Some(other) => {
-                let accepted = "'auto', 'pca' or 'neighbors'";
-                let error = Error::argument("layout", accepted, format!("'{other}'"));
-                return Err(exception(error));
-            }
-        };
-        let every_step = None;
+        let (method, every_step) = (page::method(layout)?, None);
         run(py, threads, &Listeners { show, every_step }, |monitor| {
-            Files::default().writes([&path]).check()?;
-            let fitted = &self.fitted;
-            let (y, n, dim) = (fitted.recommended(), fitted.n_nodes(), fitted.dim());
-            let seed = fitted.params().seed;
-            let layout = layout::layout(y, n, dim, method, seed, &mut |done, all| {
-                monitor.fits(done, all);
-                monitor.goes_on()
-            })?;
-            let record = match fit_json(fitted, &self.record)? {
-                Value::Object(record) => record,
-                _ => Map::new(),
-            };
-            let classes = labels.map(classes);
-            let page = Page {
-                title,
-                model: fitted,
-                links: fitted.links(),
-                record: &record,
-                command_line: None,
-                classes: classes.as_ref(),
-                layout: &layout,
-                goes_on: &|| monitor.goes_on(),
-            };
-            let html = page.html()?;
-            io::write_file(path, |file| file.write_all(html.as_bytes()))
+            let place = (path.as_path(), title);
+            page::write(&self.fitted, &self.record, place, labels, method, monitor)
         })
     }
 
@@ -337,7 +314,7 @@ impl Model {
         views: PyReadonlyArray1<'py, u32>,
         src: PyReadonlyArray1<'py, i64>,
         dst: PyReadonlyArray1<'py, i64>,
-    ) -> PyResult<Columns<'py>> {
+    ) -> PyResult<Expected<'py>> {
         let (points, views) = (points.as_slice()?, views.as_slice()?);
         let (src, dst, width) = (src.as_slice()?, dst.as_slice()?, self.fitted.dim() + 1);
         let [p_link, size, mu] = py.detach(|| {
@@ -367,24 +344,66 @@ impl Model {
         Ok((column(p_link), column(size), column(mu)))
     }
 
-    /// The rows with the largest expected weights with a point of a view.
+    /// The nearest rows of each of some points of a view, whose recommended embeddings
+    /// stand beside: what they are near by, and for each point rows, expected weights
+    /// and nearness.
+    #[pyo3(signature = (points, recommended, view, *, top, leaving_out, within, by))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "private; Python's method has defaults"
+    )]
     fn neighbors<'py>(
         &self,
         py: Python<'py>,
-        point: PyReadonlyArray1<'py, f32>,
+        points: PyReadonlyArray2<'py, f32>,
+        recommended: PyReadonlyArray2<'py, f32>,
         view: usize,
         top: usize,
         leaving_out: Option<usize>,
         within: Option<usize>,
-    ) -> PyResult<Pairs<'py>> {
-        let point = self.point(point.as_slice()?, view);
-        let found = apart(py, || {
-            self.fitted.neighbors(point, top, leaving_out, within)
-        })?;
+        by: Option<&str>,
+    ) -> PyResult<(String, Vec<Near<'py>>)> {
+        let by = by.map(|by| choice("by", by, Nearness::ALL)).transpose()?;
+        let (points, width) = (points.as_slice()?, self.fitted.dim() + 1);
+        let recommended = recommended.as_slice()?.chunks_exact(self.fitted.dim());
+        let points = points.chunks_exact(width).zip(recommended);
+        let queries: Vec<Query<'_>> = points
+            .map(|(point, recommended)| Query {
+                point: self.point(point, view),
+                recommended,
+                row: leaving_out,
+            })
+            .collect();
+        let found = apart(py, || self.fitted.nearest(&queries, top, within, by))?;
         let found = found.map_err(exception)?;
-        let rows = found.iter().map(|near| near.row).collect();
-        let mu = found.iter().map(|near| near.mu).collect();
-        Ok((PyArray1::from_vec(py, rows), PyArray1::from_vec(py, mu)))
+        let lists = found.lists.iter().map(|list| {
+            let rows = list.iter().map(|near| near.row).collect();
+            let mu = list.iter().map(|near| near.mu).collect();
+            let by = list.iter().map(|near| near.by).collect();
+            (
+                PyArray1::from_vec(py, rows),
+                PyArray1::from_vec(py, mu),
+                PyArray1::from_vec(py, by),
+            )
+        });
+        Ok((found.by.to_string(), lists.collect()))
+    }
+
+    /// What a table says of the nodes beside their ids: columns by header.
+    #[getter]
+    fn columns(&self) -> Columns {
+        let known = self.fitted.attributes();
+        let columns = known.map_or(&[][..], Attributes::columns).iter();
+        let text = |text: &str| text.to_owned();
+        columns
+            .map(|(header, texts)| (header.clone(), texts.iter().map(text).collect()))
+            .collect()
+    }
+
+    /// The header of the column with the names of nodes, if there is one.
+    #[getter]
+    fn name_column(&self) -> Option<&str> {
+        self.fitted.attributes()?.name_header()
     }
 }
 
@@ -426,19 +445,6 @@ pub fn new_links(links: Vec<(u32, u32, f64)>) -> Vec<NewLink> {
     links.into_iter().map(link).collect()
 }
 
-/// Labels as classes, in the order of their first appearance.
-fn classes(labels: Vec<Option<String>>) -> Classes {
-    let mut names = Names::default();
-    let codes = labels
-        .iter()
-        .map(|label| label.as_ref().map(|label| names.insert(label)));
-    let codes = codes.collect();
-    Classes {
-        names: text(&names),
-        codes,
-    }
-}
-
 /// Embeddings in the model's own memory.
 fn in_place<'py>(
     model: &Bound<'py, Model>,
@@ -473,7 +479,8 @@ fn object(text: &str) -> PyResult<Map<String, Value>> {
     serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("extra: {error}")))
 }
 
-fn text(names: &Names) -> Vec<String> {
+/// Names as texts.
+pub fn text(names: &Names) -> Vec<String> {
     (0..names.len())
         .map(|row| names.name(row).to_owned())
         .collect()

@@ -32,6 +32,7 @@ pub fn fit_by_recipe(
 ) -> PyResult<Model> {
     let params = params(settings)?;
     let every_step = None;
+    let attributes = data.attributes.clone();
     let data = &data.dataset;
     run(py, threads, &Listeners { show, every_step }, |monitor| {
         let recipe = match keep_ridge {
@@ -47,10 +48,11 @@ pub fn fit_by_recipe(
         around.finish();
         let record = [
             ("versions".to_owned(), versions()?),
+            ("verdict".to_owned(), json!(found.summary.verdict)),
             ("robust".to_owned(), json!(found.summary)),
         ];
         Ok(Model {
-            fitted: found.model,
+            fitted: found.model.with_attributes(attributes)?,
             record: Map::from_iter(record),
         })
     })

@@ -6,7 +6,7 @@ use linkproof::{Features, Runtime};
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::data::{Links, Vectors};
+use crate::data::{Columns, Links, Vectors, attributes};
 use crate::errors::exception;
 use crate::model::Model;
 use crate::work::{Listeners, run};
@@ -16,13 +16,18 @@ type Given<'py> = (usize, Vec<String>, PyRef<'py, Vectors>);
 
 /// Brings a model up to date with new links, links withdrawn and data vectors.
 #[pyfunction]
-#[pyo3(name = "update", signature = (model, links, withdrawn, vectors, *, threads, show))]
+#[pyo3(
+    name = "update",
+    signature = (model, links, withdrawn, vectors, *, named, threads, show)
+)]
+#[allow(clippy::too_many_arguments)] // by name, the last of them
 pub fn update_model(
     py: Python<'_>,
     model: &Model,
     links: Option<&Links>,
     withdrawn: Option<&Links>,
     vectors: Vec<Given<'_>>,
+    named: (Vec<String>, Columns),
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
@@ -42,14 +47,24 @@ pub fn update_model(
         withdrawn: withdrawn.map(|links| &links.graph),
         vectors: vectors.map_err(exception)?,
     };
+    let (named, columns) = named;
+    let columns = attributes(columns, None).map_err(exception)?;
     let every_step = None;
     let (fitted, record) = (&model.fitted, &model.record);
     run(py, threads, &Listeners { show, every_step }, |monitor| {
         let found = update(fitted, &changes, Runtime::watched_by(monitor))?;
         let mut record = record.clone();
         record.insert("update".to_owned(), json!(found.report));
+        let known = found.model.attributes().cloned().unwrap_or_default();
+        let mut places = Names::default();
+        named.iter().for_each(|id| {
+            places.insert(id);
+        });
+        let ids = found.model.node_ids();
+        let place = |row: usize| places.row(&ids.name(row)).map(|row| row as usize);
+        let all = known.joined(ids.len(), &columns, place);
         Ok(Model {
-            fitted: found.model,
+            fitted: found.model.with_attributes(Some(all))?,
             record,
         })
     })

@@ -1,10 +1,10 @@
 //! What can be typed: the commands and the options that all of them share.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    audit, cluster, datasets, demo, embed, evaluate, fit, inspect, neighbors, objective, report,
-    reproduce, score, select, smooth, update,
+    audit, cluster, datasets, demo, embed, evaluate, export, fit, inspect, manual, neighbors,
+    objective, report, reproduce, score, select, smooth, update,
 };
 use crate::memory;
 use crate::session::Session;
@@ -79,7 +79,10 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     Objective(objective::ObjectiveArgs),
     Report(report::ReportArgs),
+    Export(export::ExportArgs),
     Reproduce(reproduce::ReproduceArgs),
+    Completions(manual::CompletionsArgs),
+    Man(manual::ManArgs),
 }
 
 impl Cli {
@@ -108,7 +111,10 @@ impl Cli {
             Command::Evaluate(args) => evaluate::run(&args, session),
             Command::Objective(args) => objective::run(&args, session),
             Command::Report(args) => report::run(&args, session),
+            Command::Export(args) => export::run(&args, session),
             Command::Reproduce(args) => reproduce::run(&args, session),
+            Command::Completions(args) => manual::complete(&args, Cli::command()),
+            Command::Man(args) => manual::manual(&args, Cli::command(), session),
         }
     }
 }
@@ -116,7 +122,6 @@ impl Cli {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_definition_is_sound_and_every_command_has_an_example() {

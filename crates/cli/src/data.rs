@@ -3,15 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use linkproof::data::attributes::Attributes;
 use linkproof::data::dataset::NodeViews;
 use linkproof::data::graph::{Ends, LinkRules};
-use linkproof::data::ids::{Ids, Side};
-use linkproof::error::{Subject, quote};
+use linkproof::data::ids::{Ids, Side, Sides};
+use linkproof::error::Subject;
 use linkproof::io::{self, NodeTable};
 use linkproof::{Dataset, Error, Features, Graph};
 
 use crate::args::{FeatureFile, LinkRuleArgs, quoted};
 use crate::exit::Usage;
+use crate::nodes::{Nodes, check_views};
 
 /// The files of a fit.
 #[derive(Debug, Clone, Args)]
@@ -24,10 +26,10 @@ pub struct DataArgs {
     /// several views NAME=FILE, once each, with --nodes
     #[arg(long, value_name = "[NAME=]FILE")]
     features: Vec<FeatureFile>,
-    /// Node ids in row order: CSV with a header, the id first, optional
-    /// columns view and row
-    #[arg(long, value_name = "FILE")]
-    nodes: Option<PathBuf>,
+    /// Node ids in row order: CSV with a header, the id first, optional columns view and
+    /// row; or NAME=FILE once for each view. All columns are kept in the model
+    #[arg(long, value_name = "[NAME=]FILE")]
+    nodes: Vec<FeatureFile>,
     /// Links lead from src to dst: every node is embedded as a source and as a target, and
     /// embeddings.npy has the dimensions of the source before those of the target
     #[arg(long, conflicts_with = "bipartite")]
@@ -40,101 +42,13 @@ pub struct DataArgs {
     rules: LinkRuleArgs,
 }
 
-/// A node table and the file it is from.
-#[derive(Debug)]
-pub struct Nodes {
-    path: PathBuf,
-    table: NodeTable,
-}
-
-impl Nodes {
-    /// Reads the table, if there is one.
-    pub fn read(path: Option<&Path>) -> Result<Option<Nodes>, Error> {
-        path.map(|path| {
-            let table = io::read_nodes(path)?;
-            let path = path.to_owned();
-            Ok(Nodes { path, table })
-        })
-        .transpose()
-    }
-
-    /// The data vectors of a file, for the nodes of the table that belong to
-    /// `view` (all of them where nothing tells views apart), in its order.
-    pub fn features(&self, path: &Path, view: Option<&str>) -> Result<Features, Error> {
-        let (ids, matrix) = io::read_features(path)?.into_parts();
-        let members = self.members(view)?;
-        let here = self.path.display();
-        let names = self.table.ids().select(&members);
-        let rows: Vec<u32> = match (&ids, self.table.rows()) {
-            (Ids::Names(_) | Ids::Sides(_), _) => members
-                .iter()
-                .map(|&node| {
-                    let id = self.table.ids().name(node as usize);
-                    ids.row(&id).ok_or_else(|| {
-                        let expected = format!("a data vector for each node of {here}");
-                        Error::input(
-                            path,
-                            None,
-                            format!("no row for node {}", quote(&id)),
-                            expected,
-                        )
-                    })
-                })
-                .collect::<Result<_, _>>()?,
-            (Ids::Rows(_), Some(rows)) => members.iter().map(|&node| rows[node as usize]).collect(),
-            (Ids::Rows(n), None) => {
-                if *n != members.len() {
-                    let expected = format!("as many as {here} has nodes, {}", members.len());
-                    return Err(Error::input(path, None, format!("{n} rows"), expected));
-                }
-                (0..members.len() as u32).collect()
-            }
-        };
-        if let Some(row) = rows.iter().find(|&&row| row as usize >= matrix.n_rows()) {
-            let found = format!("{} rows", matrix.n_rows());
-            let expected = format!("also a row {row} (counted from 0), which {here} names");
-            return Err(Error::input(path, None, found, expected));
-        }
-        let in_place = rows.len() == matrix.n_rows() && (0..).zip(&rows).all(|(a, &b)| a == b);
-        let matrix = if in_place {
-            matrix
-        } else {
-            matrix.select(&rows)
-        };
-        Features::with_ids(Ids::Names(names), matrix)
-    }
-
-    fn members(&self, view: Option<&str>) -> Result<Vec<u32>, Error> {
-        let all = 0..self.table.ids().len() as u32;
-        let (Some(view), Some(views)) = (view, self.table.views()) else {
-            return Ok(all.collect());
-        };
-        let members: Vec<u32> = all.filter(|&node| views[node as usize] == view).collect();
-        if members.is_empty() {
-            let found = format!("no node of view {}", quote(view));
-            return Err(Error::input(&self.path, None, found, "at least one"));
-        }
-        Ok(members)
-    }
-}
-
 impl DataArgs {
     /// Refuses files that do not go together, before any is read.
     pub fn check(&self) -> Result<(), Usage> {
-        let (named, plain): (Vec<_>, Vec<_>) =
-            self.features.iter().partition(|file| file.view.is_some());
-        if plain.len() > 1 || (!plain.is_empty() && !named.is_empty()) {
-            return Err(Usage::new(
-                "--features: several files need the names of their views: --features NAME=FILE",
-            ));
-        }
-        for (place, file) in named.iter().enumerate() {
-            if named[..place].iter().any(|other| other.view == file.view) {
-                let name = file.view.as_deref().unwrap_or_default();
-                let message = format!("--features: view '{name}' is given more than once");
-                return Err(Usage::new(message));
-            }
-        }
+        check_views("--features", &self.features)?;
+        check_views("--nodes", &self.nodes)?;
+        let named = self.features.iter().filter(|file| file.view.is_some());
+        let named = named.count();
         let sides = [Side::Source, Side::Target].map(Side::name);
         let of_sides = |file: &&FeatureFile| {
             let view = file.view.as_deref();
@@ -145,21 +59,23 @@ impl DataArgs {
                 "--features: with --bipartite expected source=FILE, target=FILE or both",
             ));
         }
-        if self.bipartite && self.nodes.is_some() {
+        if self.bipartite && !self.nodes.iter().all(|file| of_sides(&file)) {
             return Err(Usage::new(
-                "--nodes: nobody reads it with --bipartite, whose nodes are those of the links and \
-                 of --features",
+                "--nodes: with --bipartite expected source=FILE, target=FILE or both",
             ));
         }
-        if self.directed && !named.is_empty() {
-            return Err(Usage::new(
-                "--features: with --directed expected one FILE, of sources and targets alike",
-            ));
+        let is_named = |file: &FeatureFile| file.view.is_some();
+        for (flag, files) in [("--features", &self.features), ("--nodes", &self.nodes)] {
+            if self.directed && files.iter().any(is_named) {
+                return Err(Usage::new(format!(
+                    "{flag}: with --directed expected one FILE, of sources and targets alike"
+                )));
+            }
         }
-        if named.len() > 1 && self.nodes.is_none() && !self.bipartite {
+        if named > 1 && self.nodes.is_empty() && !self.bipartite {
             return Err(Usage::new(
-                "--features: several views need --nodes FILE, whose column 'view' tells which node \
-                 belongs to which",
+                "--features: several views need their nodes: --nodes NAME=FILE for each view, or one \
+                 --nodes FILE whose column 'view' tells which node belongs to which",
             ));
         }
         Ok(())
@@ -169,11 +85,17 @@ impl DataArgs {
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let features = self.features.iter().map(|file| file.path.as_path());
         let links = [self.links.as_path()].into_iter();
-        links.chain(features).chain(self.nodes.as_deref())
+        let nodes = self.nodes.iter().map(|file| file.path.as_path());
+        links.chain(features).chain(nodes)
     }
 
     /// Reads the files.
     pub fn read(&self) -> anyhow::Result<Dataset> {
+        Ok(self.read_all()?.0)
+    }
+
+    /// Reads the files, and what the tables of nodes say beside ids.
+    pub fn read_all(&self) -> anyhow::Result<(Dataset, Option<Attributes>)> {
         let rules = LinkRules {
             ends: match (self.directed, self.bipartite) {
                 (true, _) => Ends::Directed,
@@ -184,32 +106,72 @@ impl DataArgs {
         };
         let graph = io::read_links(&self.links, &rules)?;
         if self.bipartite {
-            let of_side = |side: Side| {
-                let file = self.features.iter();
-                let mut file = file.filter(|file| file.view.as_deref() == Some(side.name()));
-                let read = |file: &FeatureFile| io::read_features(&file.path);
-                file.next().map(read).transpose()
-            };
-            let features = [of_side(Side::Source)?, of_side(Side::Target)?];
-            let data = Dataset::on_sides(graph, None, features);
-            return Ok(data.map_err(|error| in_links(&self.links, error))?);
+            return self.on_sides(graph);
         }
-        let nodes = Nodes::read(self.nodes.as_deref())?;
-        let data = match nodes {
-            Some(nodes) if nodes.table.views().is_some() => self.with_views(graph, nodes)?,
-            nodes => self.with_one_view(graph, nodes)?,
+        let table = match self.nodes.as_slice() {
+            [] => None,
+            [FeatureFile { view: None, path }] => Some(io::read_nodes(path)?),
+            files => {
+                let view = |file: &FeatureFile| file.view.clone().unwrap_or_default();
+                let files: Vec<_> = files.iter().map(|file| (view(file), &file.path)).collect();
+                Some(io::read_nodes_of_views(&files)?)
+            }
         };
-        Ok(data)
+        let attributes = table.as_ref().map(|table| table.attributes().clone());
+        let data = match table {
+            Some(table) if table.views().is_some() => self.with_views(graph, table)?,
+            table => self.with_one_view(graph, table)?,
+        };
+        Ok((data, attributes))
     }
 
-    fn with_one_view(&self, graph: Graph, nodes: Option<Nodes>) -> anyhow::Result<Dataset> {
+    /// Nodes of two kinds: those of tables, of data vectors or of the links.
+    fn on_sides(&self, graph: Graph) -> anyhow::Result<(Dataset, Option<Attributes>)> {
+        let tables = Nodes::read(&self.nodes)?;
+        let table = |side: Side| tables.as_ref().filter(|all| all.names_view(side.name()));
+        let features = |side: Side| -> anyhow::Result<Option<Features>> {
+            let mut files = self.features.iter();
+            let Some(file) = files.find(|file| file.view.as_deref() == Some(side.name())) else {
+                return Ok(None);
+            };
+            Ok(Some(match table(side) {
+                Some(nodes) => nodes.features(&file.path, Some(side.name()))?,
+                None => io::read_features(&file.path)?,
+            }))
+        };
+        let features = [features(Side::Source)?, features(Side::Target)?];
+        let of_links = graph.ids().sides().cloned();
+        let ids = |side: Side| -> anyhow::Result<Option<Ids>> {
+            let own = table(side).map(|nodes| nodes.ids(Some(side.name())));
+            let own = own.transpose()?.cloned();
+            let theirs = || Some(features[side as usize].as_ref()?.ids().clone());
+            let linked = || Some(of_links.as_ref()?.of(side).clone());
+            Ok(own.or_else(theirs).or_else(linked))
+        };
+        let nodes = match (ids(Side::Source)?, ids(Side::Target)?) {
+            (Some(source), Some(target)) => Some(Sides {
+                source,
+                target,
+                same: false,
+            }),
+            _ => None,
+        };
+        let attributes = nodes.as_ref().zip(tables.as_ref());
+        let attributes = attributes.map(|(nodes, tables)| tables.attributes_on(nodes));
+        let data = Dataset::on_sides(graph, nodes.as_ref(), features);
+        let data = data.map_err(|error| in_links(&self.links, error))?;
+        Ok((data, attributes))
+    }
+
+    fn with_one_view(&self, graph: Graph, nodes: Option<NodeTable>) -> anyhow::Result<Dataset> {
         let data = match (self.features.as_slice(), nodes) {
             ([], None) => Dataset::from_links(graph),
-            ([], Some(nodes)) => Dataset::with_nodes(graph, nodes.table.into_parts().0),
+            ([], Some(nodes)) => Dataset::with_nodes(graph, nodes.into_parts().0),
             ([FeatureFile { view: None, path }], None) => {
                 Dataset::new(graph, io::read_features(path)?)
             }
-            ([FeatureFile { view: None, path }], Some(nodes)) => {
+            ([FeatureFile { view: None, path }], Some(table)) => {
+                let nodes = Nodes::one(self.nodes_path(None), table);
                 Dataset::new(graph, nodes.features(path, None)?)
             }
             ([file], None) => {
@@ -221,10 +183,11 @@ impl DataArgs {
                 };
                 Dataset::with_views(graph, nodes, vec![(nodes_view(file), features)])
             }
-            (_, Some(nodes)) => {
+            (_, Some(_)) => {
                 let found = "no column 'view'";
-                let expected = "the view of each node, as --features NAME=FILE needs";
-                Err(Error::input(&nodes.path, 1, found, expected))
+                let expected = "the view of each node, as --features NAME=FILE needs; or give \
+                                --nodes NAME=FILE for each view";
+                Err(Error::input(self.nodes_path(None), 1, found, expected))
             }
             // `check` has refused several files without --nodes.
             (_, None) => return Err(Usage::new("--features: expected one file").into()),
@@ -232,8 +195,15 @@ impl DataArgs {
         Ok(data.map_err(|error| in_links(&self.links, error))?)
     }
 
-    fn with_views(&self, graph: Graph, nodes: Nodes) -> anyhow::Result<Dataset> {
-        let (ids, views, rows) = nodes.table.into_parts();
+    /// The table of a view's nodes, or else the first.
+    fn nodes_path(&self, view: Option<&str>) -> &Path {
+        let own = |file: &&FeatureFile| file.view.as_deref() == view;
+        let own = self.nodes.iter().find(own).or(self.nodes.first());
+        own.map_or(&self.links, |file| &file.path)
+    }
+
+    fn with_views(&self, graph: Graph, nodes: NodeTable) -> anyhow::Result<Dataset> {
+        let (ids, views, rows) = nodes.into_parts();
         let views = views.unwrap_or_default();
         let mut features = Vec::new();
         for file in &self.features {
@@ -244,7 +214,7 @@ impl DataArgs {
                     let message = format!(
                         "--features {}: {} has several views; expected --features NAME=FILE",
                         file.path.display(),
-                        nodes.path.display()
+                        self.nodes_path(None).display()
                     );
                     return Err(Usage::new(message).into());
                 }
@@ -265,9 +235,9 @@ impl DataArgs {
                     subject == Subject::Features { view }
                 };
                 let file = self.features.iter().find(of_view);
-                let path = file.map_or(&nodes.path, |file| &file.path);
-                let expected = format!("{expected} (nodes: {})", nodes.path.display());
-                Error::input(path, None, found, expected)
+                let nodes = self.nodes_path(file.and_then(|file| file.view.as_deref()));
+                let expected = format!("{expected} (nodes: {})", nodes.display());
+                Error::input(file.map_or(nodes, |file| &file.path), None, found, expected)
             }
             other => in_links(&self.links, other),
         })?)
@@ -283,7 +253,7 @@ impl DataArgs {
 
     /// The same files as options, for another fit.
     pub fn typed(&self) -> String {
-        let mut text = self.typed_for_model();
+        let mut text = self.typed_with(&self.nodes);
         for (given, flag) in [
             (self.directed, " --directed"),
             (self.bipartite, " --bipartite"),
@@ -294,17 +264,23 @@ impl DataArgs {
     }
 
     /// The same for a command that reads the model, which knows what the ends of links
-    /// are.
+    /// are, and reads tables of nodes for data vectors alone.
     pub fn typed_for_model(&self) -> String {
+        match self.features.is_empty() {
+            true => self.typed_with(&[]),
+            false => self.typed_with(&self.nodes),
+        }
+    }
+
+    fn typed_with(&self, nodes: &[FeatureFile]) -> String {
         let path = |path: &Path| quoted(&path.display().to_string());
         let mut text = format!("--links {}", path(&self.links));
-        for file in &self.features {
-            let view = file.view.iter().map(|view| format!("{}=", quoted(view)));
-            let view: String = view.collect();
-            text.push_str(&format!(" --features {view}{}", path(&file.path)));
-        }
-        if let Some(nodes) = &self.nodes {
-            text.push_str(&format!(" --nodes {}", path(nodes)));
+        for (flag, files) in [("--features", self.features.as_slice()), ("--nodes", nodes)] {
+            for file in files {
+                let view = file.view.iter().map(|view| format!("{}=", quoted(view)));
+                let view: String = view.collect();
+                text.push_str(&format!(" {flag} {view}{}", path(&file.path)));
+            }
         }
         text + &self.rules.typed()
     }
@@ -315,12 +291,14 @@ fn nodes_view(file: &FeatureFile) -> String {
 }
 
 /// Says where in a links file a node stands that nobody knows, or a weight that is
-/// too large.
+/// too large or negative.
 pub fn in_links(path: &Path, error: Error) -> Error {
     // The file has been read once; without a line the message stands.
     let line = match &error {
         Error::UnknownNode { id } => io::locate_id(path, id),
-        Error::TooHeavy { src, dst, .. } => io::locate_link(path, [src, dst]),
+        Error::TooHeavy { src, dst, .. } | Error::Negative { src, dst, .. } => {
+            io::locate_link(path, [src, dst])
+        }
         _ => return error,
     };
     error.in_file(path, line.unwrap_or_default())

@@ -11,8 +11,9 @@ use linkproof::trust::audit::judged_data;
 use linkproof::{Dataset, Error, Features, Fitted};
 
 use crate::args::{FeatureFile, LinkRuleArgs};
-use crate::data::{Nodes, in_links};
+use crate::data::in_links;
 use crate::exit::Usage;
+use crate::nodes::Nodes;
 
 /// The files of a judgement.
 #[derive(Debug, Clone, Args)]
@@ -27,9 +28,9 @@ pub struct JudgedArgs {
     /// view
     #[arg(long, value_name = "[NAME=]FILE")]
     features: Vec<FeatureFile>,
-    /// Node ids in the row order of the data vectors
-    #[arg(long, value_name = "FILE")]
-    nodes: Option<PathBuf>,
+    /// Node ids in the row order of the data vectors; NAME=FILE for a view
+    #[arg(long, value_name = "[NAME=]FILE")]
+    nodes: Vec<FeatureFile>,
     #[command(flatten)]
     pub rules: LinkRuleArgs,
 }
@@ -38,13 +39,24 @@ pub struct JudgedArgs {
 pub const FOLDS: usize = 5;
 
 impl JudgedArgs {
+    /// Refuses ids of data vectors where there are none: nobody would read them.
+    pub fn check(&self) -> Result<(), Usage> {
+        match self.nodes.is_empty() || !self.features.is_empty() {
+            true => Ok(()),
+            false => Err(Usage::new(
+                "--nodes: nobody reads it without data vectors; expected --features FILE too (ids and \
+                 names are those of the model)",
+            )),
+        }
+    }
+
     /// The files that are read.
     pub fn files(&self) -> Files {
         Files::default()
             .reads_model(&self.model)
             .reads([&self.links])
             .reads(self.features.iter().map(|file| &file.path))
-            .reads(&self.nodes)
+            .reads(self.nodes.iter().map(|file| &file.path))
     }
 
     /// Reads the files: the model, and the links to judge with what is known of
@@ -60,7 +72,7 @@ impl JudgedArgs {
 
     /// The data vectors of each view that has some.
     fn features(&self, model: &Fitted) -> anyhow::Result<Vec<(String, Features)>> {
-        let nodes = Nodes::read(self.nodes.as_deref())?;
+        let nodes = Nodes::read(&self.nodes)?;
         let mut features: Vec<(String, Features)> = Vec::new();
         for FeatureFile { view, path } in &self.features {
             if view.is_none() && model.is_directed() {

@@ -13,6 +13,7 @@ mod judged;
 mod kept;
 mod labels;
 mod memory;
+mod nodes;
 mod picture;
 mod progress;
 mod robust;

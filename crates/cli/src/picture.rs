@@ -31,6 +31,9 @@ pub enum OnLayout {
 /// The most links that a plot draws; of more, an even sample.
 const MOST_DRAWN: usize = 20_000;
 
+/// The most nodes whose names a plot tries to write: those with the most links.
+const MOST_NAMED: usize = 40;
+
 /// A model and what else a picture shows.
 pub struct Pictured<'a> {
     pub model: &'a Fitted,
@@ -52,14 +55,34 @@ pub fn picture_file(text: &str) -> Result<PathBuf, String> {
 impl Pictured<'_> {
     /// Finds where the nodes are drawn.
     pub fn layout(&self, asked: OnLayout, progress: &mut Progress) -> Result<Layout, Error> {
+        let model = self.model;
+        let rows = (model.recommended(), model.n_nodes(), model.dim());
+        self.layout_of(rows, asked, progress)
+    }
+
+    /// The same of each node once: of a directed model by both of its embeddings.
+    pub fn layout_of_nodes(
+        &self,
+        asked: OnLayout,
+        progress: &mut Progress,
+    ) -> Result<Layout, Error> {
+        let model = self.model;
+        let (y, width) = model.by_node(model.recommended(), model.dim());
+        self.layout_of((&y, model.node_ids().len(), width), asked, progress)
+    }
+
+    fn layout_of(
+        &self,
+        (y, n, dim): (&[f32], usize, usize),
+        asked: OnLayout,
+        progress: &mut Progress,
+    ) -> Result<Layout, Error> {
         let method = match asked {
             OnLayout::Auto => None,
             OnLayout::Pca => Some(Method::Principal),
             OnLayout::Neighbors => Some(Method::Neighbors),
         };
         progress.say("laying the nodes out");
-        let model = self.model;
-        let (y, n, dim) = (model.recommended(), model.n_nodes(), model.dim());
         let found = layout(y, n, dim, method, self.seed, &mut |done, all| {
             progress.count(done as u64, all as u64, "rounds of the layout");
             !Session::is_stopped()
@@ -103,6 +126,11 @@ impl Pictured<'_> {
             }
             None => self.model.node_views().to_vec(),
         };
+        let mut nodes: Vec<u32> = (0..n as u32).collect();
+        let degrees: Vec<u32> = self.model.links().degrees();
+        nodes.sort_by_key(|&node| std::cmp::Reverse(degrees[node as usize]));
+        let title = |node: u32| Some((node, self.model.title(node as usize)?));
+        let names = nodes.into_iter().filter_map(title).take(MOST_NAMED);
         let links = self.model.links();
         let step = links.n_links().div_ceil(MOST_DRAWN).max(1);
         let links = links.links().step_by(step);
@@ -111,6 +139,7 @@ impl Pictured<'_> {
             points: layout.points.as_flattened(),
             clusters: &colours,
             links: links.map(|link| (link.src, link.dst, false)).collect(),
+            names: names.collect(),
         };
         write_drawing(path, &picture("Embeddings", &panel))
     }

@@ -13,7 +13,8 @@ use linkproof::trust::robust::{Newcomers, embed_new};
 use linkproof::{Error, Features, Fitted, Graph};
 
 use crate::args::{FeatureFile, LinkRuleArgs};
-use crate::data::Nodes;
+use crate::exit::Usage;
+use crate::nodes::Nodes;
 
 /// What may be known of unseen nodes beside their data vectors.
 #[derive(Debug, Clone, Args)]
@@ -23,9 +24,9 @@ pub struct UnseenArgs {
     #[arg(long, value_name = "V")]
     view: Option<String>,
     /// Ids of the rows of --features: CSV with a header, the id first,
-    /// optional columns view and row
-    #[arg(long, value_name = "FILE")]
-    nodes: Option<PathBuf>,
+    /// optional columns view and row; NAME=FILE for a view
+    #[arg(long, value_name = "[NAME=]FILE")]
+    nodes: Vec<FeatureFile>,
     /// Links of unseen nodes to training nodes, for a model that was fitted
     /// with --propagate; 'embed' takes them for a robust model too
     #[arg(long, value_name = "FILE")]
@@ -44,7 +45,7 @@ pub struct NewArgs {
     /// Ids of the rows of --new-features: CSV with a header, the id first, and
     /// perhaps columns view and row
     #[arg(long, value_name = "FILE", requires = "new_features")]
-    new_nodes: Option<PathBuf>,
+    new_nodes: Option<FeatureFile>,
     /// Links of unseen nodes, to training nodes or to each other
     #[arg(long, value_name = "FILE", requires = "new_features")]
     new_links: Option<PathBuf>,
@@ -71,6 +72,8 @@ pub struct Embedded {
     pub ids: Ids,
     /// As the model's encoder sees them.
     pub encoded: Encoded,
+    /// Their recommended embeddings, where these are others.
+    recommended: Option<Vec<f32>>,
 }
 
 /// The files of unseen nodes, but for their data vectors.
@@ -83,10 +86,10 @@ struct Sources<'a> {
 impl<'a> Sources<'a> {
     fn read(
         view: Option<&'a str>,
-        nodes: Option<&Path>,
+        nodes: &[FeatureFile],
         links: Option<&'a Path>,
         rules: &LinkRules,
-    ) -> Result<Sources<'a>, Error> {
+    ) -> anyhow::Result<Sources<'a>> {
         let links = links.map(|path| io::read_links(path, rules).map(|links| (path, links)));
         Ok(Sources {
             view,
@@ -101,7 +104,7 @@ impl<'a> Sources<'a> {
         model: &Fitted,
         file: &FeatureFile,
         side: Option<Side>,
-    ) -> Result<Unseen, Error> {
+    ) -> anyhow::Result<Unseen> {
         let side = side.map(Side::name);
         let view = model.view(file.view.as_deref().or(self.view).or(side))?;
         let name = model.views()[view].name.as_str();
@@ -121,7 +124,7 @@ impl<'a> Sources<'a> {
         if let (Some((path, _)), Some(_)) = (&self.links, model.ids().sides()) {
             let found = "links for a model whose links have a source and a target";
             let expected = "none: its unseen nodes are embedded from their data vectors alone";
-            return Err(Error::input(path, None, found, expected));
+            return Err(Error::input(path, None, found, expected).into());
         }
         let links = self.links.as_ref().map(|(path, links)| {
             let found = model.links_of_new(view, features.ids(), links);
@@ -144,25 +147,50 @@ impl<'a> Sources<'a> {
 pub fn new_vectors(
     model: &Fitted,
     files: &[FeatureFile],
-    nodes: Option<&Path>,
-) -> Result<Vec<(usize, Features)>, Error> {
+    nodes: &[FeatureFile],
+) -> anyhow::Result<Vec<(usize, Features)>> {
     let sources = Sources::read(None, nodes, None, &LinkRules::default())?;
     let read = |file| (sources.unseen(model, file, None)).map(|it| (it.view, it.features));
     files.iter().map(read).collect()
 }
 
 impl UnseenArgs {
+    /// Refuses what is said of unseen nodes where there are none, and of links where there
+    /// are none: nobody would read it.
+    pub fn check(&self, features: &[FeatureFile]) -> Result<(), Usage> {
+        let given = [
+            (self.view.is_some(), "--view"),
+            (!self.nodes.is_empty(), "--nodes"),
+            (self.links.is_some(), "--links"),
+        ];
+        if features.is_empty()
+            && let Some((_, flag)) = given.iter().find(|(given, _)| *given)
+        {
+            let message = "nobody reads it without unseen nodes; expected --features FILE too";
+            return Err(Usage::new(format!("{flag}: {message}")));
+        }
+        if self.links.is_none()
+            && let Some(flag) = self.rules.typed().split_whitespace().next()
+        {
+            let message =
+                "nobody reads it without links of unseen nodes; expected --links FILE too";
+            return Err(Usage::new(format!("{flag}: {message}")));
+        }
+        Ok(())
+    }
+
     /// The files that are read: a model, these data vectors, and what is known of
     /// them.
     pub fn files(&self, model: &Path, features: &[FeatureFile]) -> Files {
         Files::default()
             .reads_model(model)
             .reads(features.iter().map(|file| &file.path))
-            .reads([&self.nodes, &self.links].into_iter().flatten())
+            .reads(self.nodes.iter().map(|file| &file.path))
+            .reads(&self.links)
     }
 
-    fn read(&self, model: &Fitted, files: &[FeatureFile]) -> Result<Vec<Unseen>, Error> {
-        let (nodes, links) = (self.nodes.as_deref(), self.links.as_deref());
+    fn read(&self, model: &Fitted, files: &[FeatureFile]) -> anyhow::Result<Vec<Unseen>> {
+        let (nodes, links) = (self.nodes.as_slice(), self.links.as_deref());
         let rules = self.rules.rules_of(model);
         let sources = Sources::read(self.view.as_deref(), nodes, links, &rules)?;
         let mut all = Vec::new();
@@ -182,12 +210,17 @@ impl UnseenArgs {
 
     /// Reads and embeds the unseen nodes of each file, by the model's encoder: for
     /// expected weights.
-    pub fn embed(&self, model: &Fitted, files: &[FeatureFile]) -> Result<Vec<Embedded>, Error> {
+    pub fn embed(&self, model: &Fitted, files: &[FeatureFile]) -> anyhow::Result<Vec<Embedded>> {
         let unseen = self.read(model, files)?.into_iter();
         let embedded = unseen.map(|unseen| {
             let links = unseen.links.as_ref().map(|found| found.links.as_slice());
+            let recommended = model.averaged().map(|_| {
+                let found = embed_new(model, unseen.view, &unseen.features, links)?;
+                Result::<_, Error>::Ok(found.embeddings)
+            });
             Ok(Embedded {
                 encoded: model.encode_view(unseen.view, &unseen.features, links)?,
+                recommended: recommended.transpose()?,
                 ids: unseen.features.into_parts().0,
             })
         });
@@ -199,7 +232,7 @@ impl UnseenArgs {
         &self,
         model: &Fitted,
         file: &FeatureFile,
-    ) -> Result<Vec<(Unseen, Newcomers)>, Error> {
+    ) -> anyhow::Result<Vec<(Unseen, Newcomers)>> {
         let unseen = self.read(model, std::slice::from_ref(file))?.into_iter();
         let embedded = unseen.map(|unseen| {
             let links = unseen.links.as_ref().map(|found| found.links.as_slice());
@@ -214,13 +247,13 @@ impl NewArgs {
     /// The files that are read.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let features = self.new_features.iter().map(|file| file.path.as_path());
-        let others = [&self.new_nodes, &self.new_links].into_iter().flatten();
-        features.chain(others.map(PathBuf::as_path))
+        let nodes = self.new_nodes.iter().map(|file| file.path.as_path());
+        features.chain(nodes).chain(self.new_links.as_deref())
     }
 
     /// Reads the files, where there are any.
-    pub fn read(&self, model: &Fitted, rules: &LinkRules) -> Result<Option<Unseen>, Error> {
-        let (nodes, links) = (self.new_nodes.as_deref(), self.new_links.as_deref());
+    pub fn read(&self, model: &Fitted, rules: &LinkRules) -> anyhow::Result<Option<Unseen>> {
+        let (nodes, links) = (self.new_nodes.as_slice(), self.new_links.as_deref());
         let sources = Sources::read(self.view.as_deref(), nodes, links, rules)?;
         let file = self.new_features.as_ref();
         file.map(|file| sources.unseen(model, file, None))
@@ -232,5 +265,12 @@ impl Embedded {
     /// The number of nodes.
     pub fn len(&self) -> usize {
         self.ids.len()
+    }
+
+    /// The recommended embedding of one of them.
+    pub fn recommended(&self, row: usize) -> &[f32] {
+        let dim = self.encoded.dim;
+        let all = self.recommended.as_ref().unwrap_or(&self.encoded.y);
+        &all[row * dim..(row + 1) * dim]
     }
 }

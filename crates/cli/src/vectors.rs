@@ -86,6 +86,6 @@ fn write_ids(out: &Path, ids: &Ids) -> Result<(), Error> {
     let path = out.with_extension("nodes.csv");
     match ids {
         Ids::Rows(_) if !path.exists() => Ok(()),
-        ids => io::write_nodes(path, ids, None),
+        ids => io::write_nodes(path, ids, None, None),
     }
 }

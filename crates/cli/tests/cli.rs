@@ -34,6 +34,8 @@ mod kinds;
 mod lab;
 #[path = "cli/messages.rs"]
 mod messages;
+#[path = "cli/names.rs"]
+mod names;
 #[path = "cli/objective.rs"]
 mod objective;
 #[path = "cli/report.rs"]
@@ -54,6 +56,8 @@ mod select;
 mod server;
 #[path = "cli/signals.rs"]
 mod signals;
+#[path = "cli/signed.rs"]
+mod signed;
 #[path = "cli/smooth.rs"]
 mod smooth;
 #[path = "cli/smooth_unseen.rs"]

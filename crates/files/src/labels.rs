@@ -6,7 +6,7 @@ use super::columns;
 use super::features::repeated_id;
 use super::text::{BLOCK, Blocks, number};
 use linkproof_method::data::ids::{Ids, Names};
-use linkproof_method::error::{Error, Result};
+use linkproof_method::error::{Error, Result, quote};
 
 /// The labels of some nodes.
 #[derive(Debug, Clone, Default)]
@@ -14,6 +14,7 @@ pub struct Labels {
     nodes: Names,
     codes: Vec<Option<u32>>,
     classes: Names,
+    titles: Option<Vec<String>>,
 }
 
 impl Labels {
@@ -33,6 +34,11 @@ impl Labels {
         &self.classes
     }
 
+    /// What each class is called, where the labels are codes for that.
+    pub fn titles(&self) -> Option<&[String]> {
+        self.titles.as_deref()
+    }
+
     /// The label text of a node, if it has one.
     pub fn get(&self, node: &str) -> Option<&str> {
         let code = self.codes[self.nodes.row(node)? as usize]?;
@@ -49,7 +55,7 @@ impl Labels {
 }
 
 /// Reads labels: CSV `node,label[,...]` with or without header. An empty or a
-/// negative label means unlabelled.
+/// negative label means unlabelled. A column `label_name` says what the label is called.
 pub fn read_labels(path: impl AsRef<Path>) -> Result<Labels> {
     let path = path.as_ref();
     let mut blocks = Blocks::open(path, BLOCK)?;
@@ -70,7 +76,11 @@ pub fn read_labels(path: impl AsRef<Path>) -> Result<Labels> {
     };
     let header = place(is_node_name).zip(place(is_label_name));
     let (node, label) = header.unwrap_or((0, 1));
-    let mut labels = Labels::default();
+    let title = header.and_then(|_| place(|name| name == "label_name"));
+    let mut labels = Labels {
+        titles: title.map(|_| Vec::new()),
+        ..Labels::default()
+    };
     blocks.visit(|line, fields| {
         let wrong = |found: String, expected: String| Error::input(path, line, found, expected);
         if fields.len() != first.len() {
@@ -92,6 +102,16 @@ pub fn read_labels(path: impl AsRef<Path>) -> Result<Labels> {
         let unlabelled = text.is_empty() || number(text).is_some_and(|x| x < 0.0);
         let code = (!unlabelled).then(|| labels.classes.insert(text));
         labels.codes.push(code);
+        if let (Some(code), Some(column), Some(titles)) = (code, title, &mut labels.titles) {
+            titles.resize(labels.classes.len(), String::new());
+            let (known, here) = (&mut titles[code as usize], &fields[column]);
+            if known.is_empty() {
+                *known = here.to_string();
+            } else if !here.is_empty() && here != known {
+                let found = format!("label {} called {}", quote(text), quote(here));
+                return Err(wrong(found, format!("{}, as above", quote(known))));
+            }
+        }
         Ok(true)
     })?;
     if labels.nodes.is_empty() {
@@ -143,6 +163,17 @@ mod tests {
     }
 
     #[test]
+    fn labels_may_say_what_they_are_called() {
+        let found =
+            labels("node,label_name,label\na,Theory,3\nb,,1\nc,Agents,1\nd,?,-1\n").unwrap();
+        assert_eq!(found.titles().unwrap(), ["Theory", "Agents"]);
+        assert_eq!(found.get("c"), Some("1"));
+        assert_eq!(labels("node,label\na,3\n").unwrap().titles(), None);
+        // Without a header nothing is called anything.
+        assert_eq!(labels("a,label,label_name\n").unwrap().titles(), None);
+    }
+
+    #[test]
     fn wrong_labels_name_their_line() {
         for (text, line, what) in [
             ("", None, "no labels"),
@@ -151,6 +182,11 @@ mod tests {
             ("a,1\nb\n", Some(2), "1 column"),
             ("a,1\n\na,1\n", Some(3), "'a' again"),
             ("a,1\n,1\n", Some(2), "empty node id"),
+            (
+                "node,label,label_name\na,1,X\nb,1,\nc,1,Y\n",
+                Some(4),
+                "label '1' called 'Y'",
+            ),
         ] {
             let Error::Input {
                 line: at, found, ..

@@ -9,6 +9,7 @@ mod caught;
 mod checkpoint;
 mod citations;
 mod encoding;
+mod export;
 mod features;
 mod folder;
 mod guard;
@@ -43,6 +44,7 @@ use linkproof_method::error::Error;
 pub use checkpoint::{Checkpoint, Pace};
 pub use citations::{Citations, read_citations};
 pub use encoding::read_text;
+pub use export::{GraphFormat, ModelGraph, write_graph};
 pub use features::{Embeddings, read_embeddings, read_features};
 pub use folder::{FolderKind, OutputFolder, model_files};
 pub use guard::Files;
@@ -52,7 +54,7 @@ pub use model::{
     LINKS, Stored, VERSION, classes, fit_json, from_bytes, gamma_json, load, save, to_bytes,
     write_model,
 };
-pub use nodes::{NodeTable, read_nodes};
+pub use nodes::{NodeTable, read_nodes, read_nodes_of_views};
 pub use npy::{NpyNumber, read_npy, write_npy};
 pub use output::write_file;
 pub use pairs::{ListedPair, PairList, read_pairs};

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::npy::write_npy;
 use super::output::write_file;
 use super::source::extensions;
+use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::graph::Graph;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::error::{Error, Remedy, Result, quote};
@@ -101,8 +102,13 @@ pub fn write_links(path: impl AsRef<Path>, graph: &Graph) -> Result<()> {
     })
 }
 
-/// Writes a node table `node[,view]` in row order.
-pub fn write_nodes(path: impl AsRef<Path>, ids: &Ids, views: Option<&[String]>) -> Result<()> {
+/// Writes a node table in row order: `node[,view]`, then whatever else is known.
+pub fn write_nodes(
+    path: impl AsRef<Path>,
+    ids: &Ids,
+    views: Option<&[String]>,
+    attributes: Option<&Attributes>,
+) -> Result<()> {
     let path = path.as_ref();
     if let Some(views) = views
         && views.len() != ids.len()
@@ -113,13 +119,23 @@ pub fn write_nodes(path: impl AsRef<Path>, ids: &Ids, views: Option<&[String]>) 
             format!("one for each of {} nodes", ids.len()),
         ));
     }
+    let columns = attributes.map_or(&[][..], Attributes::columns);
     write_file(path, |file| {
-        writeln!(file, "node{}", if views.is_some() { ",view" } else { "" })?;
+        write!(file, "node{}", if views.is_some() { ",view" } else { "" })?;
+        for (header, _) in columns {
+            file.write_all(b",")?;
+            write_field(file, header)?;
+        }
+        writeln!(file)?;
         for row in 0..ids.len() {
             write_field(file, &ids.name(row))?;
             if let Some(views) = views {
                 file.write_all(b",")?;
                 write_field(file, &views[row])?;
+            }
+            for (_, texts) in columns {
+                file.write_all(b",")?;
+                write_field(file, texts.get(row))?;
             }
             writeln!(file)?;
         }

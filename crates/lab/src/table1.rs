@@ -234,6 +234,7 @@ pub fn figure1(seed: u64) -> Result<(Drawing, Vec<(f64, f64)>)> {
         points: model.embeddings(),
         clusters: &made.labels,
         links: links.clone(),
+        names: Vec::new(),
     });
     let title = "Embeddings of the synthetic graph, xi = 0.03, ridge 1";
     let drawing = panels(title, 3, &drawn.collect::<Vec<_>>());

@@ -14,6 +14,7 @@ use linkproof::{Dataset, Error};
 use crate::args::{real, whole};
 use crate::exit::Usage;
 use crate::judged::{FOLDS, JudgedArgs};
+use crate::nodes::named_by;
 use crate::progress::Progress;
 use crate::session::Session;
 use told::{as_json, words, write_links, write_missing};
@@ -42,6 +43,8 @@ use told::{as_json, words, write_links, write_missing};
 ///              what its weight multiplied the odds by: above 1 it speaks for the
 ///              link, below 1 against it
 ///   weight_fdr rate of error of calling the weight too large for a link
+///   src_name, dst_name
+///              what the nodes are called, where the model knows
 ///
 /// Give the data vectors that the model was fitted with (--features); without
 /// them links are judged by links alone. To check itself, the judge puts in links
@@ -69,6 +72,9 @@ use told::{as_json, words, write_links, write_missing};
 pub struct AuditArgs {
     #[command(flatten)]
     judged: JudgedArgs,
+    /// Column of the model's nodes.csv to show beside ids [default: name, if there is one]
+    #[arg(long, value_name = "COLUMN")]
+    name: Option<String>,
     /// CSV file to write: src,dst,weight,mu,trust,influence and more
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -117,6 +123,7 @@ pub fn run(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
 }
 
 fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
+    args.judged.check()?;
     let judge = !args.no_judge;
     let settings = AuditSettings {
         judge,
@@ -131,6 +138,7 @@ fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
     files.writes(&args.clean).writes(missing).check()?;
     let progress = Progress::start(session, "reading");
     let (model, data) = args.judged.read()?;
+    let model = named_by(model, args.name.as_deref())?;
     if args.cross_fit && !can_fit(&model, &data) {
         return Err(Usage::new(
             "--cross-fit: fits anew and needs the data vectors that the model was fitted with: \

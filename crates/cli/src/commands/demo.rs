@@ -149,6 +149,7 @@ fn write_setting(folder: &OutputFolder, setting: &DemoSetting) -> anyhow::Result
                 .iter()
                 .map(|(verdict, is_false)| (verdict.src, verdict.dst, *is_false))
                 .collect(),
+            names: Vec::new(),
         })
         .collect();
     let picture = panels(&format!("{} (false links red)", setting.name), 3, &fits);

@@ -4,11 +4,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use linkproof::inspect::{PlainVerdict, plain_verdict};
 use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
 use linkproof::io::{gamma_json, write_model};
-use linkproof::model::{bootstrap, foreseen};
+use linkproof::model::{check_replicates, foreseen};
 use linkproof::select::{Selection, select};
-use linkproof::trust::robust::{RobustSummary, dimensions_sentence, fit_model};
+use linkproof::trust::robust::{RobustSummary, Said, bootstrap, fit_model};
 use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 
@@ -23,7 +24,7 @@ use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
 use crate::robust;
 use crate::search::{self, SearchArgs};
-use crate::session::{Session, counted, counted_kinds, left_out, peak_memory_bytes, wrapped};
+use crate::session::{Session, counted, counted_kinds, left_out, peak_memory_bytes};
 use crate::settings::SettingArgs;
 use crate::words::Flags;
 
@@ -48,8 +49,16 @@ use crate::words::Flags;
 pub struct FitArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Labels node,label to keep in the folder for reports; the fit does not use
-    /// them
+    /// Column of --nodes to show beside ids [default: name, if there is one]
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        requires = "nodes",
+        help_heading = "Inputs"
+    )]
+    name: Option<String>,
+    /// Labels node,label[,label_name] to keep in the folder for reports; the fit does
+    /// not use them
     #[arg(long, value_name = "FILE", help_heading = "Inputs")]
     labels: Option<PathBuf>,
     /// Folder to write
@@ -87,8 +96,9 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Without labels")]
     select: bool,
     /// Tell how sure the model is: so many fits to parts of the nodes, 5 or more, which
-    /// 'score', 'neighbors', 'audit' and 'cluster' read; 30 are usual
-    #[arg(long, value_name = "B", conflicts_with = "robust", allow_negative_numbers = true, value_parser = whole)]
+    /// 'score', 'neighbors', 'audit', 'cluster' and 'report' read; 30 are usual. With
+    /// --robust, beliefs stay as they are
+    #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = whole)]
     bootstrap: Option<usize>,
     #[command(flatten)]
     search: SearchArgs,
@@ -103,6 +113,16 @@ struct Findings {
     inputs: Inputs,
     selection: Option<Selection>,
     robust: Option<RobustSummary>,
+    look: Option<PlainVerdict>,
+}
+
+impl Findings {
+    /// What was found, in sentences.
+    fn verdict(&self) -> &[Said] {
+        let robust = self.robust.as_ref().map(|found| &found.verdict);
+        let found = robust.or(self.look.as_ref().map(|found| &found.verdict));
+        found.map_or(&[], Vec::as_slice)
+    }
 }
 
 impl FitArgs {
@@ -140,6 +160,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     };
     let params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
+    args.bootstrap.map(check_replicates).transpose()?;
     if args.search.is_given() && !args.select {
         return Err(Usage::new(
             "lists of candidates, --criterion and --hold-out need a search: add --select",
@@ -156,7 +177,11 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let mut progress = Progress::start(session, "reading");
     let device = session.begin_device();
     let mut inputs = Inputs::before(args.inputs())?;
-    let data = args.data.read()?;
+    let (data, attributes) = args.data.read_all()?;
+    let attributes = match &args.name {
+        Some(column) => Some(attributes.unwrap_or_default().shown_by(column)?),
+        None => attributes,
+    };
     for format in &args.format {
         format.check(data.ids())?;
     }
@@ -185,11 +210,12 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         inputs,
         selection: None,
         robust: None,
+        look: None,
     };
-    let fitted = match recipe {
+    let fitted = match &recipe {
         Some(recipe) => {
             progress.say("judging links");
-            let found = fit_model(&params, &data, &recipe, runtime)?;
+            let found = fit_model(&params, &data, recipe, runtime)?;
             findings.robust = Some(found.summary);
             found.model
         }
@@ -202,20 +228,25 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
-            let fitted = Fit::new(&params).runtime(runtime).run(&data)?;
-            match args.bootstrap {
-                Some(count) => {
-                    progress.say("fitting to parts of the nodes");
-                    let runtime = session.runtime(&progress).on(device.backend());
-                    let found = bootstrap(&params, &data, &fitted, count, runtime)?;
-                    fitted.with_replicates(found)?
-                }
-                None => fitted,
-            }
+            Fit::new(&params).runtime(runtime).run(&data)?
         }
     };
+    let fitted = match args.bootstrap {
+        Some(count) => {
+            progress.say("fitting to parts of the nodes");
+            let runtime = session.runtime(&progress).on(device.backend());
+            let recipe = recipe.unwrap_or_default();
+            let found = bootstrap(&fitted, &data, &recipe, count, runtime)?;
+            fitted.with_replicates(found)?
+        }
+        None => fitted,
+    };
+    if findings.robust.is_none() {
+        progress.say("looking at the fit");
+        findings.look = Some(plain_verdict(&fitted, &data)?);
+    }
     let classes = labels.as_ref().map(|known| known.classes.clone());
-    let fitted = fitted.with_classes(classes)?;
+    let fitted = fitted.with_classes(classes)?.with_attributes(attributes)?;
     let record = record(&findings);
     write_model(&fitted, &folder, &record)?;
     write_formats(args, &fitted, &folder)?;
@@ -255,6 +286,10 @@ fn record(findings: &Findings) -> Map<String, Value> {
     if let Some(robust) = &findings.robust {
         record.insert("robust".to_owned(), json!(robust));
     }
+    if let Some(look) = &findings.look {
+        record.insert("look".to_owned(), json!(look));
+    }
+    record.insert("verdict".to_owned(), json!(findings.verdict()));
     record
 }
 
@@ -294,6 +329,8 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "ridge": params.ridge,
         "selection": findings.selection.as_ref().map(search::as_json),
         "robust": findings.robust,
+        "look": findings.look,
+        "verdict": findings.verdict(),
         "out": args.out.display().to_string(),
         "nodes": fitted.node_ids().len(),
         "links": fitted.links().n_links(),
@@ -371,12 +408,9 @@ fn summary(
             let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
         }
     }
-    match &findings.robust {
-        Some(robust) => text.push_str(&robust::words(fitted, robust)),
-        None => {
-            let used = dimensions_sentence(fitted.effective_rank(), fitted.dim());
-            let _ = write!(text, "\n{}", wrapped("  used     ", &used));
-        }
+    text.push_str(&robust::verdict_in_words(findings.verdict()));
+    if let Some(robust) = &findings.robust {
+        text.push_str(&robust::words(fitted, robust));
     }
     for note in &report.notes {
         let _ = write!(text, "\n  note      {}", note.told(&Flags));
@@ -409,7 +443,7 @@ fn summary(
     };
     let _ = write!(
         text,
-        "\nWritten to {out}. Next:\n  {look}\n  linkproof neighbors --model {out} --node {} --out neighbors.csv\n  \
+        "\nWritten to {out}. Next:\n  {look}\n  linkproof neighbors --model {out} --node {}\n  \
          linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv\n  \
          linkproof audit --model {out} {} --out audit.csv",
         quoted(&fitted.ids().name(0)),

@@ -1,4 +1,6 @@
-//! `linkproof neighbors`: the nodes with the largest expected weights.
+//! `linkproof neighbors`: the nodes that are near a node.
+
+mod told;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -6,38 +8,57 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use linkproof::Fitted;
 use linkproof::data::ids::Side;
-use linkproof::error::shown;
+use linkproof::error::{quote, shown};
 use linkproof::io::load;
-use linkproof::io::{self, Field};
-use linkproof::model::{Neighbor, Point};
+use linkproof::model::{Nearness, Neighbors, Query};
 use rayon::prelude::*;
-use serde_json::json;
 
-use crate::args::FeatureFile;
+use crate::args::{FeatureFile, choice};
 use crate::exit::Usage;
-use crate::session::{Session, counted};
+use crate::nodes::named_by;
+use crate::session::Session;
 use crate::unseen::{Embedded, UnseenArgs};
+use told::{Told, finish};
 
-/// Find the nearest nodes by expected weight
+/// Find the nearest nodes of a node
 ///
-/// Writes CSV node,neighbor,rank,mu: for each node that was asked for, its
-/// nearest training nodes, the nearest first with rank 1. For a model that was fitted
-/// with --bootstrap a column stability follows: the share of its replicates that saw
-/// both nodes in which the neighbor is among as many nearest.
+/// Prints a table of the nearest training nodes of each node that was asked for, the
+/// nearest first, or writes it with --out as CSV node,neighbor,rank,mu. What follows is
+/// share or cosine where neighbors are near by that, stability for a model that was
+/// fitted with --bootstrap (the share of its replicates that saw both nodes in which the
+/// neighbor is among as many nearest), and name, what the neighbor is called, where the
+/// model knows.
+///
+/// What neighbors are near by:
+///
+///   weight  the expected weight, mu. Popular nodes are near very many
+///   share   mu by all that is expected of the neighbor with such nodes: popular nodes
+///           are near those alone that are particular to them
+///   cosine  the cosine of the embeddings (of averages, where a robust fit recommends
+///           them)
 #[derive(Debug, Args)]
-#[command(after_help = "EXAMPLE\n  \
-    linkproof neighbors --model model --node 17 --top 5 --out neighbors.csv\n  \
-    linkproof neighbors --model model --features new.npy --out neighbors.csv")]
+#[command(
+    verbatim_doc_comment,
+    after_help = "EXAMPLE\n  \
+    linkproof neighbors --model model --node 17\n  \
+    linkproof neighbors --model model --node 17 --by weight --top 5 --out neighbors.csv\n  \
+    linkproof neighbors --model model --features new.npy --out neighbors.csv"
+)]
 pub struct NeighborsArgs {
     /// Model folder
     #[arg(long, value_name = "DIR")]
     model: PathBuf,
-    /// Training node to start from; may be repeated
+    /// Training node to start from, by its id, or by its name where no other has it; may
+    /// be repeated
     #[arg(long, value_name = "ID", required_unless_present = "features")]
     node: Vec<String>,
     /// Data vectors of unseen nodes to start from; NAME=FILE for a view
     #[arg(long, value_name = "[NAME=]FILE", conflicts_with = "node")]
     features: Vec<FeatureFile>,
+    /// What neighbors are near by [default: share where they are printed, weight with
+    /// --out, cosine for a pair of views that took no part in the fit]
+    #[arg(long, value_name = "MEASURE", value_parser = choice!(Nearness))]
+    by: Option<Nearness>,
     /// Only neighbors of this view
     #[arg(long, value_name = "V")]
     within: Option<String>,
@@ -48,9 +69,12 @@ pub struct NeighborsArgs {
     /// How many neighbors to list for each node
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
     top: u32,
+    /// Column of the model's nodes.csv to show beside ids [default: name, if there is one]
+    #[arg(long, value_name = "COLUMN")]
+    name: Option<String>,
     /// CSV file to write: node,neighbor,rank,mu
     #[arg(long, value_name = "FILE")]
-    out: PathBuf,
+    out: Option<PathBuf>,
     #[command(flatten)]
     unseen: UnseenArgs,
 }
@@ -73,116 +97,180 @@ impl Direction {
 }
 
 /// Where a search starts.
-struct Query<'a> {
-    name: Cow<'a, str>,
-    point: Point<'a>,
-    /// The row of a training node, which is no neighbor of itself.
-    row: Option<usize>,
+struct Start<'a> {
+    id: Cow<'a, str>,
+    query: Query<'a>,
 }
 
 /// Runs the command.
 pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
+    args.unseen.check(&args.features)?;
     let files = args.unseen.files(&args.model, &args.features);
-    files.writes([&args.out]).check()?;
-    let model = load(&args.model)?.model;
-    if args.direction.is_some() && model.ids().sides().is_none() {
-        let message = "--direction: links of this model have none; expected a model of 'fit \
-                       --directed' or 'fit --bipartite'";
-        return Err(Usage::new(message).into());
-    }
+    files.writes(&args.out).check()?;
+    let model = named_by(load(&args.model)?.model, args.name.as_deref())?;
+    check_direction(args, &model)?;
     let within = args.within.as_deref();
     let within = within.map(|name| model.view(Some(name))).transpose()?;
     let unseen = args.unseen.embed(&model, &args.features)?;
-    let queries = if args.node.is_empty() {
-        unseen_queries(args, &model, &unseen)
+    let starts = if args.node.is_empty() {
+        unseen_starts(args, &model, &unseen)?
     } else {
-        training_queries(args, &model)?
+        training_starts(args, &model)?
     };
-    let found: Vec<Vec<Neighbor>> = queries
-        .par_iter()
-        .map(|query| model.neighbors(query.point, args.top as usize, query.row, within))
-        .collect::<Result<_, _>>()?;
-    let stable = |(query, found): (&Query<'_>, &Vec<Neighbor>)| {
-        let rows: Vec<usize> = found.iter().map(|neighbor| neighbor.row).collect();
-        model.stability(query.row?, &rows)
+    let found = nearest(args, &model, &starts, within)?;
+    let stable = |(start, list): (&Start<'_>, &Vec<_>)| {
+        let rows: Vec<usize> = list
+            .iter()
+            .map(|near: &linkproof::model::Neighbor| near.row)
+            .collect();
+        model.stability(start.query.row?, &rows)
     };
-    let stable: Vec<Option<Vec<f64>>> = queries.par_iter().zip(&found).map(stable).collect();
-    let mut columns = vec!["node", "neighbor", "rank", "mu"];
-    columns.extend(stable.iter().any(Option::is_some).then_some("stability"));
-    io::write_table(&args.out, &columns, |rows| {
-        for ((query, neighbors), stable) in queries.iter().zip(&found).zip(&stable) {
-            for (place, neighbor) in neighbors.iter().enumerate() {
-                let name = model.ids().name(neighbor.row);
-                let mut row = vec![
-                    Field::Text(&query.name),
-                    Field::Text(&name),
-                    Field::Whole(place as u64 + 1),
-                    Field::Real(neighbor.mu),
-                ];
-                row.extend(stable.as_ref().map(|shares| Field::Real(shares[place])));
-                rows.row(&row)?;
-            }
-        }
-        Ok(())
-    })?;
-    let out = args.out.display().to_string();
-    let n: usize = found.iter().map(Vec::len).sum();
-    let words = format!(
-        "{} of {}, written to {out}",
-        counted(n, "neighbor"),
-        counted(queries.len(), "node")
-    );
-    let json = json!({ "out": out, "nodes": queries.len(), "neighbors": n });
-    session.finish(&json, &words)
+    // Replicates know expected weights.
+    let stable: Vec<Option<Vec<f64>>> = match found.by {
+        Nearness::Weight => starts.par_iter().zip(&found.lists).map(stable).collect(),
+        _ => vec![None; starts.len()],
+    };
+    let told = Told {
+        model: &model,
+        starts: &starts,
+        found: &found,
+        stable: &stable,
+    };
+    finish(args, session, &told)
 }
 
-fn training_queries<'a>(
+/// Refuses a direction where there is none to choose.
+fn check_direction(args: &NeighborsArgs, model: &Fitted) -> Result<(), Usage> {
+    let why = match (args.direction, model.ids().sides()) {
+        (Some(_), None) => {
+            "links of this model have none; expected a model of 'fit --directed' or 'fit \
+             --bipartite'"
+        }
+        (Some(_), Some(sides)) if !sides.same && args.node.is_empty() => {
+            "the view of unseen nodes tells it in a model of 'fit --bipartite'; leave it out"
+        }
+        _ => return Ok(()),
+    };
+    Err(Usage::new(format!("--direction: {why}")))
+}
+
+/// The neighbours of nodes of any views.
+fn nearest(
+    args: &NeighborsArgs,
+    model: &Fitted,
+    starts: &[Start<'_>],
+    within: Option<usize>,
+) -> anyhow::Result<Neighbors> {
+    let mut views: Vec<usize> = starts.iter().map(|start| start.query.point.view).collect();
+    views.sort_unstable();
+    views.dedup();
+    // Of several views all must be near by the same.
+    let is_fitted = |&view: &usize| within.is_none_or(|within| model.takes_part(view, within));
+    let usual = match (views.iter().all(is_fitted), &args.out) {
+        (false, _) => Nearness::Cosine,
+        (true, None) => Nearness::Share,
+        (true, Some(_)) => Nearness::Weight,
+    };
+    let by = args.by.unwrap_or(usual);
+    let mut lists = vec![Vec::new(); starts.len()];
+    for view in views {
+        let here = |place: &usize| starts[*place].query.point.view == view;
+        let places: Vec<usize> = (0..starts.len()).filter(here).collect();
+        let queries: Vec<Query<'_>> = places.iter().map(|&place| starts[place].query).collect();
+        let found = model.nearest(&queries, args.top as usize, within, Some(by))?;
+        for (place, list) in places.into_iter().zip(found.lists) {
+            lists[place] = list;
+        }
+    }
+    Ok(Neighbors { by, lists })
+}
+
+fn training_starts<'a>(
     args: &'a NeighborsArgs,
     model: &'a Fitted,
-) -> Result<Vec<Query<'a>>, Usage> {
-    args.node
-        .iter()
-        .map(|id| {
-            let row = match args.direction {
-                Some(direction) => model.ids().row_on(direction.side(), id),
-                None => model.ids().row(id),
-            };
-            let row = row.ok_or_else(|| {
-                let nodes = args.model.join("nodes.csv");
-                let nodes = nodes.display();
-                Usage::new(format!(
-                    "--node {}: no such node; expected an id of {nodes}",
-                    shown(id)
-                ))
-            })? as usize;
-            Ok(Query {
-                name: id.into(),
-                point: model.point(row),
-                row: Some(row),
-            })
+) -> Result<Vec<Start<'a>>, Usage> {
+    let start = |id: &'a String| {
+        let row = match args.direction {
+            Some(direction) => model.ids().row_on(direction.side(), id),
+            None => model.ids().row(id),
+        };
+        let row = match row {
+            Some(row) => row as usize,
+            None => by_name(args, model, id)?,
+        };
+        Ok(Start {
+            id: model.ids().name(row),
+            query: model.query(row),
         })
-        .collect()
+    };
+    args.node.iter().map(start).collect()
 }
 
-fn unseen_queries<'a>(
+/// The row of the only node of a name.
+fn by_name(args: &NeighborsArgs, model: &Fitted, name: &str) -> Result<usize, Usage> {
+    const LISTED: usize = 5;
+    let side = args.direction.map(Direction::side);
+    let is_here = |row: &usize| match model.ids().sides() {
+        Some(sides) => {
+            let of = sides.place(*row).0;
+            side.map_or(!sides.same || of == Side::Source, |side| of == side)
+        }
+        None => true,
+    };
+    let called = |row: &usize| model.title(*row) == Some(name) && is_here(row);
+    let rows: Vec<usize> = (0..model.n_nodes()).filter(called).collect();
+    let nodes = args.model.join("nodes.csv");
+    let why = match rows.as_slice() {
+        [row] => return Ok(*row),
+        [] => "no such node".to_owned(),
+        rows => {
+            let ids = rows
+                .iter()
+                .take(LISTED)
+                .map(|&row| quote(&model.ids().name(row)));
+            let ids: Vec<String> = ids.collect();
+            let more = if rows.len() > LISTED { ", ..." } else { "" };
+            format!(
+                "{} nodes are called so ({}{more})",
+                rows.len(),
+                ids.join(", ")
+            )
+        }
+    };
+    Err(Usage::new(format!(
+        "--node {}: {why}; expected an id of {}",
+        shown(name),
+        nodes.display()
+    )))
+}
+
+fn unseen_starts<'a>(
     args: &NeighborsArgs,
     model: &Fitted,
     unseen: &'a [Embedded],
-) -> Vec<Query<'a>> {
+) -> Result<Vec<Start<'a>>, Usage> {
     let rows = |part| (0..Embedded::len(part)).map(move |row| (part, row));
     // A node that is a source and a target is asked for once.
     let side = args.direction.unwrap_or(Direction::Out).side();
     let asked = |part: &&Embedded| {
         !model.is_directed() || model.views()[part.encoded.view].name == side.name()
     };
-    unseen
-        .iter()
-        .filter(asked)
-        .flat_map(rows)
-        .map(|(part, row)| Query {
-            name: part.ids.name(row),
+    let starts = unseen.iter().filter(asked).flat_map(rows);
+    let starts = starts.map(|(part, row)| Start {
+        id: part.ids.name(row),
+        query: Query {
             point: part.encoded.point(row),
+            recommended: part.recommended(row),
             row: None,
-        })
-        .collect()
+        },
+    });
+    let starts: Vec<Start<'_>> = starts.collect();
+    if starts.is_empty() {
+        let view = side.name();
+        return Err(Usage::new(format!(
+            "--direction: found no data vectors of the view '{view}' to start from; expected \
+             --features FILE, of sources and targets alike"
+        )));
+    }
+    Ok(starts)
 }

@@ -9,6 +9,7 @@ use linkproof::io::{Stored, fit_json, load};
 use serde_json::{Value, json};
 
 use crate::labels::KnownLabels;
+use crate::nodes::named_by;
 use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
 use crate::session::{Session, counted};
@@ -32,6 +33,9 @@ pub struct ReportArgs {
     /// Labels node,label to colour by [default: those that fit was given]
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
+    /// Column of the model's nodes.csv to show beside ids [default: name, if there is one]
+    #[arg(long, value_name = "COLUMN")]
+    name: Option<String>,
     /// How more than two dimensions become two
     #[arg(long, value_name = "HOW", value_enum, default_value = "auto")]
     layout: OnLayout,
@@ -53,6 +57,7 @@ pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
     files.writes([&out]).writes(&args.plot).check()?;
     let mut progress = Progress::start(session, "reading");
     let Stored { model, record } = load(&args.model)?;
+    let model = named_by(model, args.name.as_deref())?;
     let given = args.labels.as_deref();
     let given = given.map(|path| KnownLabels::read(path, model.ids(), "model"));
     let given = given.transpose()?.map(|known| known.classes);

@@ -30,8 +30,10 @@ use crate::unseen::{Embedded, UnseenArgs};
 /// its own nodes: log_mu_error, the standard error of the logarithm of mu, and mu_low
 /// and mu_high, between which mu is in 90 of 100 cases.
 ///
-/// A robust fit has a law of sizes, told by the weights of believed links. Other fits
-/// read weights (as --weights makes them) as Poisson counts of mean mu.
+/// A robust fit has a law of sizes, told by the weights of believed links, and so has
+/// one with --weights binary where some weights are negative; there size and mu may be
+/// negative too. Other fits read weights (as --weights makes them) as Poisson counts of
+/// mean mu.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -58,6 +60,7 @@ pub struct ScoreArgs {
 
 /// Runs the command.
 pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
+    args.unseen.check(&args.features)?;
     let files = args.unseen.files(&args.model, &args.features);
     files.reads([&args.pairs]).writes([&args.out]).check()?;
     let model = load(&args.model)?.model;
@@ -80,6 +83,9 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
     if model.replicates().is_some() {
         columns.extend(["log_mu_error", "mu_low", "mu_high"]);
     }
+    if model.has_names() {
+        columns.extend(["src_name", "dst_name"]);
+    }
     io::write_table(&args.out, &columns, |rows| {
         for (pair, found) in list.pairs().iter().zip(&all) {
             let ends = [pair.src, pair.dst].map(|row| list.names().name(row as usize));
@@ -88,11 +94,19 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
             let mut row = vec![src, dst];
             row.extend(numbers);
             if model.replicates().is_some() {
-                let [i, j] = ends.map(|id| model.ids().row(id));
-                let known = i
-                    .zip(j)
+                let place = |side: Side, end: usize| model.ids().row_on(side, ends[end]);
+                let known = place(Side::Source, 0)
+                    .zip(place(Side::Target, 1))
                     .and_then(|(i, j)| model.spread(i as usize, j as usize));
                 row.extend(spread(known));
+            }
+            if model.has_names() {
+                let sides = [Side::Source, Side::Target].into_iter();
+                let rows = sides
+                    .zip(ends)
+                    .map(|(side, id)| model.ids().row_on(side, id));
+                let name = |row: Option<u32>| row.and_then(|row| model.title(row as usize));
+                row.extend(rows.map(|row| Field::Text(name(row).unwrap_or(""))));
             }
             rows.row(&row)?;
         }

@@ -73,6 +73,7 @@ pub fn run(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
 }
 
 fn smooth(args: &SmoothArgs, session: &Session) -> anyhow::Result<()> {
+    args.judged.check()?;
     let format = vectors::format_of(&args.out)?;
     let files = args.judged.files().reads(args.new.paths());
     files.writes(vectors::outputs(&args.out, format)).check()?;

@@ -12,6 +12,7 @@ use serde_json::json;
 use crate::args::{FeatureFile, LinkRuleArgs};
 use crate::exit::Usage;
 use crate::inputs::Inputs;
+use crate::nodes::Nodes;
 use crate::progress::Progress;
 use crate::session::{Session, counted};
 use crate::unseen::new_vectors;
@@ -48,10 +49,10 @@ pub struct UpdateArgs {
     /// Data vectors of new nodes, or new ones of known nodes; once for each view
     #[arg(long, value_name = "[NAME=]FILE")]
     features: Vec<FeatureFile>,
-    /// Ids of the rows of --features: CSV with a header, the id first, optional
-    /// columns view and row
-    #[arg(long, value_name = "FILE", requires = "features")]
-    nodes: Option<PathBuf>,
+    /// Ids of the rows of --features: CSV with a header, the id first, optional columns
+    /// view and row; NAME=FILE for a view. Other columns, such as names, go into the model
+    #[arg(long, value_name = "[NAME=]FILE")]
+    nodes: Vec<FeatureFile>,
     /// Model folder to write
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -65,9 +66,9 @@ pub struct UpdateArgs {
 impl UpdateArgs {
     fn inputs(&self) -> impl Iterator<Item = &Path> {
         let features = self.features.iter().map(|file| &file.path);
-        let others = [&self.links, &self.withdrawn, &self.nodes];
-        let all = others.into_iter().flatten().chain(features);
-        all.map(PathBuf::as_path)
+        let nodes = self.nodes.iter().map(|file| &file.path);
+        let others = [&self.links, &self.withdrawn].into_iter().flatten();
+        others.chain(nodes).chain(features).map(PathBuf::as_path)
     }
 
     /// The library knows ids and views, and we know their files.
@@ -121,7 +122,7 @@ pub fn run(args: &UpdateArgs, session: &Session) -> anyhow::Result<()> {
             .transpose()
     };
     let (links, withdrawn) = (read(&args.links)?, read(&args.withdrawn)?);
-    let vectors = new_vectors(&stored.model, &args.features, args.nodes.as_deref())?;
+    let vectors = new_vectors(&stored.model, &args.features, &args.nodes)?;
     inputs.after();
     progress.say("fitting what changed");
     let changes = Changes {
@@ -131,21 +132,29 @@ pub fn run(args: &UpdateArgs, session: &Session) -> anyhow::Result<()> {
     };
     let found = update(&stored.model, &changes, session.runtime(&progress));
     let found = found.map_err(|error| args.in_files(error))?;
+    let model = match Nodes::read(&args.nodes)? {
+        Some(nodes) => {
+            let known = found.model.attributes().cloned().unwrap_or_default();
+            let all = nodes.attributes_of(found.model.node_ids(), &known);
+            found.model.with_attributes(Some(all))?
+        }
+        None => found.model,
+    };
     let mut record = inputs.record();
-    for name in ["robust", "selection"] {
+    for name in ["robust", "selection", "look", "verdict"] {
         if let Some(found) = stored.record.get(name) {
             record.insert(name.to_owned(), found.clone());
         }
     }
     record.insert("update".to_owned(), json!(found.report));
-    write_model(&found.model, &folder, &record)?;
+    write_model(&model, &folder, &record)?;
     progress.end();
     folder.commit()?;
     let mut json = json!(found.report);
     json["out"] = args.out.display().to_string().into();
-    json["nodes"] = found.model.n_nodes().into();
-    json["links"] = found.model.links().n_links().into();
-    session.finish(&json, &words(args, &found.model, &found.report))
+    json["nodes"] = model.n_nodes().into();
+    json["links"] = model.links().n_links().into();
+    session.finish(&json, &words(args, &model, &found.report))
 }
 
 fn words(args: &UpdateArgs, model: &Fitted, report: &UpdateReport) -> String {
@@ -171,6 +180,14 @@ fn words(args: &UpdateArgs, model: &Fitted, report: &UpdateReport) -> String {
             100.0 * report.moved
         ),
     });
+    if report.moved_nodes > 0 && report.untouched_nodes > 0 {
+        text.push_str(&format!(
+            "\n  untouched {} with the links that they had moved by {:.2}% on average, {:.1}% at most",
+            counted(report.untouched_nodes, "node"),
+            100.0 * report.untouched_moved,
+            100.0 * report.untouched_most
+        ));
+    }
     match &report.full_fit_due {
         Some(why) => text.push_str(&format!("\n  due       A full fit is due: {why}.")),
         None => text.push_str("\n  due       No full fit is due yet."),

@@ -78,10 +78,14 @@ fn views_are_fitted_into_one_space() {
     );
     lab.write("pairs.csv", "p1,a1\na1,a2\n");
     lab.refused(line, &["pairs.csv, line 2", "'author' and 'author'"]);
-    lab.refused(
-        "neighbors --model m --node a1 --within venue --out n.csv",
-        &["within", "venue"],
+    // No weights are expected between authors and venues.
+    let line = "neighbors --model m --node a1 --within venue --out n.csv";
+    assert!(lab.ok(line).contains("took no part in the fit"));
+    assert!(
+        lab.read("n.csv")
+            .starts_with("node,neighbor,rank,mu,cosine\na1,v")
     );
+    lab.refused(&format!("{line} --by weight"), &["--within", "venue"]);
 }
 
 #[test]

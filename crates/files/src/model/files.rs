@@ -34,6 +34,9 @@ pub(super) struct Described {
     /// How many fits to parts of the nodes there are, beside the one to all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) replicates: Option<usize>,
+    /// The header of the column that names nodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) name_column: Option<String>,
 }
 
 /// What is known of the links, whose numbers are among the tensors.

@@ -4,13 +4,16 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::files::{EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, LINKS, MODEL, NODES, damaged};
 use super::reader::{Reader, Rest};
 use super::save::fit_json;
+use crate::nodes::read_lines;
 use crate::steady::steady;
 use crate::{Labels, read_labels, read_links, read_nodes, read_npy, read_text};
+use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::dataset::Dataset;
 use linkproof_method::data::features::{Matrix, Values};
 use linkproof_method::data::graph::{Ends, Graph, Link, LinkRules};
@@ -39,9 +42,10 @@ fn load_files(folder: &Path) -> Result<Stored> {
     let reader = Reader::new(&path, &bytes)?;
     let described = reader.described()?;
     let views = reader.views(&described)?;
-    let (ids, node_views) = match reader.nodes()? {
-        Some(Ids::Sides(sides)) => on_sides(sides),
-        _ => load_nodes(&folder.join(NODES), &views)?,
+    let nodes = folder.join(NODES);
+    let (ids, node_views, attributes) = match reader.nodes()? {
+        Some(Ids::Sides(sides)) => on_sides(&nodes, sides)?,
+        _ => load_nodes(&nodes, &views)?,
     };
     let (n, dim) = (&ids, described.params.dim);
     let recommended = load_embeddings(&folder.join(EMBEDDINGS), n, dim)?;
@@ -64,6 +68,7 @@ fn load_files(folder: &Path) -> Result<Stored> {
         averages,
         links,
         classes,
+        attributes,
         report,
     };
     stored(reader.model(described, rest)?, fit)
@@ -88,7 +93,11 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Stored> {
         true => Some(reader.f32s("averages", &shape)?),
         false => None,
     };
-    let classes: Option<(Vec<String>, Vec<Option<u32>>)> = reader.json("classes")?;
+    let classes: Option<StoredClasses> = reader.json("classes")?;
+    let columns: Vec<(String, Vec<String>)> = reader.optional("attributes")?;
+    let columns = columns.into_iter();
+    let columns = columns.map(|(header, texts)| (header, texts.into_iter().collect()));
+    let attributes = Attributes::new(columns.collect());
     let text: Value = reader.json("fit")?;
     let (report, fit) = load_report(path, &text.to_string())?;
     let node_views = reader.find("node_views")?;
@@ -98,11 +107,34 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Stored> {
         embeddings: reader.f32s("embeddings", &shape)?,
         averages,
         links: links.map_err(|error| damaged(path, &error))?,
-        classes: classes.map(|(names, codes)| Classes { names, codes }),
+        classes: classes.map(StoredClasses::classes),
+        attributes: attributes.map_err(|error| damaged(path, &error))?,
         report,
         ids,
     };
     stored(reader.model(described, rest)?, fit)
+}
+
+/// Classes in one piece: those of an earlier version have no titles.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredClasses {
+    Titled(Vec<String>, Vec<Option<u32>>, Vec<String>),
+    Plain(Vec<String>, Vec<Option<u32>>),
+}
+
+impl StoredClasses {
+    fn classes(self) -> Classes {
+        let (names, codes, titles) = match self {
+            StoredClasses::Titled(names, codes, titles) => (names, codes, titles),
+            StoredClasses::Plain(names, codes) => (names, codes, Vec::new()),
+        };
+        Classes {
+            names,
+            titles,
+            codes,
+        }
+    }
 }
 
 /// With what is not the model's own in the content of `fit.json`.
@@ -129,8 +161,11 @@ pub fn classes(labels: &Labels, ids: &Ids) -> Classes {
     }
     let codes = labels.of(ids).into_iter();
     let codes = codes.map(|code| code.map(|code| rank[code as usize]));
+    let titles = labels.titles().unwrap_or_default();
+    let titles = order.iter().filter_map(|&place| titles.get(place as usize));
     Classes {
         names: order.iter().map(|place| name(place).to_owned()).collect(),
+        titles: titles.cloned().collect(),
         codes: codes.collect(),
     }
 }
@@ -175,17 +210,28 @@ fn load_report(path: &Path, text: &str) -> Result<(FitReport, Map<String, Value>
     Ok((report, serde_json::from_str(text).map_err(wrong)?))
 }
 
-/// Nodes on two sides, and the view of each.
-fn on_sides(sides: Arc<Sides>) -> (Ids, Vec<u32>) {
+/// Nodes on two sides, the view of each, and what the table says of them.
+fn on_sides(path: &Path, sides: Arc<Sides>) -> Result<(Ids, Vec<u32>, Attributes)> {
     let views = [&sides.source, &sides.target].map(Ids::len);
     let views = (0..)
         .zip(views)
         .flat_map(|(view, n)| std::iter::repeat_n(view, n));
-    (Ids::Sides(sides.clone()), views.collect())
+    let views = views.collect();
+    let table = read_lines(path)?;
+    let ids = Ids::Sides(sides.clone());
+    let listed = if sides.same { &sides.source } else { &ids };
+    let same = |row: usize| table.ids.get(row) == listed.name(row);
+    if table.ids.len() != listed.len() || !(0..listed.len()).all(same) {
+        let expected = format!("the {} nodes of {MODEL} beside it, in order", listed.len());
+        return Err(Error::input(path, None, "other nodes", expected));
+    }
+    Ok((ids, views, table.attributes))
 }
 
-fn load_nodes(path: &Path, views: &[FittedView]) -> Result<(Ids, Vec<u32>)> {
-    let (ids, names, _) = read_nodes(path)?.into_parts();
+fn load_nodes(path: &Path, views: &[FittedView]) -> Result<(Ids, Vec<u32>, Attributes)> {
+    let table = read_nodes(path)?;
+    let attributes = table.attributes().clone();
+    let (ids, names, _) = table.into_parts();
     let node_views = match names {
         None if views.len() == 1 => vec![0; ids.len()],
         None => {
@@ -230,7 +276,8 @@ fn load_nodes(path: &Path, views: &[FittedView]) -> Result<(Ids, Vec<u32>)> {
     }
     let rows = (0..ids.len())
         .all(|row| linkproof_method::data::ids::row_number(&ids.name(row)) == Some(row as u32));
-    Ok((if rows { Ids::Rows(ids.len()) } else { ids }, node_views))
+    let ids = if rows { Ids::Rows(ids.len()) } else { ids };
+    Ok((ids, node_views, attributes))
 }
 
 /// The embeddings of all rows. In a directed model those of targets stand beside those of

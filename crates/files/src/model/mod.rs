@@ -5,6 +5,8 @@ mod files;
 mod load;
 mod reader;
 mod save;
+mod tables;
+mod tensor;
 
 pub use files::{LINKS, VERSION};
 pub use load::{Stored, classes, from_bytes, load};
@@ -12,5 +14,7 @@ pub use save::{fit_json, gamma_json, save, to_bytes, write_model};
 
 #[cfg(test)]
 mod kinds_tests;
+#[cfg(test)]
+mod names_tests;
 #[cfg(test)]
 mod tests;

@@ -13,6 +13,7 @@ use super::files::{
     Described, DescribedView, OFFSETS_OF_NODES, VERSION, averages_of, damaged, numbers_of_links,
     offsets_of, replicate_of, vectors_of,
 };
+use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::features::{Matrix, Values};
 use linkproof_method::data::graph::{Graph, Link, LinkRules};
 use linkproof_method::data::ids::{Ids, Names, Sides};
@@ -34,6 +35,7 @@ pub(super) struct Rest {
     pub(super) averages: Option<Vec<f32>>,
     pub(super) links: Graph,
     pub(super) classes: Option<Classes>,
+    pub(super) attributes: Attributes,
     pub(super) report: FitReport,
 }
 
@@ -70,6 +72,14 @@ impl<'a> Reader<'a> {
             tensors,
             metadata,
         })
+    }
+
+    /// The same where it may be absent, as in a model of an earlier version.
+    pub(super) fn optional<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T> {
+        match self.metadata.contains_key(name) {
+            true => self.json(name),
+            false => Ok(T::default()),
+        }
     }
 
     pub(super) fn json<T: DeserializeOwned>(&self, name: &str) -> Result<T> {
@@ -161,6 +171,16 @@ impl<'a> Reader<'a> {
             }
             None => None,
         };
+        // A table that was edited since may lack the column.
+        let attributes = match described.name_column {
+            Some(name) => rest
+                .attributes
+                .clone()
+                .shown_by(&name)
+                .unwrap_or(rest.attributes),
+            None => rest.attributes,
+        };
+        let attributes = Some(attributes).filter(|it| !it.columns().is_empty());
         let k = self.f64s("k", &[1])?[0];
         let offsets = match params.offsets {
             true => Some(self.f32s(OFFSETS_OF_NODES, &[rest.ids.len()])?),
@@ -181,6 +201,7 @@ impl<'a> Reader<'a> {
             believed,
             sizes: described.sizes,
             classes: rest.classes,
+            attributes,
             replicates,
             report: FitReport { k, ..rest.report },
         };
@@ -207,7 +228,13 @@ impl<'a> Reader<'a> {
                 true => Some(self.u32s(&has, &self.tensor(&has, &shape[..1])?)?),
                 false => None,
             };
+            let offsets = format!("{before}.offsets");
+            let offsets = match self.has(&offsets) {
+                true => Some(self.f32s(&offsets, &shape[..1])?),
+                false => None,
+            };
             Ok(Replicate {
+                offsets,
                 embeddings: self.f32s(&format!("{before}.embeddings"), &shape)?,
                 has: has.map(|has| has.into_iter().map(|has| has != 0).collect()),
                 gamma: self.gamma(&format!("{before}.gamma"), n_views)?,

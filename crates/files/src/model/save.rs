@@ -13,18 +13,18 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::files::{
-    BELIEFS, Described, DescribedBeliefs, DescribedView, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS,
-    LINKS, MODEL, NODES, OFFSETS, OFFSETS_OF_NODES, VERSION, averages_of, numbers_of_links,
-    offsets_of, replicate_of, vectors_of,
+    Described, DescribedBeliefs, DescribedView, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LINKS, MODEL,
+    NODES, OFFSETS_OF_NODES, VERSION, averages_of, numbers_of_links, offsets_of, replicate_of,
+    vectors_of,
 };
-use crate::{
-    Field, FolderKind, OutputFolder, write_file, write_links, write_nodes, write_npy, write_table,
-};
+use super::tables::{write_beliefs, write_labels, write_offsets};
+use super::tensor::Tensor;
+use crate::{FolderKind, OutputFolder, write_file, write_links, write_nodes, write_npy};
 use linkproof_method::Fitted;
-use linkproof_method::data::features::{Matrix, Values};
+use linkproof_method::data::attributes::Attributes;
+use linkproof_method::data::features::Matrix;
 use linkproof_method::data::graph::Ends;
 use linkproof_method::data::ids::Ids;
-use linkproof_method::engine::encoder::Layer;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::model::Replicate;
 
@@ -50,9 +50,10 @@ pub fn write_model(
     let names: Vec<String> = views
         .map(|&view| model.views()[view as usize].name.clone())
         .collect();
-    let several = model.views().len() > 1 && !model.is_directed();
+    let told = model.views().iter().any(|view| !view.name.is_empty()) && !model.is_directed();
     let ids = model.node_ids();
-    write_nodes(folder.file(NODES), ids, several.then_some(&names))?;
+    let attributes = model.attributes();
+    write_nodes(folder.file(NODES), ids, told.then_some(&names), attributes)?;
     let write = |name: &str, values: &[f32]| {
         let (values, width) = model.by_node(values, model.dim());
         write_npy(folder.file(name), ids.len(), width, &values)
@@ -72,69 +73,18 @@ pub fn write_model(
     })
 }
 
-/// The offset of each node, `node,offset` (of a directed graph `node,out,in`), for people
-/// and other programs: a model is loaded without.
-fn write_offsets(model: &Fitted, folder: &OutputFolder) -> Result<()> {
-    let Some(offsets) = model.offsets() else {
-        return Ok(());
-    };
-    let columns: &[&str] = match model.is_directed() {
-        true => &["node", "out", "in"],
-        false => &["node", "offset"],
-    };
-    let (offsets, width) = model.by_node(offsets, 1);
-    write_table(folder.file(OFFSETS), columns, |rows| {
-        for (row, offsets) in offsets.chunks_exact(width).enumerate() {
-            let name = model.node_ids().name(row);
-            let mut fields = vec![Field::Text(&name)];
-            fields.extend(offsets.iter().map(|&offset| Field::Real(f64::from(offset))));
-            rows.row(&fields)?;
-        }
-        Ok(())
-    })
-}
-
-/// How far each link is believed, `src,dst,weight,belief`, for people and other
-/// programs: a model is loaded without.
-fn write_beliefs(model: &Fitted, folder: &OutputFolder) -> Result<()> {
-    let Some(believed) = model.believed() else {
-        return Ok(());
-    };
-    let columns = ["src", "dst", "weight", "belief"];
-    write_table(folder.file(BELIEFS), &columns, |rows| {
-        for (link, &belief) in model.links().links().zip(believed.beliefs()) {
-            let [src, dst] = [link.src, link.dst].map(|row| model.ids().name(row as usize));
-            rows.row(&[
-                Field::Text(&src),
-                Field::Text(&dst),
-                Field::Real(link.weight),
-                Field::Real(belief),
-            ])?;
-        }
-        Ok(())
-    })
-}
-
-fn write_labels(model: &Fitted, folder: &OutputFolder) -> Result<()> {
-    let Some(classes) = model.classes() else {
-        return Ok(());
-    };
-    write_table(folder.file(LABELS), &["node", "label"], |rows| {
-        let n = model.node_ids().len();
-        for (row, code) in classes.codes.iter().take(n).enumerate() {
-            if let Some(code) = code {
-                let label = &classes.names[*code as usize];
-                rows.row(&[Field::Text(&model.node_ids().name(row)), Field::Text(label)])?;
-            }
-        }
-        Ok(())
-    })
-}
-
 /// A model and its record in one piece, for a pickle: all that a folder holds.
 pub fn to_bytes(model: &Fitted, record: &Map<String, Value>) -> Result<Vec<u8>> {
     let mut metadata = described(model)?;
-    let classes = model.classes().map(|it| (&it.names, &it.codes));
+    let classes = model.classes().map(|it| (&it.names, &it.codes, &it.titles));
+    let columns = model
+        .attributes()
+        .map_or(&[][..], Attributes::columns)
+        .iter();
+    let columns: Vec<(&str, Vec<&str>)> = columns
+        .map(|(header, texts)| (header.as_str(), texts.iter().collect()))
+        .collect();
+    metadata.insert("attributes", json!(columns).to_string());
     metadata.insert("fit", fit_json(model, record)?.to_string());
     metadata.insert("nodes", nodes_json(model.ids()).to_string());
     metadata.insert("classes", json!(classes).to_string());
@@ -230,6 +180,10 @@ fn described(model: &Fitted) -> Result<BTreeMap<&'static str, String>> {
         }),
         sizes: model.sizes().copied(),
         replicates: model.replicates().map(|it| it.parts.len()),
+        name_column: model
+            .attributes()
+            .and_then(Attributes::name_header)
+            .map(str::to_owned),
     };
     let mut metadata = BTreeMap::from([
         ("format", "linkproof".to_owned()),
@@ -340,6 +294,9 @@ fn tensors(model: &Fitted) -> Vec<Named<'_>> {
         let gamma = (0..n_views).flat_map(|d| (0..n_views).map(move |e| (d, e)));
         let gamma = gamma.map(|(d, e)| it.gamma.get(d, e).to_le_bytes());
         put("gamma", Tensor::bytes("F64", vec![n_views, n_views], gamma));
+        if let Some(offsets) = &it.offsets {
+            put("offsets", Tensor::f32s(vec![model.n_nodes()], offsets));
+        }
         if let Some(has) = &it.has {
             let has = has.iter().map(|&has| u32::from(has).to_le_bytes());
             put("has", Tensor::bytes("U32", vec![model.n_nodes()], has));
@@ -374,95 +331,6 @@ fn put_matrix<'a>(tensors: &mut Vec<Named<'a>>, before: &str, matrix: &'a Matrix
                 "values",
                 Tensor::values(vec![stored], sparse.values(), 0..stored),
             );
-        }
-    }
-}
-
-struct Tensor<'a> {
-    shape: Vec<usize>,
-    numbers: Numbers<'a>,
-}
-
-enum Numbers<'a> {
-    F32(&'a [f32]),
-    F64(&'a [f64]),
-    Bytes(&'static str, Vec<u8>),
-}
-
-impl<'a> Tensor<'a> {
-    /// A layer's weights, row after row.
-    fn weights(layer: &Layer, values: &'a Values) -> Tensor<'a> {
-        let shape = vec![layer.inputs, layer.outputs];
-        let place = layer.weights.clone();
-        if layer.strip >= layer.outputs {
-            return Tensor::values(shape, values, place);
-        }
-        match values {
-            Values::F32(values) => {
-                let rows = layer.row_major(&values[place]);
-                Tensor::bytes("F32", shape, rows.iter().map(|x| x.to_le_bytes()))
-            }
-            Values::F64(values) => {
-                let rows = layer.row_major(&values[place]);
-                Tensor::bytes("F64", shape, rows.iter().map(|x| x.to_le_bytes()))
-            }
-        }
-    }
-
-    fn f32s(shape: Vec<usize>, values: &'a [f32]) -> Tensor<'a> {
-        let numbers = Numbers::F32(values);
-        Tensor { shape, numbers }
-    }
-
-    fn f64s(values: &'a [f64]) -> Tensor<'a> {
-        let (shape, numbers) = (vec![values.len()], Numbers::F64(values));
-        Tensor { shape, numbers }
-    }
-
-    fn values(shape: Vec<usize>, values: &'a Values, range: Range<usize>) -> Tensor<'a> {
-        let numbers = match values {
-            Values::F32(values) => Numbers::F32(&values[range]),
-            Values::F64(values) => Numbers::F64(&values[range]),
-        };
-        Tensor { shape, numbers }
-    }
-
-    fn bytes<const N: usize>(
-        dtype: &'static str,
-        shape: Vec<usize>,
-        numbers: impl IntoIterator<Item = [u8; N]>,
-    ) -> Tensor<'a> {
-        Tensor {
-            shape,
-            numbers: Numbers::Bytes(dtype, numbers.into_iter().flatten().collect()),
-        }
-    }
-
-    fn dtype(&self) -> &'static str {
-        match self.numbers {
-            Numbers::F32(_) => "F32",
-            Numbers::F64(_) => "F64",
-            Numbers::Bytes(dtype, _) => dtype,
-        }
-    }
-
-    fn size(&self) -> usize {
-        match &self.numbers {
-            Numbers::F32(values) => 4 * values.len(),
-            Numbers::F64(values) => 8 * values.len(),
-            Numbers::Bytes(_, bytes) => bytes.len(),
-        }
-    }
-
-    fn write(&self, file: &mut impl Write) -> io::Result<()> {
-        match &self.numbers {
-            Numbers::F32(values) => values
-                .iter()
-                .try_for_each(|x| file.write_all(&x.to_le_bytes())),
-            Numbers::F64(values) => values
-                .iter()
-                .try_for_each(|x| file.write_all(&x.to_le_bytes())),
-            Numbers::Bytes(_, bytes) => file.write_all(bytes),
         }
     }
 }

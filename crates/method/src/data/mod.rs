@@ -26,6 +26,7 @@
 //! # Ok::<(), linkproof::Error>(())
 //! ```
 
+pub mod attributes;
 pub mod buffer;
 pub mod dataset;
 pub mod digest;

@@ -57,6 +57,9 @@ pub struct Weights {
     pub all_equal: bool,
     /// Whether all are whole numbers.
     pub whole: bool,
+    /// The share of negative ones. Where there are some, all that follows but the
+    /// smallest, the largest and the mean is of sizes without their signs.
+    pub negative: f64,
     /// The smallest.
     pub min: f64,
     /// Half of the links weigh no more.
@@ -129,45 +132,54 @@ pub struct HeavyLink {
     pub log10_chance: f64,
 }
 
-/// Looks at the link weights of a dataset, which has at least one.
-pub(super) fn weights(data: &Dataset) -> Weights {
-    let graph = data.graph();
-    let mut sorted = graph.weights().to_vec();
+/// Looks at the link weights of a dataset, which has at least one. Also returns the
+/// places of the links whose weights are impossible.
+pub(super) fn weights(data: &Dataset) -> (Weights, Vec<usize>) {
+    let given = data.graph().weights();
+    let mut sorted: Vec<f64> = given.iter().map(|weight| weight.abs()).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     let n = sorted.len();
+    let negative = given.iter().filter(|&&weight| weight < 0.0).count();
+    let among = |pick: fn(f64, f64) -> f64| given.iter().copied().fold(given[0], pick);
+    let (min, max) = (among(f64::min), among(f64::max));
     // Weights near the largest number must not leave the range in a sum.
     let unit = sorted[n - 1].max(1.0);
     let total = |part: &[f64]| part.iter().map(|weight| weight / unit).sum::<f64>();
     let all = total(&sorted);
     let median = quantile(&sorted, 0.5);
     let equal = sorted.iter().filter(|weight| **weight == median).count();
-    Weights {
-        all_equal: sorted[0] == sorted[n - 1],
+    let (impossible, places) = impossible(data, &sorted);
+    let weights = Weights {
+        all_equal: min == max,
         whole: sorted.iter().all(|weight| weight.fract() == 0.0),
-        min: sorted[0],
+        negative: negative as f64 / n as f64,
+        min,
         median,
         at_median: equal as f64 / n as f64,
         q90: quantile(&sorted, 0.9),
         q99: quantile(&sorted, 0.99),
         q999: quantile(&sorted, 0.999),
-        max: sorted[n - 1],
-        mean: all / n as f64 * unit,
+        max,
+        mean: total(given) / n as f64 * unit,
         heaviest_tenth: total(&sorted[n - n.div_ceil(10)..]) / all,
-        impossible: impossible(data, &sorted),
-    }
+        impossible,
+    };
+    (weights, places)
 }
 
-fn impossible(data: &Dataset, sorted: &[f64]) -> Impossible {
+fn impossible(data: &Dataset, sorted: &[f64]) -> (Impossible, Vec<usize>) {
     let graph = data.graph();
     let n = sorted.len();
     let median = quantile(sorted, 0.5);
     let chance = IMPOSSIBLE.min(FALSE_ALARMS / n as f64);
     let expected = Expected::new(graph, median);
-    let mut found: Vec<(Link, f64)> = graph
-        .links()
-        .map(|link| (link, expected.of(&link)))
-        .filter(|(link, mu)| is_impossible(link.weight, *mu, chance))
-        .collect();
+    // No count is negative, so nothing is too large for one there.
+    let signed = graph.is_signed();
+    let all = graph.links().enumerate().filter(|_| !signed);
+    let (places, mut found): (Vec<usize>, Vec<(Link, f64)>) = all
+        .map(|(place, link)| (place, (link, expected.of(&link))))
+        .filter(|(_, (link, mu))| is_impossible(link.weight, *mu, chance))
+        .unzip();
     let below = |weight: f64| sorted.partition_point(|other| *other < weight);
     let beyond = weight_of_chance(median, chance);
     let unlikely = below(beyond) - below(weight_of_chance(median, UNLIKELY));
@@ -186,7 +198,7 @@ fn impossible(data: &Dataset, sorted: &[f64]) -> Impossible {
             log10_chance: log_tail(link.weight, *mu) / std::f64::consts::LN_10,
         })
         .collect();
-    Impossible {
+    let impossible = Impossible {
         count,
         share: count as f64 / n as f64,
         chance,
@@ -195,7 +207,8 @@ fn impossible(data: &Dataset, sorted: &[f64]) -> Impossible {
         too_light,
         tail: tail(n, count, unlikely, too_light),
         heaviest,
-    }
+    };
+    (impossible, places)
 }
 
 fn tail(n: usize, impossible: usize, unlikely: usize, too_light: usize) -> Tail {

@@ -49,8 +49,29 @@ impl Believed {
 /// Classes of nodes, as the user knows them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Classes {
-    /// The names of the classes.
+    /// The classes, as the labels have them.
     pub names: Vec<String>,
+    /// What they are called, where the labels are codes for that; else none.
+    pub titles: Vec<String>,
     /// The class of each node, in row order, where it has one.
     pub codes: Vec<Option<u32>>,
+}
+
+impl Classes {
+    /// What classes are shown as: what they are called, or else their labels.
+    pub fn shown(&self) -> Vec<&str> {
+        let titled = |(place, name)| match self.titles.get(place) {
+            Some(title) if !String::is_empty(title) => title.as_str(),
+            _ => String::as_str(name),
+        };
+        self.names.iter().enumerate().map(titled).collect()
+    }
+
+    /// Whether it is of so many nodes.
+    pub(super) fn fits(&self, n: usize) -> bool {
+        let known = |code: &u32| (*code as usize) < self.names.len();
+        self.codes.len() == n
+            && self.codes.iter().flatten().all(known)
+            && (self.titles.is_empty() || self.titles.len() == self.names.len())
+    }
 }

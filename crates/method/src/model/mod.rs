@@ -6,21 +6,28 @@ mod averaged;
 mod believed;
 mod bootstrap;
 mod doubts;
+mod expected;
 mod fit;
 pub mod folds;
 pub(crate) mod nearest;
+mod neighbors;
 
-pub use apply::{BadLink, Encoded, End, Expected, Neighbor, NewLink, NewLinks, Point};
+pub(crate) use apply::NO_NEGATIVE;
+pub use apply::{BadLink, Encoded, End, NewLink, NewLinks, Point};
 pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
-pub use bootstrap::{Replicate, Replicates, Spread, bootstrap};
+pub(crate) use bootstrap::bootstrap_seen;
+pub use bootstrap::{Replicate, Replicates, Spread, bootstrap, check_replicates};
 pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
+pub use expected::Expected;
 pub use fit::{Fit, check_weights, fit, held_out_pairs};
+pub use neighbors::{Nearness, Neighbor, Neighbors, Query};
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::data::attributes::Attributes;
 use crate::data::features::{Matrix, Values};
 use crate::data::graph::{Graph, LinkCounts};
 use crate::data::ids::Ids;
@@ -161,6 +168,8 @@ pub struct ModelParts {
     pub sizes: Option<SizeLaw>,
     /// Classes of nodes that the fit was given to keep; it does not see them.
     pub classes: Option<Classes>,
+    /// What a table says of the nodes, each once, beside their ids; the fit does not see it.
+    pub attributes: Option<Attributes>,
     /// Fits to parts of the nodes, which tell how sure this one is.
     pub replicates: Option<Replicates>,
     /// How the fit went.
@@ -198,10 +207,6 @@ impl Fitted {
     pub fn new(parts: ModelParts) -> Result<Fitted> {
         let (n, n_views) = (parts.ids.len(), parts.views.len());
         let of_views = |&(d, e): &(usize, usize)| d <= e && e < n_views;
-        let of_classes = |classes: &Classes| {
-            let known = |code: &u32| (*code as usize) < classes.names.len();
-            classes.codes.len() == n && classes.codes.iter().flatten().all(known)
-        };
         let wrong = if n_views == 0
             || parts.view_pairs.is_empty()
             || !parts.view_pairs.iter().all(of_views)
@@ -228,8 +233,10 @@ impl Fitted {
             Some("the law of sizes")
         } else if !(parts.replicates.iter()).all(|it| it.fit(n, parts.params.dim, n_views)) {
             Some("replicates")
-        } else if !parts.classes.iter().all(of_classes) {
+        } else if !parts.classes.iter().all(|classes| classes.fits(n)) {
             Some("classes of nodes")
+        } else if !(parts.attributes.iter()).all(|it| it.len() == each_once(&parts.ids).len()) {
+            Some("columns about nodes")
         } else {
             None
         };
@@ -291,10 +298,7 @@ impl Fitted {
 
     /// The ids of the nodes as users count them, each once.
     pub fn node_ids(&self) -> &Ids {
-        match self.ids().sides() {
-            Some(sides) if sides.same => &sides.source,
-            _ => self.ids(),
-        }
+        each_once(self.ids())
     }
 
     /// Numbers of its rows, so many each, as users see them: of a directed model those of
@@ -370,8 +374,41 @@ impl Fitted {
         Fitted::new(self.parts)
     }
 
+    /// What a table says of the nodes, in the order of [`Fitted::node_ids`], beside their
+    /// ids.
+    pub fn attributes(&self) -> Option<&Attributes> {
+        self.parts.attributes.as_ref()
+    }
+
+    /// The same model with columns about its nodes to keep.
+    ///
+    /// # Errors
+    /// Columns about other nodes.
+    pub fn with_attributes(mut self, attributes: Option<Attributes>) -> Result<Fitted> {
+        self.parts.attributes = attributes.filter(|it| !it.columns().is_empty());
+        Fitted::new(self.parts)
+    }
+
+    /// Whether nodes have names beside their ids.
+    pub fn has_names(&self) -> bool {
+        self.attributes().is_some_and(Attributes::has_names)
+    }
+
+    /// What the node of a row is called, where it has a name beside its id.
+    pub fn title(&self, row: usize) -> Option<&str> {
+        self.attributes()?.name(row % self.node_ids().len())
+    }
+
     /// How the fit went.
     pub fn report(&self) -> &FitReport {
         &self.parts.report
+    }
+}
+
+/// The ids of the nodes as users count them.
+fn each_once(ids: &Ids) -> &Ids {
+    match ids.sides() {
+        Some(sides) if sides.same => &sides.source,
+        _ => ids,
     }
 }

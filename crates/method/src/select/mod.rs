@@ -15,6 +15,7 @@
 mod choose;
 mod criterion;
 mod grid;
+mod nodes;
 mod race;
 mod wants;
 
@@ -30,7 +31,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::data::dataset::Dataset;
-use crate::engine::runtime::Runtime;
+use crate::engine::runtime::{FitCount, Runtime};
 use crate::error::{Error, Result};
 use crate::model::check_weights;
 use crate::model::folds::{Folds, HoldOut};
@@ -94,6 +95,7 @@ impl Search {
         let says_nothing = || data.graph().weights().iter().all(|&weight| weight == 1.0);
         let weights = match (self.weights, self.criterion) {
             (Some(weights), _) => weights,
+            (None, _) if data.graph().is_signed() => WeightTransform::Binary,
             (None, Criterion::Rank)
                 if params.weights == WeightTransform::AsIs && !says_nothing() =>
             {
@@ -312,13 +314,22 @@ fn search_all(
         (Criterion::Rank, Some((_, params))) => Some(HeldOut::new(data, folds, params)?),
         _ => None,
     };
+    let count = FitCount::new(runtime, 0);
+    let mut trial = wants::Trial {
+        data,
+        search,
+        folds,
+        count: &count,
+        links_per_mean: 0.0,
+    };
     let race = race::Race {
         data,
         candidates: &candidates,
         folds,
         held_out,
         search,
-        runtime,
+        count: &count,
+        later: trial.n_fits(base),
     };
     let (entries, coarse_fits) = race.run()?;
     let settled = entries.iter().filter(|entry| entry.settled);
@@ -329,18 +340,17 @@ fn search_all(
         Criterion::Rank => 1.0,
         Criterion::Score { .. } => linked,
     };
-    let compared = compare(entries, links_per_mean);
+    let node = nodes::node_of(data);
+    let ends = |fold: usize| -> Vec<[usize; 2]> {
+        let ends = race.held_out.iter().flat_map(|it| it.ends(fold));
+        ends.map(|ends| ends.map(node)).collect()
+    };
+    let compared = compare(entries, links_per_mean, &ends);
     let Some((chosen, tied)) = choose::choose(&compared, Band::of(search)) else {
         return Err(all_failed(&compared));
     };
     let warnings = choose::warnings(&compared, &chosen, search);
-    let trial = wants::Trial {
-        data,
-        search,
-        folds,
-        runtime,
-        links_per_mean: linked,
-    };
+    trial.links_per_mean = linked;
     let tried = trial.run(&chosen.params(base))?;
     Ok(Selection {
         chosen,

@@ -17,6 +17,9 @@ pub struct Panel<'a> {
     pub clusters: &'a [u32],
     /// Links, and whether each is marked. Those to nodes without a point are left out.
     pub links: Vec<(u32, u32, bool)>,
+    /// Nodes to write names beside, the most important first. A name that would run into
+    /// another is left out.
+    pub names: Vec<(u32, &'a str)>,
 }
 
 const SIDE: f32 = 300.0;
@@ -25,6 +28,9 @@ const LARGE_SIDE: f32 = 900.0;
 const MARGIN: f32 = 14.0;
 const CAPTION: f32 = 26.0;
 const CAPTION_SIZE: f32 = 14.0;
+const NAME_SIZE: f32 = 11.0;
+/// Longer names are cut.
+const LONGEST_NAME: f32 = 180.0;
 
 /// One panel as a picture of its own.
 pub fn picture(title: &str, panel: &Panel<'_>) -> Drawing {
@@ -76,6 +82,39 @@ fn draw(drawing: &mut Drawing, panel: &Panel<'_>, corner: Point, side: f32, radi
             cluster => COLOURS[cluster as usize % COLOURS.len()],
         };
         drawing.add(Shape::Circle(centre, radius, Style::filled(colour)));
+    }
+    write_names(drawing, panel, &points, (corner.0 + side, radius));
+}
+
+/// Writes names right of their nodes, or left of them near the right edge.
+fn write_names(
+    drawing: &mut Drawing,
+    panel: &Panel<'_>,
+    points: &[Point],
+    (edge, radius): (f32, f32),
+) {
+    let mut taken: Vec<[f32; 4]> = Vec::new();
+    for &(node, name) in &panel.names {
+        let Some(&(x, y)) = points.get(node as usize) else {
+            continue;
+        };
+        let name = words::cut(name, NAME_SIZE, LONGEST_NAME);
+        let (width, gap) = (words::width(&name, NAME_SIZE), radius + 3.0);
+        let fits = x + gap + width <= edge;
+        let (left, anchor) = match fits {
+            true => (x + gap, Anchor::Start),
+            false => (x - gap - width, Anchor::End),
+        };
+        let place = [left, left + width, y - NAME_SIZE * 0.6, y + NAME_SIZE * 0.6];
+        let meets = |other: &[f32; 4]| {
+            place[0] < other[1] && other[0] < place[1] && place[2] < other[3] && other[2] < place[3]
+        };
+        if taken.iter().any(meets) {
+            continue;
+        }
+        taken.push(place);
+        let at = if fits { left } else { left + width };
+        drawing.text(name, (at, y + NAME_SIZE * 0.35), NAME_SIZE, anchor);
     }
 }
 

@@ -240,6 +240,7 @@ fn panels_show_links_and_clusters() {
         points: &[0.0, 0.0, 1.0, 2.0, 1.0, 2.0],
         clusters: &[0, 1, 9],
         links: vec![(0, 1, true), (1, 2, false), (0, 7, true)],
+        names: Vec::new(),
     };
     let drawing = panels("t", 2, &[panel.clone(), panel]);
     let svg = drawing.to_svg();
@@ -256,10 +257,14 @@ fn panels_show_links_and_clusters() {
         points: &[0.0, 0.0, f32::NAN, 2.0],
         clusters: &[0, 1],
         links: vec![(0, 1, true)],
+        names: vec![(0, "<kept>"), (0, "below it"), (1, "lost"), (7, "unknown")],
     };
     let svg = panels("t", 1, &[lost]).to_svg();
     assert_well_formed(&svg);
     assert_eq!(svg.matches("<circle").count(), 1);
+    // A name that would run into another is left out too.
+    assert!(svg.contains("&lt;kept&gt;"));
+    assert!(!svg.contains("below it") && !svg.contains("lost") && !svg.contains("unknown"));
 }
 
 #[test]

@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -49,6 +50,10 @@ const SCRIPTS: &str = scripts!(
 const MOST_STEPS: usize = 2_000;
 /// More nodes are clustered from fewer starts.
 const MANY_NODES: usize = 20_000;
+/// So many neighbours of a node are looked for in fits to parts of the nodes.
+const NEAREST: usize = 10;
+/// That takes about a minute of one core.
+const MOST_PRODUCTS: f64 = 5e10;
 
 /// What a page shows.
 pub struct Page<'a> {
@@ -137,6 +142,11 @@ impl Page<'_> {
         let rows_are_ids = matches!(model.ids(), linkproof_method::data::ids::Ids::Rows(_));
         let ids: Option<Vec<_>> =
             (!rows_are_ids).then(|| (0..n).map(|row| model.ids().name(row)).collect());
+        // Empty where a node has none.
+        let names: Option<Vec<&str>> = model.has_names().then(|| {
+            let names = (0..n).map(|row| model.title(row).unwrap_or(""));
+            names.collect()
+        });
         let several = model.views().len() > 1;
         let views = model.views().iter().filter(|_| several);
         let views: Vec<&str> = views.map(|view| view.name.as_str()).collect();
@@ -151,14 +161,36 @@ impl Page<'_> {
             "x": array(points.iter().map(|point| point[0])),
             "y": array(points.iter().map(|point| point[1])),
             "ids": ids,
+            "names": names,
             "views": views,
             "view": view,
             "degree": array(self.links.degrees()),
-            "labels": self.classes.map_or(&[][..], |classes| classes.names.as_slice()),
+            "labels": self.classes.map_or_else(Vec::new, Classes::shown),
             "label": label,
+            "stability": self.stability()?.map(array),
             "clusters": k,
             "cluster": array(clusters.into_iter().map(|cluster| cluster as i32)),
         }))
+    }
+
+    /// For each node the share of its nearest neighbours that stay in fits to parts of the
+    /// nodes; none without these, or where it would take long.
+    fn stability(&self) -> Result<Option<Vec<f32>>> {
+        let (model, n) = (self.model, self.model.n_nodes());
+        let count = model.replicates().map_or(0, |it| it.parts.len());
+        let products = (n * n) as f64 * (count * model.dim()) as f64;
+        if count == 0 || products > MOST_PRODUCTS {
+            return Ok(None);
+        }
+        let of_node = |node: usize| {
+            let near = model.neighbors(model.point(node), NEAREST, Some(node), None)?;
+            let rows: Vec<usize> = near.iter().map(|it| it.row).collect();
+            let shares = model.stability(node, &rows).unwrap_or_default();
+            let sum: f64 = shares.iter().sum();
+            Ok((sum / shares.len() as f64) as f32)
+        };
+        let found: Result<Vec<f32>> = (0..n).into_par_iter().map(of_node).collect();
+        found.map(Some)
     }
 
     fn layout_in_words(&self) -> String {

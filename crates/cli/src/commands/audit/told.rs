@@ -10,36 +10,66 @@ use linkproof::{Error, Fitted};
 use serde_json::{Value, json};
 
 use super::{AuditArgs, missing_path};
+use crate::nodes::called as in_words;
 use crate::robust::verdict_in_words;
-use crate::session::counted;
+use crate::session::{counted, number};
 
 pub(super) fn write_links(path: &Path, model: &Fitted, found: &Audit) -> Result<(), Error> {
     let columns = found.columns();
     let names = columns.iter().map(|(name, _)| name.as_str());
-    let names: Vec<&str> = ["src", "dst"].into_iter().chain(names).collect();
+    let named = name_columns(model);
+    let named = named.map(|name| -> &str { name });
+    let names: Vec<&str> = ["src", "dst"]
+        .into_iter()
+        .chain(names)
+        .chain(named)
+        .collect();
     io::write_table(path, &names, |rows| {
         for (place, link) in found.links.iter().enumerate() {
-            let ends = [link.verdict.src, link.verdict.dst];
-            let [src, dst] = ends.map(|row| model.ids().name(row as usize));
+            let rows_of_ends = [link.verdict.src, link.verdict.dst];
+            let [src, dst] = rows_of_ends.map(|row| model.ids().name(row as usize));
             let numbers = columns.iter().map(|(_, numbers)| match numbers[place] {
                 none if none.is_nan() => Field::Text(""),
                 number => Field::Real(number),
             });
             let ends = [Field::Text(&src), Field::Text(&dst)];
-            rows.row(&ends.into_iter().chain(numbers).collect::<Vec<_>>())?;
+            let names = names_of(model, rows_of_ends);
+            rows.row(
+                &ends
+                    .into_iter()
+                    .chain(numbers)
+                    .chain(names)
+                    .collect::<Vec<_>>(),
+            )?;
         }
         Ok(())
     })
 }
 
 pub(super) fn write_missing(path: &Path, model: &Fitted, missing: &[Missing]) -> Result<(), Error> {
-    io::write_table(path, &["src", "dst", "mu"], |rows| {
+    let columns = ["src", "dst", "mu"].into_iter().chain(name_columns(model));
+    io::write_table(path, &columns.collect::<Vec<_>>(), |rows| {
         for pair in missing {
-            let [src, dst] = [pair.src, pair.dst].map(|row| model.ids().name(row as usize));
-            rows.row(&[Field::Text(&src), Field::Text(&dst), Field::Real(pair.mu)])?;
+            let ends = [pair.src, pair.dst];
+            let [src, dst] = ends.map(|row| model.ids().name(row as usize));
+            let mut fields = vec![Field::Text(&src), Field::Text(&dst), Field::Real(pair.mu)];
+            fields.extend(names_of(model, ends));
+            rows.row(&fields)?;
         }
         Ok(())
     })
+}
+
+/// The columns with the names of both ends, in a model that has names.
+fn name_columns(model: &Fitted) -> impl Iterator<Item = &'static str> + use<> {
+    let columns = model.has_names().then_some(["src_name", "dst_name"]);
+    columns.into_iter().flatten()
+}
+
+/// Their fields.
+fn names_of(model: &Fitted, ends: [u32; 2]) -> impl Iterator<Item = Field<'_>> {
+    let ends = model.has_names().then_some(ends).into_iter().flatten();
+    ends.map(|row| Field::Text(model.title(row as usize).unwrap_or("")))
 }
 
 pub(super) fn as_json(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Limits) -> Value {
@@ -119,7 +149,7 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
             );
         }
     }
-    let name = |row: u32| model.ids().name(row as usize);
+    let name = |row: u32| in_words(model, row as usize);
     text.push_str(match found.is_by_belief() {
         true => "\n  least believed first",
         false => "\n  least trusted first",
@@ -128,12 +158,12 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
         let verdict = &link.verdict;
         let _ = write!(
             text,
-            "\n    {} - {}  weight {}, expected {:.3e}, trust {:.2e}",
+            "\n    {} - {}  weight {}, expected {}, trust {}",
             name(verdict.src),
             name(verdict.dst),
-            verdict.weight,
-            verdict.mu,
-            verdict.trust
+            number(verdict.weight),
+            in_figures(verdict.mu),
+            in_figures(verdict.trust)
         );
         if let Some(judged) = link.judged.filter(|_| found.is_by_belief()) {
             let _ = write!(text, ", belief {:.3}", judged.belief);
@@ -163,6 +193,15 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
     }
     text.push('.');
     text
+}
+
+/// A number of which three figures matter, and of a tiny one that it is tiny.
+fn in_figures(x: f64) -> String {
+    match x {
+        0.0 => "0".to_owned(),
+        ..0.001 => "less than 0.001".to_owned(),
+        x => number(x),
+    }
 }
 
 fn limits_in_words(limits: &Limits) -> String {

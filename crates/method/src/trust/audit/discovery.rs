@@ -130,7 +130,10 @@ fn existence_rates(verdicts: &[Verdict], random: &[f64]) -> (Vec<f64>, f64) {
         let ties = (random.len() - below - above) as f64;
         (above as f64 + 0.5 * ties) / random.len() as f64
     };
-    let shares: Vec<f64> = verdicts.iter().map(|verdict| share(verdict.mu)).collect();
+    let shares: Vec<f64> = verdicts
+        .iter()
+        .map(|verdict| share(verdict.strength))
+        .collect();
     let m = shares.len() as f64;
     let beyond = shares.iter().filter(|&&u| u > 0.5).count() as f64;
     let random_share = (beyond / (0.5 * m)).min(1.0);
@@ -150,13 +153,18 @@ fn weight_rates(verdicts: &[Verdict], sizes: Option<&SizeLaw>) -> Vec<f64> {
         let log_chance = sizes.map(|law| law.log_chance(verdict.weight, verdict.similarity));
         math::exp(log_chance.unwrap_or(0.0))
     };
-    let chances: Vec<f64> = verdicts.iter().map(chance).collect();
+    rates_of_chances(&verdicts.iter().map(chance).collect::<Vec<_>>())
+}
+
+/// The rates of error of calling all chances down to one's own too small, by the
+/// procedure of Benjamini and Yekutieli.
+pub(crate) fn rates_of_chances(chances: &[f64]) -> Vec<f64> {
     let m: f64 = chances.len() as f64 * (1..=chances.len()).map(|k| 1.0 / k as f64).sum::<f64>();
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|&a, &b| chances[a].total_cmp(&chances[b]));
     let mut rates = vec![1.0; chances.len()];
-    for (place, &verdict) in order.iter().enumerate() {
-        rates[verdict] = (chances[verdict] * m / (place + 1) as f64).min(1.0);
+    for (place, &link) in order.iter().enumerate() {
+        rates[link] = (chances[link] * m / (place + 1) as f64).min(1.0);
     }
     make_monotone(&mut rates, &order);
     rates

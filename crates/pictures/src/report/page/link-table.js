@@ -12,6 +12,7 @@ class LinkTable {
       { name: "To", kind: "name", values: links.dst },
       { name: "Weight", values: links.weight },
       { name: "Expected", values: links.mu, title: "the weight that the model expects" },
+      { name: "Spread", values: links.spread, title: "standard error of the logarithm of the expected weight, by fits to parts of the nodes" },
       { name: "Belief", values: links.belief, title: "chance that the link is sound, by fits that did not see it" },
       { name: "For", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).for },
       { name: "Against", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).against },
@@ -33,7 +34,7 @@ class LinkTable {
   lead() {
     const { n, shown } = this.report.links;
     const part = shown < n ? ` Of ${counted(n, "link")} the page holds ${count(shown)}: the least ${leastWord(this.report)}, suspects, and some of the others.` : "";
-    const judged = this.report.links.belief ? "Belief is the chance that a link is sound, by fits that did not see it. For and against: the share of pairs without a link, of degrees like its own, that have more to say for them by one kind of evidence, and what the weight multiplied the odds by. " : "";
+    const judged = this.report.links.belief ? "Belief is the chance that a link is sound, by fits that did not see it. For and against: how many pairs without a link, of degrees like its own, it is ahead of or behind by one kind of evidence, and what the weight multiplied the odds by. " : "";
     return `How far the model believes each link. ${judged}Trust is 1 for a weight that is no larger than expected and falls towards 0 the less the weight can be explained; chance is the chance that the link is sound by that alone. A row shows its link on the map.${part}`;
   }
 
@@ -57,10 +58,11 @@ class LinkTable {
     if (this.ranks) return this.ranks;
     const { nodes } = this.report;
     this.ranks = new Uint32Array(nodes.n);
-    if (nodes.ids) {
+    if (nodes.ids || nodes.names) {
       const collator = new Intl.Collator("en", { numeric: true });
       const order = Uint32Array.from({ length: nodes.n }, (_, i) => i);
-      order.sort((a, b) => collator.compare(String(nodes.ids[a]), String(nodes.ids[b])));
+      const names = Array.from(order, (node) => nodeName(this.report, node));
+      order.sort((a, b) => collator.compare(names[a], names[b]));
       order.forEach((node, rank) => (this.ranks[node] = rank));
     } else {
       for (let i = 0; i < nodes.n; i++) this.ranks[i] = i;
@@ -103,7 +105,7 @@ class LinkTable {
       if (words) return element("td", { class: "words" }, words(link));
       if (kind === "name") {
         const name = nodeName(this.report, values[link]);
-        return element("td", { class: "name", title: name }, name);
+        return element("td", { class: "name", title: nodeTitle(this.report, values[link]) }, name);
       }
       if (kind === "mark") return element("td", { class: "number" }, ...(values[link] ? [element("span", { class: "suspect" }, "suspect")] : ["-"]));
       return element("td", { class: "number" }, figure(values[link]));

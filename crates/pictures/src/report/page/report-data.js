@@ -35,9 +35,9 @@ function readReport(text) {
   if (report.version !== 1) {
     throw new Error(`the data have version ${report.version}; this page reads version 1`);
   }
-  report.nodes = withTypedArrays(report.nodes, ["x", "y", "view", "degree", "label", "cluster"]);
+  report.nodes = withTypedArrays(report.nodes, ["x", "y", "view", "degree", "label", "cluster", "stability"]);
   const evidence = report.links.evidence ?? [];
-  const columns = ["src", "dst", "weight", "mu", "trust", "chance", "suspect", "belief", "rate", "weight_odds", ...evidence.map(({ column }) => column)];
+  const columns = ["src", "dst", "weight", "mu", "trust", "chance", "suspect", "belief", "rate", "weight_odds", "spread", ...evidence.map(({ column }) => column)];
   report.links = leastFirst(withTypedArrays(report.links, columns), columns);
   return report;
 }
@@ -68,8 +68,19 @@ function leastWord(report) {
 }
 
 /** A node's id, or its row where the nodes have none. */
-function nodeName(report, node) {
+function nodeId(report, node) {
   return report.nodes.ids ? String(report.nodes.ids[node]) : String(node);
+}
+
+/** What a node is called: its name, or else its id. */
+function nodeName(report, node) {
+  return report.nodes.names?.[node] || nodeId(report, node);
+}
+
+/** Its name and its id, where it has both. */
+function nodeTitle(report, node) {
+  const [name, id] = [nodeName(report, node), nodeId(report, node)];
+  return name === id ? id : `${name} (${id})`;
 }
 
 /** For each node its links, in their order: `of(node)` gives positions. */

@@ -1,42 +1,56 @@
-// Finding a node by its id: a few suggestions at a time, however many nodes.
+// Finding a node by its name or its id: a few suggestions at a time, however many nodes.
 
 const SUGGESTIONS = 8;
 /** Counting further matches than this tells nobody anything. */
 const COUNTED_MATCHES = 1000;
 
-/** Ids in small letters, made when the search is first used. */
+/** Names and ids in small letters, made when the search is first used. */
 class NodeIndex {
   constructor(report) {
     this.report = report;
   }
 
+  made(how) {
+    return Array.from({ length: this.report.nodes.n }, (_, i) => how(this.report, i).toLowerCase());
+  }
+
   get names() {
-    this.madeNames ??= Array.from({ length: this.report.nodes.n }, (_, i) => nodeName(this.report, i).toLowerCase());
+    this.madeNames ??= this.made(nodeName);
     return this.madeNames;
   }
 
-  /** The same id first, then ids that begin so, then ids that contain it. */
+  /** The same as names where nodes have none beside their ids. */
+  get ids() {
+    this.madeIds ??= this.report.nodes.names ? this.made(nodeId) : this.names;
+    return this.madeIds;
+  }
+
+  /** How well a node matches: 0 the same, 1 begins so, 2 contains it, 3 not at all. */
+  static match(text, wanted) {
+    const at = text.indexOf(wanted);
+    if (at < 0) return 3;
+    return at > 0 ? 2 : text.length === wanted.length ? 0 : 1;
+  }
+
+  /** The same name or id first, then those that begin so, then those that contain it. */
   find(text) {
     const wanted = text.trim().toLowerCase();
     if (!wanted) return { nodes: [], matches: 0 };
-    const same = [];
-    const begins = [];
-    const contains = [];
+    const found = [[], [], []];
     let matches = 0;
-    const { names } = this;
+    const { names, ids } = this;
     for (let i = 0; i < names.length && matches < COUNTED_MATCHES; i++) {
-      const at = names[i].indexOf(wanted);
-      if (at < 0) continue;
+      const how = Math.min(NodeIndex.match(names[i], wanted), NodeIndex.match(ids[i], wanted));
+      if (how > 2) continue;
       matches++;
-      const list = at > 0 ? contains : names[i].length === wanted.length ? same : begins;
-      if (list.length < SUGGESTIONS) list.push(i);
+      if (found[how].length < SUGGESTIONS) found[how].push(i);
     }
-    // An id that equals the text must not be lost among a thousand that contain it.
-    if (same.length === 0) {
-      const exact = names.indexOf(wanted);
-      if (exact >= 0) same.push(exact);
+    // What equals the text must not be lost among a thousand that contain it.
+    if (found[0].length === 0) {
+      const exact = [names.indexOf(wanted), ids.indexOf(wanted)].find((node) => node >= 0);
+      if (exact !== undefined) found[0].push(exact);
     }
-    return { nodes: [...same, ...begins, ...contains].slice(0, SUGGESTIONS), matches };
+    return { nodes: found.flat().slice(0, SUGGESTIONS), matches };
   }
 }
 
@@ -60,7 +74,7 @@ function attachSearch(scatter) {
     close();
     input.value = nodeName(report, node);
     scatter.goTo(node);
-    status.textContent = `Shown: ${nodeName(report, node)}`;
+    status.textContent = `Shown: ${nodeTitle(report, node)}`;
     scatter.stage.scrollIntoView({ block: "nearest" });
   };
 
@@ -75,7 +89,7 @@ function attachSearch(scatter) {
     found = nodes;
     list.replaceChildren(
       ...nodes.map((node, i) => {
-        const option = element("li", { role: "option", id: `suggestion-${i}`, "aria-selected": "false" }, nodeName(report, node));
+        const option = element("li", { role: "option", id: `suggestion-${i}`, "aria-selected": "false" }, nodeTitle(report, node));
         // Before the field loses the focus.
         option.addEventListener("pointerdown", (event) => {
           event.preventDefault();

@@ -1,0 +1,289 @@
+//! What is told of neighbours: a table for people, CSV and JSON.
+
+use std::path::Path;
+
+use linkproof::error::shown;
+use linkproof::io::{self, Field};
+use linkproof::model::{Nearness, Neighbor, Neighbors};
+use linkproof::{Error, Fitted};
+use serde_json::{Value, json};
+
+use super::{NeighborsArgs, Start};
+use crate::nodes::called;
+use crate::session::{Session, counted};
+
+/// Of more nodes the lists of these are printed.
+const MOST_PRINTED: usize = 20;
+
+/// What was found.
+pub(super) struct Told<'a> {
+    pub model: &'a Fitted,
+    pub starts: &'a [Start<'a>],
+    pub found: &'a Neighbors,
+    pub stable: &'a [Option<Vec<f64>>],
+}
+
+/// Writes and says it.
+pub(super) fn finish(
+    args: &NeighborsArgs,
+    session: &Session,
+    told: &Told<'_>,
+) -> anyhow::Result<()> {
+    let n: usize = told.found.lists.iter().map(Vec::len).sum();
+    let mut json = json!({ "nodes": told.starts.len(), "neighbors": n, "by": told.found.by });
+    let Some(path) = &args.out else {
+        json["lists"] = told.json();
+        return session.finish(&json, &told.table());
+    };
+    told.write(path)?;
+    let out = path.display().to_string();
+    let mut words = format!(
+        "{} of {}, by {}, written to {out}",
+        counted(n, "neighbor"),
+        counted(told.starts.len(), "node"),
+        told.measure()
+    );
+    if args.by.is_none() && told.found.by == Nearness::Cosine {
+        words.push_str(NOT_FITTED);
+    }
+    json["out"] = out.into();
+    session.finish(&json, &words)
+}
+
+/// Why neighbours are near by cosine though nobody asked.
+const NOT_FITTED: &str = "\n  note      The pair of views took no part in the fit, so no weights are \
+                          expected of it: near is who has like embeddings.";
+
+impl Told<'_> {
+    /// What neighbours are near by, in words.
+    fn measure(&self) -> &'static str {
+        match self.found.by {
+            Nearness::Weight => "expected weight",
+            Nearness::Share => "share of the neighbor's expected weight",
+            Nearness::Cosine => "cosine of the embeddings",
+        }
+    }
+
+    /// The name of the column of it, where it is not the expected weight.
+    fn column(&self) -> Option<&'static str> {
+        Some(self.found.by.name()).filter(|_| self.found.by != Nearness::Weight)
+    }
+
+    fn lists(&self) -> impl Iterator<Item = (&Start<'_>, &[Neighbor], Option<&Vec<f64>>)> {
+        let lists = self.starts.iter().zip(&self.found.lists).zip(self.stable);
+        lists.map(|((start, list), stable)| (start, list.as_slice(), stable.as_ref()))
+    }
+
+    fn write(&self, path: &Path) -> Result<(), Error> {
+        let has_stable = self.stable.iter().any(Option::is_some);
+        let mut columns = vec!["node", "neighbor", "rank", "mu"];
+        columns.extend(self.column());
+        columns.extend(has_stable.then_some("stability"));
+        columns.extend(self.model.has_names().then_some("name"));
+        io::write_table(path, &columns, |rows| {
+            for (start, list, stable) in self.lists() {
+                for (place, near) in list.iter().enumerate() {
+                    let id = self.model.ids().name(near.row);
+                    let mut row = vec![
+                        Field::Text(&start.id),
+                        Field::Text(&id),
+                        Field::Whole(place as u64 + 1),
+                        known(near.mu),
+                    ];
+                    row.extend(self.column().map(|_| known(near.by)));
+                    let stable = || stable.map_or(Field::Text(""), |it| Field::Real(it[place]));
+                    row.extend(has_stable.then(stable));
+                    let name = || Field::Text(self.model.title(near.row).unwrap_or(""));
+                    row.extend(self.model.has_names().then(name));
+                    rows.row(&row)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn json(&self) -> Value {
+        let lists = self.lists().map(|(start, list, stable)| {
+            let near = list.iter().enumerate().map(|(place, near)| {
+                let mut one = json!({
+                    "neighbor": self.model.ids().name(near.row), "rank": place + 1,
+                    "mu": Some(near.mu).filter(|mu| !mu.is_nan()),
+                });
+                if let Some(column) = self.column() {
+                    one[column] = near.by.into();
+                }
+                if let Some(stable) = stable {
+                    one["stability"] = stable[place].into();
+                }
+                if self.model.has_names() {
+                    one["name"] = json!(self.model.title(near.row));
+                }
+                one
+            });
+            json!({ "node": start.id, "neighbors": near.collect::<Vec<_>>() })
+        });
+        lists.collect::<Vec<_>>().into()
+    }
+
+    /// A table for people.
+    fn table(&self) -> String {
+        let mut text = String::new();
+        for (start, list, stable) in self.lists().take(MOST_PRINTED) {
+            let title = match start.query.row {
+                Some(row) => called(self.model, row),
+                None => start.id.clone().into_owned(),
+            };
+            text.push_str(&format!(
+                "Nearest to {}, by {}\n",
+                shown(&title),
+                self.measure()
+            ));
+            for line in aligned(&self.rows(start, list, stable)) {
+                text.push_str(&format!("  {line}\n"));
+            }
+        }
+        let more = self.starts.len().saturating_sub(MOST_PRINTED);
+        if more > 0 {
+            text.push_str(&format!(
+                "and of {more} more nodes: --out FILE writes all\n"
+            ));
+        }
+        match self.found.by {
+            Nearness::Share => text.push_str(
+                "--by weight asks for the largest expected weights, which popular nodes have with \
+                 many.",
+            ),
+            Nearness::Cosine
+                if self
+                    .found
+                    .lists
+                    .iter()
+                    .flatten()
+                    .any(|near| near.mu.is_nan()) =>
+            {
+                text.push_str(NOT_FITTED.trim_start());
+            }
+            _ => {}
+        }
+        text
+    }
+
+    /// The head of a list and its rows.
+    fn rows(
+        &self,
+        start: &Start<'_>,
+        list: &[Neighbor],
+        stable: Option<&Vec<f64>>,
+    ) -> Vec<Vec<String>> {
+        let named = self.model.has_names();
+        let linked = start.query.row.is_some();
+        let mut head = vec!["rank", "node"];
+        head.extend(named.then_some("name"));
+        head.extend(self.column());
+        head.push("expected");
+        head.extend(linked.then_some("link"));
+        head.extend(stable.map(|_| "stability"));
+        let mut rows = vec![head.into_iter().map(str::to_owned).collect()];
+        for (place, near) in list.iter().enumerate() {
+            let mut row = vec![
+                (place + 1).to_string(),
+                shown(&self.model.ids().name(near.row)).into_owned(),
+            ];
+            let name = self.model.title(near.row).unwrap_or("-");
+            row.extend(named.then(|| shown(name).into_owned()));
+            row.extend(self.column().map(|_| figure(near.by)));
+            row.push(figure(near.mu));
+            row.extend(start.query.row.map(|own| {
+                let weight = self.model.links().weight(own as u32, near.row as u32);
+                weight.map_or_else(|| "-".to_owned(), figure)
+            }));
+            row.extend(stable.map(|stable| figure(stable[place])));
+            rows.push(row);
+        }
+        rows
+    }
+}
+
+/// A number, or nothing where it is not known.
+fn known(number: f64) -> Field<'static> {
+    match number.is_nan() {
+        true => Field::Text(""),
+        false => Field::Real(number),
+    }
+}
+
+/// A number with three figures that matter.
+fn figure(number: f64) -> String {
+    let size = number.abs();
+    if number.is_nan() {
+        return "-".to_owned();
+    }
+    if number == 0.0 || (size >= 1.0 && number.fract() == 0.0 && size < 1e7) {
+        return format!("{number}");
+    }
+    if !(1e-4..1e7).contains(&size) {
+        return format!("{number:.1e}");
+    }
+    let places = (0..7).find(|&places| size * 10f64.powi(places) >= 100.0);
+    format!("{number:.*}", places.unwrap_or(7) as usize)
+}
+
+/// Rows whose columns stand below each other: numbers at the right, texts at the left.
+fn aligned(rows: &[Vec<String>]) -> Vec<String> {
+    let n = rows.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let lengths = rows.iter().map(|row| row[column].chars().count());
+        lengths.max().unwrap_or(0)
+    };
+    let is_text: Vec<bool> = (0..n)
+        .map(|column| matches!(rows[0][column].as_str(), "node" | "name"))
+        .collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().enumerate().map(|(column, cell)| {
+            let room = " ".repeat(width(column) - cell.chars().count());
+            match is_text[column] {
+                true => format!("{cell}{room}"),
+                false => format!("{room}{cell}"),
+            }
+        });
+        let line = cells.collect::<Vec<_>>().join("  ");
+        line.trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_short() {
+        for (number, text) in [
+            (0.0, "0"),
+            (3.0, "3"),
+            (1234.0, "1234"),
+            (0.123456, "0.123"),
+            (12.3456, "12.3"),
+            (1234.56, "1235"),
+            (0.000512, "0.000512"),
+            (1.5e-9, "1.5e-9"),
+            (-0.25, "-0.250"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(figure(number), text);
+        }
+    }
+
+    #[test]
+    fn columns_stand_below_each_other() {
+        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
+        let rows = [
+            row(["rank", "node", "mu"]),
+            row(["1", "\u{e9}t\u{e9}-long", "0.5"]),
+        ];
+        assert_eq!(
+            aligned(&rows),
+            ["rank  node       mu", "   1  \u{e9}t\u{e9}-long  0.5"]
+        );
+    }
+}

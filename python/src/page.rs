@@ -1,0 +1,80 @@
+//! A model as one page.
+
+use std::io::Write;
+use std::path::Path;
+
+use linkproof::data::ids::Names;
+use linkproof::io::{self, Files, fit_json};
+use linkproof::model::Classes;
+use linkproof::{Error, Fitted};
+use linkproof_pictures::layout::{self, Method};
+use linkproof_pictures::report::Page;
+use pyo3::PyResult;
+use serde_json::{Map, Value};
+
+use crate::errors::exception;
+use crate::model::text;
+use crate::work::WorkMonitor;
+
+/// How nodes are laid out, by its name.
+pub fn method(layout: Option<&str>) -> PyResult<Option<Method>> {
+    match layout {
+        None | Some("auto") => Ok(None),
+        Some("pca") => Ok(Some(Method::Principal)),
+        Some("neighbors") => Ok(Some(Method::Neighbors)),
+        Some(other) => {
+            let accepted = "'auto', 'pca' or 'neighbors'";
+            let error = Error::argument("layout", accepted, format!("'{other}'"));
+            Err(exception(error))
+        }
+    }
+}
+
+/// Writes a model as a page. Labels are one for each node, or none.
+pub fn write(
+    fitted: &Fitted,
+    record: &Map<String, Value>,
+    (path, title): (&Path, &str),
+    labels: Option<Vec<Option<String>>>,
+    method: Option<Method>,
+    monitor: &WorkMonitor,
+) -> linkproof::Result<()> {
+    Files::default().writes([path]).check()?;
+    let (y, n, dim) = (fitted.recommended(), fitted.n_nodes(), fitted.dim());
+    let seed = fitted.params().seed;
+    let layout = layout::layout(y, n, dim, method, seed, &mut |done, all| {
+        monitor.fits(done, all);
+        monitor.goes_on()
+    })?;
+    let record = match fit_json(fitted, record)? {
+        Value::Object(record) => record,
+        _ => Map::new(),
+    };
+    let classes = labels.map(classes);
+    let page = Page {
+        title,
+        model: fitted,
+        links: fitted.links(),
+        record: &record,
+        command_line: None,
+        classes: classes.as_ref(),
+        layout: &layout,
+        goes_on: &|| monitor.goes_on(),
+    };
+    let html = page.html()?;
+    io::write_file(path, |file| file.write_all(html.as_bytes()))
+}
+
+/// Labels as classes, in the order of their first appearance.
+fn classes(labels: Vec<Option<String>>) -> Classes {
+    let mut names = Names::default();
+    let codes = labels
+        .iter()
+        .map(|label| label.as_ref().map(|label| names.insert(label)));
+    let codes = codes.collect();
+    Classes {
+        names: text(&names),
+        titles: Vec::new(),
+        codes,
+    }
+}
