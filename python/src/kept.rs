@@ -25,19 +25,27 @@ pub struct Surroundings {
 impl Surroundings {
     /// The memory that there is for a fit of some data, and nobody who keeps anything.
     pub fn of(data: &Dataset) -> Result<Surroundings> {
-        let in_use = in_use(data);
+        Surroundings::with(Some(in_use(data)))
+    }
+
+    /// The memory that there is in a process that has nothing else to do.
+    pub fn here() -> Result<Surroundings> {
+        Surroundings::with(None)
+    }
+
+    fn with(in_use: Option<u64>) -> Result<Surroundings> {
         let memory = match std::env::var(VARIABLE) {
             Ok(text) => Some(MemoryBound {
                 bytes: bytes(&text)
                     .ok_or_else(|| Error::data(VARIABLE, text, "an amount such as 500MB or 4GB"))?,
                 by: format!("by {VARIABLE}"),
-                in_use: Some(in_use),
+                in_use,
             }),
             // What else the interpreter holds is none of the fit's.
             Err(_) => Available::now().map(|now| MemoryBound {
-                bytes: now.bytes.saturating_add(in_use),
+                bytes: in_use.map_or(now.in_all(), |in_use| now.bytes.saturating_add(in_use)),
                 by: now.by,
-                in_use: Some(in_use),
+                in_use,
             }),
         };
         Ok(Surroundings { memory, kept: None })
