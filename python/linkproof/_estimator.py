@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from linkproof import _core
+from linkproof._cluster import hands, read_cluster
 from linkproof._features import is_dict, row_ids
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
@@ -370,6 +371,7 @@ class GraphEmbedding(
         links: Any = None,
         nodes: Any = None,
         name: str | None = None,
+        ray: Any = None,
     ) -> GraphEmbedding:
         """Fit embeddings to a graph: ``fit(X, links)``.
 
@@ -395,6 +397,9 @@ class GraphEmbedding(
         name : str, optional
             The column of `nodes` with what nodes are called, which audits, neighbors,
             pages and plots show beside ids. Default: the one that is called name.
+        ray : bool, str or linkproof.ray.Cluster, optional
+            Where to compute with Ray: True, the address of a cluster, or more about it.
+            The result has the same bits. See :mod:`linkproof.ray`.
 
         Returns
         -------
@@ -427,6 +432,7 @@ class GraphEmbedding(
             raise refused("checkpoint", "the folder to go on from with resume=True", None)
         if robust:
             refuse_settings(params)
+        cluster = read_cluster(ray)
         table = read_nodes(nodes)
         graph = read_graph(X, links, table.ids)
         if graph.n < 2:
@@ -434,29 +440,20 @@ class GraphEmbedding(
             raise ValueError(f"X, links: {found}; expected two at least")
         rules = read_rules(self.duplicates, self.self_links, self.directed)
         data = core_data(graph, rules, table, name)
-        with Progress("fitting", self.verbose) as progress:
+        with hands(cluster) as helpers, Progress("fitting", self.verbose) as progress:
+            how: dict[str, Any] = {
+                "device": str(self.device),
+                "threads": helpers.threads_here(threads) if helpers and robust else threads,
+                "show": progress.show,
+                "checkpoint": self.checkpoint,
+                "resume": resume,
+                "hands": helpers,
+            }
             if robust:
-                model = _core.fit_robust(
-                    data,
-                    settings,
-                    keep_ridge=self.ridge != DEFAULT_RIDGE,
-                    device=str(self.device),
-                    threads=threads,
-                    show=progress.show,
-                    checkpoint=self.checkpoint,
-                    resume=resume,
-                )
+                keep_ridge = self.ridge != DEFAULT_RIDGE
+                model = _core.fit_robust(data, settings, keep_ridge=keep_ridge, **how)
             else:
-                model = _core.Model.fit(
-                    data,
-                    settings,
-                    device=str(self.device),
-                    threads=threads,
-                    show=progress.show,
-                    every_step=self.callback,
-                    checkpoint=self.checkpoint,
-                    resume=resume,
-                )
+                model = _core.Model.fit(data, settings, every_step=self.callback, **how)
                 progress.finish(len(model.history()["step"]))
         if self.bootstrap is not None:
             with Progress("fitting to parts of the nodes", self.verbose) as progress:

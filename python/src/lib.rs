@@ -1,6 +1,8 @@
 //! `linkproof._core`: the library for the Python package, which wraps all of it.
 
+mod afar;
 mod arrays;
+mod buckets;
 mod data;
 mod errors;
 mod judge;
@@ -16,6 +18,7 @@ mod stored;
 mod surety;
 mod update;
 mod work;
+mod worker;
 
 use linkproof::error::Dialect;
 use pyo3::prelude::*;
@@ -45,6 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<data::Vectors>()?;
     module.add_class::<data::Data>()?;
     module.add_class::<model::Model>()?;
+    module.add_class::<worker::PairWorker>()?;
     module.add_function(wrap_pyfunction!(default_settings, module)?)?;
     module.add_function(wrap_pyfunction!(robust_settings, module)?)?;
     module.add_function(wrap_pyfunction!(look::inspect_data, module)?)?;
@@ -53,6 +57,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(judge::smooth_embeddings, module)?)?;
     module.add_function(wrap_pyfunction!(robust::fit_by_recipe, module)?)?;
     module.add_function(wrap_pyfunction!(update::update_model, module)?)?;
+    module.add_function(wrap_pyfunction!(worker::solve_elsewhere, module)?)?;
+    module.add_function(wrap_pyfunction!(buckets::visit_buckets, module)?)?;
     module.add_function(wrap_pyfunction!(surety::bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(surety::spread, module)?)?;
     module.add_function(wrap_pyfunction!(surety::stability, module)?)?;

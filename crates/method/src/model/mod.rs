@@ -5,6 +5,7 @@ mod apply;
 mod averaged;
 mod believed;
 mod bootstrap;
+pub mod buckets;
 mod doubts;
 mod expected;
 mod fit;
