@@ -331,8 +331,9 @@ def test_tables_in_buckets_have_the_same_bits_with_any_number_of_workers(cluster
     same = np.argwhere(np.triu(groups[:, None] == groups, 1))
     random = np.random.default_rng(0)
     links = same[random.random(len(same)) < 0.4]
+    how = {"dim": 4, "score": "likelihood", "ridge": 0.1, "learning_rate": 0.2, "verbose": False}
     found = [
-        fit_table(links, dim=4, buckets=4, epochs=8, score="likelihood", verbose=False, ray=where)
+        fit_table(links, buckets=4, epochs=5, ray=where, **how)
         for where in (Cluster(workers=1), Cluster())
     ]
     first, second = (table.embedding() for table in found)
