@@ -12,7 +12,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from linkproof import _core
+from linkproof._exporting import Exporting
 from linkproof._features import is_dict, row_ids
+from linkproof._graphs import refuse_directions
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
 from linkproof._nodes import read_nodes
@@ -27,6 +29,7 @@ from linkproof._settings import (
     read_threads,
     to_core,
 )
+from linkproof._scoring import ScoreParameter
 from linkproof._storing import Storing
 from linkproof._trusting import DEFAULT_RIDGE, Trusting, refuse_settings
 from linkproof._updating import Updating
@@ -40,6 +43,7 @@ class GraphEmbedding(
     Trusting,
     Updating,
     Storing,
+    Exporting,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
@@ -249,6 +253,9 @@ class GraphEmbedding(
     (2, 2)
     """
 
+    # A parameter, as all others; scikit-learn calls an attribute of this name.
+    score = ScoreParameter()
+
     def __init__(
         self,
         dim: int = 64,
@@ -415,6 +422,7 @@ class GraphEmbedding(
             raise refused("checkpoint", "the folder to go on from with resume=True", None)
         if robust:
             refuse_settings(params)
+        refuse_directions(X, links, self.directed, self.duplicates)
         table = read_nodes(nodes)
         graph = read_graph(X, links, table.ids)
         if graph.n < 2:

@@ -74,8 +74,6 @@ def _read_table(nodes: Any, name: str) -> NodeTable:
 
 def _texts(ids: Sequence[Hashable], values: Sequence[Any]) -> dict[Hashable, str]:
     try:
-        return {
-            node: "" if is_missing(value) else str(value) for node, value in zip(ids, values)
-        }
+        return {node: "" if is_missing(value) else str(value) for node, value in zip(ids, values)}
     except TypeError as error:
         raise ValueError(f"nodes: found an id that cannot be one ({error})") from None

@@ -14,6 +14,7 @@ import pandas as pd
 
 from linkproof import _core
 from linkproof._estimator import GraphEmbedding
+from linkproof._graphs import refuse_directions
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
 from linkproof._progress import Progress
@@ -170,6 +171,7 @@ def select(
     given = {name: values for name, values in lists.items() if values is not None}
     wanted.update({name: _plain(name, values) for name, values in given.items()})
     core_settings = to_core(base.get_params(deep=False), read_seed(base.random_state))
+    refuse_directions(X, links, base.directed, base.duplicates)
     data = core_data(
         read_graph(X, links, nodes), read_rules(base.duplicates, base.self_links, base.directed)
     )

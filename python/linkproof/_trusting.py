@@ -99,6 +99,15 @@ class Verdict:
             says=tuple(str(said["says"]) for said in found["verdict"]),
         )
 
+    def __repr__(self) -> str:
+        found = (
+            "links could not be judged"
+            if self.abstained
+            else f"{100 * self.share_false:.0f}% of the links false"
+        )
+        averaged = "averaged" if self.averaged else "not averaged"
+        return f"<Verdict: {found}, {averaged}, ridge {self.ridge:g}>"
+
     def to_dict(self) -> dict[str, Any]:
         """The same as a dict."""
         return asdict(self)

@@ -52,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(judge::smooth_embeddings, module)?)?;
     module.add_function(wrap_pyfunction!(robust::fit_by_recipe, module)?)?;
     module.add_function(wrap_pyfunction!(update::update_model, module)?)?;
+    module.add_function(wrap_pyfunction!(page::export, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::objective, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_labels, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_scores, module)?)?;

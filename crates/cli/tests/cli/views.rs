@@ -81,7 +81,10 @@ fn views_are_fitted_into_one_space() {
     // No weights are expected between authors and venues.
     let line = "neighbors --model m --node a1 --within venue --out n.csv";
     assert!(lab.ok(line).contains("took no part in the fit"));
-    assert!(lab.read("n.csv").starts_with("node,neighbor,rank,mu,cosine\na1,v"));
+    assert!(
+        lab.read("n.csv")
+            .starts_with("node,neighbor,rank,mu,cosine\na1,v")
+    );
     lab.refused(&format!("{line} --by weight"), &["--within", "venue"]);
 }
 

@@ -224,8 +224,11 @@ fn figure(number: f64) -> String {
     if !(1e-4..1e7).contains(&size) {
         return format!("{number:.1e}");
     }
-    let digits = 2 - size.log10().floor() as i32;
-    format!("{number:.*}", digits.max(0) as usize)
+    // As many decimals as there are places before the first figure, and two more.
+    let places = (-4..7)
+        .rev()
+        .find(|&places| size >= f64::powi(10.0, places));
+    format!("{number:.*}", (2 - places.unwrap_or(-4)).max(0) as usize)
 }
 
 /// Rows whose columns stand below each other: numbers at the right, texts at the left.
