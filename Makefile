@@ -5,7 +5,7 @@ PYTHON ?= python3
 # The Python packages of the tests; ignored by git.
 VENV := .venv
 
-.PHONY: help build python test test-rust test-python test-browser test-random test-kills fuzz soak sbom docs demo clean
+.PHONY: help build python test test-rust test-python test-docs test-browser test-random test-kills fuzz soak sbom docs release demo clean
 .DEFAULT_GOAL := help
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo 'make fuzz SECONDS=600   feed damaged files to every reader for so long'
 	@echo 'make soak SECONDS=3600  run all kinds of work for so long and watch its memory'
 	@echo 'make docs    build the documentation site, target/docs/site/index.html'
+	@echo 'make release build programs, wheels and checksums into target/release-VERSION'
 	@echo 'make demo    build the program and show what it can do'
 	@echo 'make clean   remove everything that was built'
 
@@ -30,7 +31,7 @@ $(VENV)/bin/maturin:
 python: $(VENV)/bin/maturin
 	cd python && ../$(VENV)/bin/maturin develop --release --extras plot,test
 
-test: test-rust test-python test-browser
+test: test-rust test-python test-docs test-browser
 
 # Each line stops the target when it fails.
 test-rust:
@@ -49,6 +50,13 @@ test-python: $(VENV)/bin/maturin
 	cd python && ../$(VENV)/bin/mypy
 	cd target/wheels && ../../$(VENV)/bin/stubtest linkproof._core --mypy-config-file ../../python/pyproject.toml
 	$(VENV)/bin/pytest -q -c python/pyproject.toml --pyargs linkproof python/tests python/README.md
+
+# Every code block of README and docs, with the program and the package as they were built.
+test-docs: build $(VENV)/bin/maturin
+	$(VENV)/bin/python -c 'import linkproof' 2> /dev/null || $(MAKE) python
+	$(VENV)/bin/ruff check --config python/pyproject.toml docs/site
+	$(VENV)/bin/ruff format --check --config python/pyproject.toml docs/site
+	$(VENV)/bin/pytest -q -ra docs/site
 
 # The page of a report in Chromium; where there is none, the tests say so. Their
 # screenshots are in target/screenshots.
@@ -93,11 +101,17 @@ fuzz:
 sbom:
 	$(PYTHON) bench/sbom > target/linkproof.cdx.json
 
+# Programs, wheels, source, bill of materials and checksums, in target/release-VERSION.
+release: $(VENV)/bin/maturin
+	$(VENV)/bin/python -m pip install --quiet -r release/requirements.txt
+	$(VENV)/bin/python release/build
+
 soak: build
 	$(PYTHON) bench/soak $(SECONDS)
 
-# The site, with its links checked.
-docs: $(VENV)/bin/maturin
+# The site: tutorials run, links checked, the reference made anew.
+docs: build $(VENV)/bin/maturin
+	$(VENV)/bin/python -c 'import linkproof' 2> /dev/null || $(MAKE) python
 	$(VENV)/bin/python -m pip install --quiet -r docs/site/requirements.txt
 	$(VENV)/bin/python docs/site/build
 

@@ -33,12 +33,17 @@ DEFAULT_RIDGE: float = _DEFAULTS["ridge"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a robust fit found about the links, and what it chose. ``str`` says it in words.
+    """What a fit found about links and data vectors. ``str`` says it in words.
+
+    A plain fit knows less: it looks at data vectors and common neighbours alone.
 
     Attributes
     ----------
     share_false : float
-        The share of the links that are false; 0 where the judge abstained.
+        The share of the links that are doubtful; 0 where the judge abstained, NaN where a
+        plain fit has too few links for a look.
+    share_false_weight : float
+        The share of the weight that they have.
     auc_decoys : float
         The chance that a link has more to say for it, by fits that did not see
         it, than a pair without a link and with degrees like its own.
@@ -51,9 +56,9 @@ class Verdict:
         What clusters of averages tell of held-back data, against what clusters of the
         embeddings alone tell; None where no data vectors could be held back.
     ridge : float
-        The ridge that was chosen.
-    judge_ridge : float
-        The ridge of the fits that judged links.
+        The ridge of the fit, which a robust one chose.
+    judge_ridge : float or None
+        The ridge of the fits that judged links; None for a plain fit.
     implanted : tuple of dict
         What became of pairs without a link that were judged as if they were links,
         by kind ("uniform", "by-degree", "similar") and rate: the share of sound
@@ -66,16 +71,17 @@ class Verdict:
         How many dimensions ``embedding_`` really uses; 1 where it lies on a line.
     says : tuple of str
         All of it in sentences; also whether k-means on the data vectors alone would
-        be the better choice.
+        be the better choice, and how sure all that is.
     """
 
     share_false: float
+    share_false_weight: float
     auc_decoys: float
     abstained: bool
     averaged: bool
     gate: float | None
     ridge: float
-    judge_ridge: float
+    judge_ridge: float | None
     implanted: tuple[dict[str, Any], ...]
     weights: str
     effective_rank: float
@@ -87,6 +93,7 @@ class Verdict:
         chosen = found["chosen"]
         return cls(
             share_false=float(found["share_false"]),
+            share_false_weight=float(found.get("share_false_weight", np.nan)),
             auc_decoys=float(found["auc_decoys"]),
             abstained=bool(found["abstained"]),
             averaged=bool(found["averaged"]),
@@ -99,12 +106,29 @@ class Verdict:
             says=tuple(str(said["says"]) for said in found["verdict"]),
         )
 
-    def __repr__(self) -> str:
-        found = (
-            "links could not be judged"
-            if self.abstained
-            else f"{100 * self.share_false:.0f}% of the links false"
+    @classmethod
+    def of_plain(cls, look: Mapping[str, Any], ridge: float) -> Verdict:
+        """From what ``fit.json`` of a plain fit says under ``look``."""
+        trust = look["trust"] or {}
+        return cls(
+            share_false=float(trust.get("share_false", np.nan)),
+            share_false_weight=float(trust.get("share_false_weight", np.nan)),
+            auc_decoys=float(trust.get("auc_decoys", np.nan)),
+            abstained=bool(trust.get("abstained", True)),
+            averaged=False,
+            gate=None,
+            ridge=ridge,
+            judge_ridge=None,
+            implanted=tuple(dict(check) for check in trust.get("implanted", ())),
+            weights=str(trust["weights"]["says"]) if trust else "nothing",
+            effective_rank=float(look["effective_rank"]),
+            says=tuple(str(said["says"]) for said in look["verdict"]),
         )
+
+    def __repr__(self) -> str:
+        unknown = self.abstained or np.isnan(self.share_false)
+        share = f"{100 * self.share_false:.0f}% of the links false"
+        found = "links could not be judged" if unknown else share
         averaged = "averaged" if self.averaged else "not averaged"
         return f"<Verdict: {found}, {averaged}, ridge {self.ridge:g}>"
 
@@ -145,11 +169,13 @@ class Trusting(FittedModel):
 
     @property
     def verdict_(self) -> Verdict:
-        """What was found about the links and what was chosen; ``str`` says it in words."""
-        found = self.report_.get("robust")
-        if found is None:
-            raise AttributeError(_absent("verdict_"))
-        return Verdict.of(found)
+        """What was found about links and data vectors; ``str`` says it in words."""
+        report = self.report_
+        if report.get("robust") is not None:
+            return Verdict.of(report["robust"])
+        if report.get("look") is None:
+            raise AttributeError("verdict_: a model of an earlier version; fit again")
+        return Verdict.of_plain(report["look"], float(report["params"]["ridge"]))
 
     def beliefs(self, pairs: Any = None) -> Any:
         """How far a robust fit believes each link.

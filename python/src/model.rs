@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use linkproof::data::attributes::Attributes;
 use linkproof::data::ids::{Ids, Names};
+use linkproof::inspect::plain_verdict;
 use linkproof::io::fit_json;
 use linkproof::model::{End, Nearness, NewLink, Point, Query};
 use linkproof::trust::robust::embed_new;
@@ -77,7 +78,12 @@ impl Model {
             let fitted = Fit::new(&params).runtime(runtime).run(data)?;
             let fitted = fitted.with_attributes(attributes)?;
             around.finish();
-            let record = Map::from_iter([("versions".to_owned(), versions()?)]);
+            let look = plain_verdict(&fitted, data)?;
+            let record = Map::from_iter([
+                ("versions".to_owned(), versions()?),
+                ("verdict".to_owned(), json!(look.verdict)),
+                ("look".to_owned(), json!(look)),
+            ]);
             Ok(Model { fitted, record })
         })
     }

@@ -48,6 +48,7 @@ pub fn fit_by_recipe(
         around.finish();
         let record = [
             ("versions".to_owned(), versions()?),
+            ("verdict".to_owned(), json!(found.summary.verdict)),
             ("robust".to_owned(), json!(found.summary)),
         ];
         Ok(Model {

@@ -55,8 +55,8 @@ pub struct WorkMonitor {
 impl Monitor for WorkMonitor {
     fn after(&self, event: Event<'_>) -> bool {
         match event {
-            Event::Step { record, most } => self.step(record, most),
-            Event::Fits { done, most } => self.fits(done, most),
+            Event::Step { record, most, .. } => self.step(record, most),
+            Event::Fits { done, most, .. } => self.fits(done, most),
             _ => {}
         }
         self.goes_on()

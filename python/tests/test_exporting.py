@@ -9,13 +9,12 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
+from input_samples import refused
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import linkproof
 from linkproof import GraphEmbedding
-
-from input_samples import refused
 
 nx = pytest.importorskip("networkx")
 

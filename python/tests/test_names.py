@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from input_samples import make_frame, refused
 
 from linkproof import GraphEmbedding
-
-from input_samples import make_frame, refused
 
 LINKS = [("a", "b"), ("b", "c"), ("a", "c"), ("d", "e"), ("c", "d")]
 TABLE = {

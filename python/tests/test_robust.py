@@ -74,7 +74,10 @@ def test_the_verdict_says_what_was_found(fitted: GraphEmbedding) -> None:
         assert {"claimed", "realised", "asked", "found"} <= set(check)
     assert verdict.to_dict()["share_false"] == verdict.share_false
     text = str(verdict)
-    assert f"About {verdict.share_false:.0%} of the links are false" in text
+    assert text.startswith("In short: ")
+    share, weight = verdict.share_false, verdict.share_false_weight
+    assert f"About {share:.0%} of the links, with {weight:.0%} of the weight, are doubtful" in text
+    assert fitted.report_["verdict"] == fitted.report_["robust"]["verdict"]
     assert "averaged" in text and "false links put in at random" in text
     assert text == " ".join(verdict.says) and "dimensions (effective rank)" in text
     assert verdict.weights == "nothing" and 1 <= verdict.effective_rank <= 8
@@ -276,8 +279,12 @@ def test_few_links_are_not_judged(plain: GraphEmbedding) -> None:
 
 
 def test_plain_fits_have_no_beliefs(plain: GraphEmbedding) -> None:
-    for name in ("belief_", "verdict_"):
-        assert not hasattr(plain, name)
+    assert not hasattr(plain, "belief_")
+    verdict = plain.verdict_
+    assert verdict.judge_ridge is None and not verdict.averaged and verdict.gate is None
+    assert str(verdict).startswith("In short: ") and "took all links as they are" in str(verdict)
+    assert 0 < verdict.share_false < 0.6 and 0 < verdict.share_false_weight < 0.6
+    assert plain.report_["verdict"] == plain.report_["look"]["verdict"]
     with pytest.raises(AttributeError, match=r"robust=True"):
         plain.beliefs()
     assert np.array_equal(plain.plain_embedding_, plain.embedding_)

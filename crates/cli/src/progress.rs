@@ -1,30 +1,49 @@
-//! Progress on standard error: step, value, held-out score, rate, time left.
+//! Progress on standard error: what is done, how far it has come, time left.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+mod left;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use linkproof::engine::runtime::{Event, Monitor, Record};
+use std::fmt::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use linkproof::engine::runtime::{Doing, Event, Monitor, Record};
+
+use self::left::TimeLeft;
 use crate::memory;
 use crate::session::Session;
 
-const STEPS: &str =
-    "{spinner} step {pos} of at most {len}  {msg}  {per_sec}  {elapsed} so far, at most {eta} left";
+/// A line that is drawn again several times a second, so that its times go on.
+const LINE: &str = "{spinner} {msg}  {elapsed} so far{left}";
+const REDRAWN: Duration = Duration::from_millis(200);
 
 /// What a person sees while a command works; nothing where nobody looks.
 pub struct Progress {
     bar: ProgressBar,
-    held_out: Mutex<Option<f64>>,
-    counts_steps: AtomicBool,
+    clock: Instant,
+    shown: Mutex<Shown>,
+    /// When it was told how many seconds are left, and how many.
+    left: Left,
+}
+
+type Left = Arc<Mutex<Option<(Instant, f64)>>>;
+
+/// What is known of the work.
+#[derive(Default)]
+struct Shown {
+    doing: Option<Doing>,
+    held_out: Option<f64>,
+    time: TimeLeft,
+    counts: bool,
 }
 
 impl Monitor for Progress {
     fn after(&self, event: Event<'_>) -> bool {
         match event {
-            Event::Step { record, most } => self.step(record, most),
-            Event::Fits { done, most } => self.fits(done, most),
+            Event::Doing(doing) => self.begin(doing),
+            Event::Step { record, left, .. } => self.step(record, left),
+            Event::Fits { done, most, share } => self.fits(done, most, share),
+            Event::Tick => self.tick(),
             _ => {}
         }
         !Session::is_stopped()
@@ -37,17 +56,18 @@ impl Progress {
         let bar = if session.shows_progress() {
             let bar = ProgressBar::no_length();
             bar.set_draw_target(ProgressDrawTarget::stderr());
-            bar.enable_steady_tick(Duration::from_millis(200));
+            bar.enable_steady_tick(REDRAWN);
             bar
         } else {
             ProgressBar::hidden()
         };
         let progress = Progress {
             bar,
-            held_out: Mutex::new(None),
-            counts_steps: AtomicBool::new(false),
+            clock: Instant::now(),
+            shown: Mutex::default(),
+            left: Left::default(),
         };
-        progress.style("{spinner} {msg}  {elapsed}");
+        progress.style(LINE);
         progress.say(words);
         progress
     }
@@ -55,7 +75,23 @@ impl Progress {
     /// Says what is being done now.
     pub fn say(&self, words: &'static str) {
         memory::doing(words);
+        self.know(|shown| *shown = Shown::default());
+        self.tell_left(None);
+        self.style(LINE);
         self.bar.set_message(words);
+    }
+
+    fn know<V>(&self, learn: impl FnOnce(&mut Shown) -> V) -> V {
+        learn(&mut self.shown.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn now(&self) -> f64 {
+        self.clock.elapsed().as_secs_f64()
+    }
+
+    fn tell_left(&self, seconds: Option<f64>) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        *left = seconds.map(|seconds| (Instant::now(), seconds));
     }
 
     /// Steps aside while something else is said.
@@ -63,25 +99,45 @@ impl Progress {
         self.bar.suspend(say)
     }
 
-    /// Shows one step of a fit.
-    fn step(&self, record: &Record, most: usize) {
+    /// Shows that work of another kind begins.
+    fn begin(&self, doing: Doing) {
+        self.know(|shown| shown.doing = Some(doing));
+        self.bar.set_message(doing.to_string());
+    }
+
+    /// Shows one step of a fit, after which about so many are left.
+    fn step(&self, record: &Record, left: usize) {
         if record.step == 1 {
             memory::doing("fitting");
         }
         if self.bar.is_hidden() {
             return;
         }
-        if !self.counts_steps.swap(true, Ordering::Relaxed) {
-            self.style(STEPS);
-            self.bar.set_length(most as u64);
-            self.bar.reset_eta();
+        let now = self.now();
+        let (held_out, left) = self.know(|shown| {
+            shown.held_out = record.held_out.or(shown.held_out);
+            (
+                shown.held_out,
+                shown.time.after_step(now, record.step, left),
+            )
+        });
+        let mut message = format!("fitting, step {}  value {:.6}", record.step, record.value);
+        if let Some(score) = held_out {
+            let _ = write!(message, "  held out {score:.6}");
         }
-        let mut known = self.held_out.lock().unwrap_or_else(PoisonError::into_inner);
-        *known = record.held_out.or(*known);
-        let held_out = known.map_or_else(String::new, |score| format!("  held out {score:.6}"));
-        let message = format!("value {:.6}{held_out}", record.value);
         self.bar.set_message(message);
-        self.bar.set_position(record.step as u64);
+        self.tell_left(left);
+    }
+
+    /// Hears of a step of one of many fits.
+    fn tick(&self) {
+        if !self.bar.is_hidden() {
+            let now = self.now();
+            // Only what is news: it is counted down by itself.
+            if let Some(left) = self.know(|shown| shown.time.after_tick(now)) {
+                self.tell_left(Some(left));
+            }
+        }
     }
 
     /// Shows that `done` of `all` things are done.
@@ -89,7 +145,7 @@ impl Progress {
         if self.bar.is_hidden() {
             return;
         }
-        if !self.counts_steps.swap(true, Ordering::Relaxed) {
+        if !self.know(|shown| std::mem::replace(&mut shown.counts, true)) {
             self.style("{spinner} {pos} of {len} {msg}  {per_sec}  {eta} left");
             self.bar.set_length(all);
         }
@@ -113,19 +169,21 @@ impl Progress {
         self.bar.set_position(done);
     }
 
-    /// Shows that `done` of at most `all` fits are done, from any thread.
-    fn fits(&self, done: usize, all: usize) {
+    /// Shows that `done` of about `all` fits are done, with them this share of the work;
+    /// from any thread.
+    fn fits(&self, done: usize, all: usize, share: f64) {
         if self.bar.is_hidden() {
             return;
         }
-        if self.bar.length() != Some(all as u64) {
-            self.style(
-                "{spinner} {pos} of at most {len} fits  {elapsed} so far, at most {eta} left",
-            );
-            self.bar.set_length(all as u64);
-            self.bar.reset_eta();
-        }
-        self.bar.set_position(done as u64);
+        let now = self.now();
+        let (doing, left) = self.know(|shown| {
+            let left = shown.time.after_fit(now, done, all, share);
+            (shown.doing, left)
+        });
+        let doing = doing.map_or_else(String::new, |doing| format!("{doing}, "));
+        self.bar
+            .set_message(format!("{doing}{done} of about {all} fits"));
+        self.tell_left(left);
     }
 
     /// Shows that `done` of `all` cells of an experiment are done, and about how
@@ -150,7 +208,15 @@ impl Progress {
     fn style(&self, template: &str) {
         // A template that does not parse would leave the plain style.
         if let Ok(style) = ProgressStyle::with_template(template) {
-            self.bar.set_style(style);
+            let told = Arc::clone(&self.left);
+            let left = move |_: &ProgressState, line: &mut dyn Write| {
+                let told = *told.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some((since, seconds)) = told {
+                    let left = left::in_words(seconds - since.elapsed().as_secs_f64());
+                    let _ = write!(line, ", {left}");
+                }
+            };
+            self.bar.set_style(style.with_key("left", left));
         }
     }
 }

@@ -29,9 +29,9 @@ pub fn recipe(settings: &SettingArgs) -> anyhow::Result<Recipe> {
     Ok(Recipe::default())
 }
 
-/// What was found, for the summary of a fit.
+/// What was fitted and written, for the summary of a fit.
 pub fn words(model: &Fitted, found: &RobustSummary) -> String {
-    let mut text = verdict_in_words(&found.verdict);
+    let mut text = String::new();
     if found.trust.abstained {
         let _ = write!(
             text,
@@ -64,12 +64,14 @@ pub fn verdict_in_words(verdict: &[Said]) -> String {
     let mut text = String::new();
     for said in verdict {
         let name = match said.about {
-            Topic::Judged => "judged",
+            Topic::Short => "verdict",
+            Topic::Judged => "links",
             Topic::Agreement => "agreement",
             Topic::Weights => "weights",
             Topic::Averages => "averaged",
             Topic::Vectors => "vectors",
             Topic::Dimensions => "used",
+            Topic::Sure => "sure",
             Topic::Checked => "checked",
         };
         let _ = write!(text, "\n{}", wrapped(&format!("  {name:<9}"), &said.says));

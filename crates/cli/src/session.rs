@@ -160,9 +160,27 @@ pub fn counted_kinds(kinds: &[(usize, &str)]) -> String {
     kinds.join(", ")
 }
 
+/// A number as short as four digits allow.
+pub fn number(x: f64) -> String {
+    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) {
+        // Each digit before the point takes the place of one behind it.
+        let longer = [10.0, 100.0, 1000.0].map(|least| usize::from(x.abs() >= least));
+        let text = format!("{x:.*}", 3 - longer.iter().sum::<usize>());
+        return match text.contains('.') {
+            true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+            false => text,
+        };
+    }
+    format!("{x:.3e}")
+}
+
 /// The kinds of links that were read and not used.
-pub fn left_out(read: LinkCounts) -> [(usize, &'static str); 3] {
+pub fn left_out(read: LinkCounts) -> [(usize, &'static str); 4] {
     [
+        (
+            read.headers,
+            "first line that names no node below it (if it is a link, put src,dst above it)",
+        ),
         (read.zero, "link of weight zero"),
         (read.self_links, "self-link"),
         (read.merged, "merged repeat"),
@@ -183,6 +201,23 @@ pub fn peak_memory_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_short_and_right() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (100.0, "100"),
+            (2.345_67, "2.346"),
+            (12_345.6, "12346"),
+            (0.004_56, "0.005"),
+            (1e-9, "1.000e-9"),
+            (2.5e12, "2.500e12"),
+        ];
+        for (x, expected) in cases {
+            assert_eq!(number(x), expected);
+        }
+    }
 
     #[test]
     fn long_texts_are_broken_between_words() {

@@ -161,8 +161,17 @@ impl RowReader {
     }
 }
 
+/// The links of a text file.
+pub(super) struct Listed {
+    pub(super) ids: Ids,
+    pub(super) links: Vec<Link>,
+    /// Whether the first line was left out: its names are no known ones of columns, and
+    /// no nodes either.
+    pub(super) without_first: bool,
+}
+
 /// Reads all links of a text file in blocks of `size` bytes.
-pub(super) fn read(path: &Path, self_links: SelfLinks, size: usize) -> Result<(Ids, Vec<Link>)> {
+pub(super) fn read(path: &Path, self_links: SelfLinks, size: usize) -> Result<Listed> {
     let mut blocks = Blocks::open(path, size)?;
     let reader = RowReader::new(&mut blocks, self_links)?;
     let mut ids = Interner::default();
@@ -175,7 +184,55 @@ pub(super) fn read(path: &Path, self_links: SelfLinks, size: usize) -> Result<(I
     if links.is_empty() {
         return Err(no_links(path, "no links, only a header"));
     }
-    Ok((ids.into_ids(), links))
+    let ids = ids.into_ids();
+    let may_be_header = reader.header.is_none() && reader.layout.weight.is_none();
+    if !(may_be_header && names_no_nodes(&ids, &links)) {
+        return Ok(Listed {
+            ids,
+            links,
+            without_first: false,
+        });
+    }
+    // Its two names were the first, and no other link has them.
+    let rest: Vec<u32> = (2..ids.len() as u32).collect();
+    let shifted = links[1..].iter().map(|link| Link {
+        src: link.src - 2,
+        dst: link.dst - 2,
+        ..*link
+    });
+    Ok(Listed {
+        links: shifted.collect(),
+        ids: Ids::Names(ids.select(&rest)),
+        without_first: true,
+    })
+}
+
+/// Whether the first of the links is a header: `user,item` above numbers. Names that
+/// come again below are nodes; so are names like those below, for `alice,bob` may be a
+/// link like any other. Names of columns are unlike ids: words above numbers, or words
+/// without a digit above codes that all have one.
+fn names_no_nodes(ids: &Ids, links: &[Link]) -> bool {
+    /// So few codes may have digits by chance.
+    const FEWEST_CODES: usize = 3;
+    let Some((first, rest)) = links.split_first() else {
+        return false;
+    };
+    let name = |row: u32| ids.name(row as usize);
+    let is_number = |row: u32| number(&name(row)).is_some();
+    let has_digit = |row: u32| name(row).bytes().any(|byte| byte.is_ascii_digit());
+    let ends = [first.src, first.dst];
+    if rest.is_empty() || first.src == first.dst || ends.into_iter().any(is_number) {
+        return false;
+    }
+    let all = |is_so: &dyn Fn(&Link) -> bool| rest.iter().all(is_so);
+    let above_numbers = all(&|link| is_number(link.src)) || all(&|link| is_number(link.dst));
+    let above_codes = || {
+        rest.len() >= FEWEST_CODES
+            && !ends.into_iter().any(has_digit)
+            && all(&|link| has_digit(link.src) && has_digit(link.dst))
+    };
+    (above_numbers || above_codes())
+        && all(&|link| !ends.contains(&link.src) && !ends.contains(&link.dst))
 }
 
 /// Hands every link with its line to `visit` until it says stop.

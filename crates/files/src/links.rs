@@ -27,12 +27,17 @@ fn read_in_blocks(path: &Path, rules: &LinkRules, size: usize) -> Result<Graph> 
         Ends::Bipartite => SelfLinks::Drop,
         _ => rules.self_links,
     };
+    let mut without_first = false;
     let (ids, links) = match format(path) {
-        Format::Text => link_text::read(path, self_links, size)?,
+        Format::Text => {
+            let listed = link_text::read(path, self_links, size)?;
+            without_first = listed.without_first;
+            (listed.ids, listed.links)
+        }
         Format::Mtx => mtx::read_links(path, self_links, size)?,
         Format::Parquet => parquet_links(path, self_links)?,
     };
-    let graph = Graph::new(ids, links, *rules).map_err(|error| match error {
+    let mut graph = Graph::new(ids, links, *rules).map_err(|error| match error {
         Error::DuplicateLink {
             src,
             dst,
@@ -41,6 +46,7 @@ fn read_in_blocks(path: &Path, rules: &LinkRules, size: usize) -> Result<Graph> 
         } => duplicate(path, [&src, &dst], [first, second], size),
         other => other.in_file(path, None),
     })?;
+    graph.note_headers(usize::from(without_first));
     if graph.n_links() == 0 {
         let counts = graph.counts();
         let found = format!(

@@ -78,6 +78,60 @@ fn headers_are_told_from_links() {
 }
 
 #[test]
+fn a_first_line_that_names_no_nodes_is_a_header() {
+    let numbers = links(&[("7", "8", 1.0), ("8", "9", 1.0)]);
+    for (name, text) in [
+        ("x.csv", "user,item\n7,8\n8,9\n"),
+        ("x.tsv", "\"the user\"\tthe item\n7\t8\n8\t9\n"),
+        ("x.txt", "# seen\nwho whom\n7 8\n8 9\n"),
+    ] {
+        for size in [8, BLOCK] {
+            let files = Files::new();
+            let path = files.put(name, text);
+            let graph = read_in_blocks(&path, &LinkRules::default(), size).unwrap();
+            assert_eq!(listing(&graph), numbers, "{text}");
+            assert_eq!(graph.n_nodes(), 3);
+            assert_eq!((graph.counts().headers, graph.counts().listed), (1, 2));
+        }
+    }
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut packed, b"user,item\n7,8\n8,9\n").unwrap();
+    let files = Files::new();
+    let path = files.put("x.csv.gz", packed.finish().unwrap());
+    let graph = read_links(path, &LinkRules::default()).unwrap();
+    assert_eq!(listing(&graph), numbers);
+    // One column of numbers is enough, and codes that all have digits.
+    let mixed = read("x.csv", "user,item\n7,lamp\n8,lamp\n").unwrap();
+    assert_eq!(mixed.n_links(), 2);
+    let codes = read("x.csv", "user,item\nu1,i1\nu2,i1\nu2,i2\n").unwrap();
+    assert_eq!((codes.n_links(), codes.n_nodes()), (3, 4));
+}
+
+#[test]
+fn a_first_line_that_may_be_a_link_is_one() {
+    for text in [
+        // Names like those below, whether they come again or not.
+        "alice,bob\ncarol,dave\nerin,frank\n",
+        "alice,bob\nbob,carol\n",
+        // A node of another kind among numbers.
+        "root,1\n1,2\n2,3\n",
+        "root,leaf\nroot,1\n1,2\n",
+        // Codes, one of which has no digit; and too few to say.
+        "ann,bob\nu1,u2\nu3,eve\nu4,u5\n",
+        "ann,bob\nu1,u2\n",
+        // Nothing below it.
+        "user,item\n",
+    ] {
+        let graph = read("x.csv", text).unwrap();
+        assert_eq!(graph.n_links(), text.lines().count(), "{text}");
+        assert_eq!(graph.counts().headers, 0);
+    }
+    // A weight that is a number makes it a link.
+    let graph = read("x.csv", "user,item,1\n7,8,1\n").unwrap();
+    assert_eq!((graph.n_links(), graph.counts().headers), (2, 0));
+}
+
+#[test]
 fn matrices_are_links_between_row_numbers() {
     let text = "%%MatrixMarket matrix coordinate integer general\n5 5 3\n2 1 3\n1 2 3\n3 2 1\n";
     let graph = read("x.mtx", text).unwrap();

@@ -8,9 +8,10 @@ use linkproof::data::ids::Ids;
 use linkproof::error::quote;
 use linkproof::io::{self, Labels};
 use linkproof::measure::{Contingency, KMeans};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::args::whole;
+use crate::nodes::Nodes;
 use crate::session::Session;
 use crate::vectors;
 
@@ -20,9 +21,15 @@ use crate::vectors;
 /// labels agree: normalised mutual information, purity, adjusted Rand index,
 /// and accuracy under the best matching. Rows without a label are left out
 /// before the clustering.
+///
+/// Give the data vectors, too (--features): the same is done with them, so that you
+/// see what the embeddings are worth. Data vectors without a negative entry, such as
+/// counts of words, are scaled to unit length first.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof evaluate --embeddings model/embeddings.npy --labels labels.csv --json\n  \
+    linkproof evaluate --embeddings model/embeddings.npy --labels labels.csv \\\n      \
+    --features x.mtx\n  \
     linkproof evaluate --predicted clusters.csv --labels labels.csv")]
 pub struct EvaluateArgs {
     /// Embeddings: .npy (ids from nodes.csv beside it, else row numbers), or
@@ -41,7 +48,21 @@ pub struct EvaluateArgs {
     /// Clusters to measure instead of those of k-means: CSV node,cluster
     #[arg(long, value_name = "FILE")]
     predicted: Option<PathBuf>,
+    /// Data vectors of the nodes, to compare: .npy, .mtx, CSV or Parquet
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "embeddings",
+        conflicts_with = "predicted"
+    )]
+    features: Option<PathBuf>,
+    /// Node ids in the row order of the data vectors
+    #[arg(long, value_name = "FILE", requires = "features")]
+    nodes: Option<PathBuf>,
 }
+
+/// Data vectors are clustered while they have no more entries than this, zeros counted.
+const MOST_ENTRIES: usize = 1 << 28;
 
 /// The classes and clusters of the labelled nodes.
 struct Compared {
@@ -66,25 +87,151 @@ pub fn run(args: &EvaluateArgs, session: &Session) -> anyhow::Result<()> {
                         else row numbers)";
         return Err(Error::input(&args.labels, None, found, expected).into());
     }
-    let table = Contingency::new(&compared.classes, &compared.clusters)?;
-    let (nmi, purity) = (table.nmi(), table.purity());
-    let (ari, accuracy) = (table.ari(), table.accuracy());
-    let (n, classes) = (compared.classes.len(), distinct(&compared.classes));
-    let clusters = distinct(&compared.clusters);
-    let words = format!(
-        "{n} labelled nodes, {classes} labels, {clusters} clusters\n  \
-         nmi       {nmi:.4}\n  purity    {purity:.4}\n  ari       {ari:.4}\n  accuracy  {accuracy:.4}"
+    let found = Figures::new(&compared)?;
+    let vectors = match &args.features {
+        Some(path) => Some(Figures::new(&of_vectors(args, &labels, path, session)?)?),
+        None => None,
+    };
+    let mut json = found.json();
+    if let (Value::Object(fields), Some(vectors)) = (&mut json, &vectors) {
+        fields.insert("features".to_owned(), vectors.json());
+    }
+    session.finish(&json, &words(&found, vectors.as_ref()))
+}
+
+/// How well clusters and labels agree.
+struct Figures {
+    n: usize,
+    classes: usize,
+    clusters: usize,
+    measures: [(&'static str, f64); 4],
+}
+
+impl Figures {
+    fn new(compared: &Compared) -> Result<Figures, Error> {
+        let table = Contingency::new(&compared.classes, &compared.clusters)?;
+        Ok(Figures {
+            n: compared.classes.len(),
+            classes: distinct(&compared.classes),
+            clusters: distinct(&compared.clusters),
+            measures: [
+                ("nmi", table.nmi()),
+                ("purity", table.purity()),
+                ("ari", table.ari()),
+                ("accuracy", table.accuracy()),
+            ],
+        })
+    }
+
+    fn json(&self) -> Value {
+        let mut json = json!({ "n": self.n, "classes": self.classes, "clusters": self.clusters });
+        for (name, value) in self.measures {
+            json[name] = value.into();
+        }
+        json
+    }
+}
+
+fn words(found: &Figures, vectors: Option<&Figures>) -> String {
+    let mut text = format!(
+        "{} labelled nodes, {} labels, {} clusters",
+        found.n, found.classes, found.clusters
     );
-    let json = json!({
-        "nmi": nmi,
-        "purity": purity,
-        "ari": ari,
-        "accuracy": accuracy,
-        "n": n,
-        "classes": classes,
-        "clusters": clusters,
-    });
-    session.finish(&json, &words)
+    if vectors.is_some() {
+        text.push_str("\n            embeddings  data vectors alone");
+    }
+    for (place, (name, value)) in found.measures.into_iter().enumerate() {
+        text.push_str(&format!("\n  {name:<9} {value:.4}"));
+        if let Some(vectors) = vectors {
+            text.push_str(&format!("      {:.4}", vectors.measures[place].1));
+        }
+    }
+    let Some(vectors) = vectors else {
+        return text;
+    };
+    if vectors.n < found.n {
+        let without = found.n - vectors.n;
+        text.push_str(&format!("\n  {without} labelled nodes have no data vector"));
+    }
+    if vectors.measures[0].1 > found.measures[0].1 {
+        text.push_str("\nThe data vectors alone do better here.");
+    }
+    text
+}
+
+/// Clusters of the data vectors of the labelled nodes.
+fn of_vectors(
+    args: &EvaluateArgs,
+    labels: &Labels,
+    path: &Path,
+    session: &Session,
+) -> anyhow::Result<Compared> {
+    let known = match &args.embeddings {
+        Some(embeddings) => vectors::read(embeddings)?.ids,
+        None => Ids::Rows(0),
+    };
+    let features = match args.nodes.as_deref() {
+        Some(file) => Nodes::one(file, io::read_nodes(file)?).features(path, None)?,
+        None => io::read_features(path)?,
+    };
+    let (ids, matrix) = features.into_parts();
+    let labelled = labels.of(&known).into_iter().enumerate();
+    let (rows, classes): (Vec<u32>, Vec<u32>) = labelled
+        .filter_map(|(row, class)| Some((ids.row(&known.name(row))?, class?)))
+        .unzip();
+    if rows.is_empty() {
+        let found = "no data vector of any labelled node";
+        let expected = "data vectors by the ids of the embeddings (--nodes FILE names the rows)";
+        return Err(Error::input(path, None, found, expected).into());
+    }
+    let (n, dim) = (rows.len(), matrix.n_columns());
+    if n.saturating_mul(dim) > MOST_ENTRIES {
+        let found = format!("{n} data vectors of {dim} entries");
+        let expected = format!("at most {MOST_ENTRIES} entries in all, zeros counted");
+        return Err(Error::input(path, None, found, expected).into());
+    }
+    let mut points = vec![0.0f32; n * dim];
+    let mut signed = false;
+    for (&row, point) in rows.iter().zip(points.chunks_exact_mut(dim)) {
+        for (column, x) in matrix.row(row as usize) {
+            point[column as usize] = x as f32;
+            signed |= x < 0.0;
+        }
+    }
+    if !signed {
+        points.chunks_exact_mut(dim).for_each(to_unit_length);
+    }
+    Ok(Compared {
+        clusters: clusters(args, &points, &classes, dim, session)?,
+        classes,
+    })
+}
+
+fn to_unit_length(point: &mut [f32]) {
+    let squares = point.iter().map(|&x| f64::from(x) * f64::from(x));
+    let length = squares.sum::<f64>().sqrt();
+    if length > 0.0 {
+        let scale = |x: &mut f32| *x = (f64::from(*x) / length) as f32;
+        point.iter_mut().for_each(scale);
+    }
+}
+
+/// The clusters of points, as many as classes unless a number was asked for.
+fn clusters(
+    args: &EvaluateArgs,
+    points: &[f32],
+    classes: &[u32],
+    dim: usize,
+    session: &Session,
+) -> Result<Vec<u32>, Error> {
+    let kmeans = KMeans {
+        restarts: args.restarts,
+        ..KMeans::new(
+            args.clusters.unwrap_or_else(|| distinct(classes)),
+            session.seed().unwrap_or(0),
+        )
+    };
+    Ok(kmeans.fit(points, classes.len(), dim)?.labels)
 }
 
 fn with_kmeans(
@@ -108,14 +255,7 @@ fn with_kmeans(
         clusters: Vec::new(),
     };
     if !compared.classes.is_empty() {
-        let clusters = args.clusters.unwrap_or_else(|| distinct(&compared.classes));
-        let kmeans = KMeans {
-            restarts: args.restarts,
-            ..KMeans::new(clusters, session.seed().unwrap_or(0))
-        };
-        compared.clusters = kmeans
-            .fit(&points, compared.classes.len(), vectors.k)?
-            .labels;
+        compared.clusters = clusters(args, &points, &compared.classes, vectors.k, session)?;
     }
     Ok(compared)
 }

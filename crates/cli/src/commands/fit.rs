@@ -4,11 +4,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use linkproof::inspect::{PlainVerdict, plain_verdict};
 use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
 use linkproof::io::{gamma_json, write_model};
 use linkproof::model::{bootstrap, foreseen};
 use linkproof::select::{Selection, select};
-use linkproof::trust::robust::{RobustSummary, dimensions_sentence, fit_model};
+use linkproof::trust::robust::{RobustSummary, Said, fit_model};
 use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 
@@ -23,7 +24,7 @@ use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
 use crate::robust;
 use crate::search::{self, SearchArgs};
-use crate::session::{Session, counted, counted_kinds, left_out, peak_memory_bytes, wrapped};
+use crate::session::{Session, counted, counted_kinds, left_out, peak_memory_bytes};
 use crate::settings::SettingArgs;
 use crate::words::Flags;
 
@@ -111,6 +112,16 @@ struct Findings {
     inputs: Inputs,
     selection: Option<Selection>,
     robust: Option<RobustSummary>,
+    look: Option<PlainVerdict>,
+}
+
+impl Findings {
+    /// What was found, in sentences.
+    fn verdict(&self) -> &[Said] {
+        let robust = self.robust.as_ref().map(|found| &found.verdict);
+        let found = robust.or(self.look.as_ref().map(|found| &found.verdict));
+        found.map_or(&[], Vec::as_slice)
+    }
 }
 
 impl FitArgs {
@@ -197,6 +208,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         inputs,
         selection: None,
         robust: None,
+        look: None,
     };
     let fitted = match recipe {
         Some(recipe) => {
@@ -226,6 +238,10 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             }
         }
     };
+    if findings.robust.is_none() {
+        progress.say("looking at the fit");
+        findings.look = Some(plain_verdict(&fitted, &data)?);
+    }
     let classes = labels.as_ref().map(|known| known.classes.clone());
     let fitted = fitted.with_classes(classes)?.with_attributes(attributes)?;
     let record = record(&findings);
@@ -267,6 +283,10 @@ fn record(findings: &Findings) -> Map<String, Value> {
     if let Some(robust) = &findings.robust {
         record.insert("robust".to_owned(), json!(robust));
     }
+    if let Some(look) = &findings.look {
+        record.insert("look".to_owned(), json!(look));
+    }
+    record.insert("verdict".to_owned(), json!(findings.verdict()));
     record
 }
 
@@ -306,6 +326,8 @@ fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u6
         "ridge": params.ridge,
         "selection": findings.selection.as_ref().map(search::as_json),
         "robust": findings.robust,
+        "look": findings.look,
+        "verdict": findings.verdict(),
         "out": args.out.display().to_string(),
         "nodes": fitted.node_ids().len(),
         "links": fitted.links().n_links(),
@@ -383,12 +405,9 @@ fn summary(
             let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
         }
     }
-    match &findings.robust {
-        Some(robust) => text.push_str(&robust::words(fitted, robust)),
-        None => {
-            let used = dimensions_sentence(fitted.effective_rank(), fitted.dim());
-            let _ = write!(text, "\n{}", wrapped("  used     ", &used));
-        }
+    text.push_str(&robust::verdict_in_words(findings.verdict()));
+    if let Some(robust) = &findings.robust {
+        text.push_str(&robust::words(fitted, robust));
     }
     for note in &report.notes {
         let _ = write!(text, "\n  note      {}", note.told(&Flags));

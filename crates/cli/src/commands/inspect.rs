@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use clap::Args;
 use linkproof::Params;
 use linkproof::inspect::{
-    Report, SolverCost, Tail, Vectors, Way, Weights, in_percent, inspect as look,
+    Backing, Heavy, Report, SolverCost, Tail, Vectors, Way, Weights, in_percent, inspect as look,
 };
 use linkproof_cuda::Forecast;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::args::whole;
 use crate::data::DataArgs;
 use crate::progress::Progress;
-use crate::session::{Session, counted, counted_kinds, left_out, wrapped};
+use crate::session::{Session, counted, counted_kinds, left_out, number, wrapped};
 use crate::words::Flags;
 
 /// Look at links and data vectors before a fit
@@ -116,6 +116,9 @@ fn words(report: &Report, dim: usize, forecast: Option<(&str, Forecast)>, next: 
     );
     shape(&mut text, report);
     weights(&mut text, &report.weights);
+    if let Some(known) = &report.heavy {
+        heavy(&mut text, known);
+    }
     let agreement = report.agreement.iter();
     let agreement: Vec<String> = agreement.map(ToString::to_string).collect();
     paragraphs(&mut text, "Links and data vectors", &agreement);
@@ -313,6 +316,30 @@ fn weights(text: &mut String, weights: &Weights) {
     }
 }
 
+/// What else is known of impossible weights.
+fn heavy(text: &mut String, known: &Heavy) {
+    if let Some(law) = known.law {
+        let beyond = match known.beyond_law {
+            0.0 => "none of the impossible weights is".to_owned(),
+            share => format!("{} of the impossible weights are", in_percent(share)),
+        };
+        let law = format!("{} ({beyond} too large for it)", law.in_words());
+        line(text, "law of sizes", &law);
+    }
+    let how = match known.backing {
+        Backing::Unknown => return,
+        Backing::More => "more than for other links",
+        Backing::Alike => "as for other links",
+        Backing::Less => "less than for other links",
+    };
+    let backing = format!(
+        "data vectors and common neighbours speak for heavy links {how} ({:.0}% against {:.0}%)",
+        100.0 * known.heavy,
+        100.0 * known.others
+    );
+    line(text, "heavy links", &backing);
+}
+
 fn power_of_ten(exponent: f64) -> String {
     if exponent < -9999.0 {
         return "less than 1e-9999".to_owned();
@@ -358,20 +385,6 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// A number as short as four digits allow.
-fn number(x: f64) -> String {
-    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) {
-        // Each digit before the point takes the place of one behind it.
-        let longer = [10.0, 100.0, 1000.0].map(|least| usize::from(x.abs() >= least));
-        let text = format!("{x:.*}", 3 - longer.iter().sum::<usize>());
-        return match text.contains('.') {
-            true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-            false => text,
-        };
-    }
-    format!("{x:.3e}")
-}
-
 fn joined(items: impl Iterator<Item = impl Display>) -> String {
     let items: Vec<String> = items.map(|item| item.to_string()).collect();
     items.join(", ")
@@ -380,23 +393,6 @@ fn joined(items: impl Iterator<Item = impl Display>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_short_and_right() {
-        let cases = [
-            (0.0, "0"),
-            (1.0, "1"),
-            (100.0, "100"),
-            (2.345_67, "2.346"),
-            (12_345.6, "12346"),
-            (0.004_56, "0.005"),
-            (1e-9, "1.000e-9"),
-            (2.5e12, "2.500e12"),
-        ];
-        for (x, expected) in cases {
-            assert_eq!(number(x), expected);
-        }
-    }
 
     #[test]
     fn chances_beyond_words_are_not_spelt_out() {

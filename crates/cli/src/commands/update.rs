@@ -141,7 +141,7 @@ pub fn run(args: &UpdateArgs, session: &Session) -> anyhow::Result<()> {
         None => found.model,
     };
     let mut record = inputs.record();
-    for name in ["robust", "selection"] {
+    for name in ["robust", "selection", "look", "verdict"] {
         if let Some(found) = stored.record.get(name) {
             record.insert(name.to_owned(), found.clone());
         }

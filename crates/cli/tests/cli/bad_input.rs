@@ -299,3 +299,25 @@ fn a_model_of_another_version_or_a_damaged_one() {
     lab.write("m/nodes.csv", "node\n0\n");
     lab.refused("neighbors --model m --node 0 --out n.csv", &["m/"]);
 }
+
+#[test]
+fn a_first_line_that_names_no_nodes_is_left_out_and_said() {
+    let lab = Lab::new();
+    let ring: String = (0..40)
+        .map(|node| format!("{node},{}\n", (node + 1) % 40))
+        .collect();
+    lab.write("links.csv", format!("user,item\n{ring}"));
+    let text = lab.ok("fit --links links.csv --dim 2 --out m");
+    assert!(text.contains("40 nodes and 40 links"), "{text}");
+    assert!(
+        text.contains("1 first line that names no node below it"),
+        "{text}"
+    );
+    let nodes = lab.read("m/nodes.csv");
+    assert!(!nodes.contains("user"), "{nodes}");
+    let found = lab.json("inspect --links links.csv");
+    assert_eq!(
+        (&found["read"]["headers"], &found["nodes"]),
+        (&1.into(), &40.into())
+    );
+}

@@ -233,6 +233,57 @@ fn clusters_find_the_groups_and_labels_measure_them() {
 }
 
 #[test]
+fn data_vectors_are_measured_beside_the_embeddings() {
+    let lab = fitted("--seed 1");
+    let line = "evaluate --embeddings m/embeddings.npy --labels labels.csv";
+    let found = lab.json(&format!("{line} --features x.csv"));
+    assert_eq!(found["purity"], lab.json(line)["purity"]);
+    let vectors = &found["features"];
+    assert_eq!(
+        (&vectors["n"], &vectors["classes"]),
+        (&60.into(), &3.into())
+    );
+    for name in ["nmi", "purity", "ari", "accuracy"] {
+        assert!(vectors[name].is_number(), "{name}");
+    }
+    let words = lab.ok(&format!("{line} --features x.csv"));
+    assert!(words.contains("embeddings  data vectors alone"), "{words}");
+    // The same vectors as a sparse matrix, whose rows a table names.
+    let rows: Vec<Vec<String>> = lab
+        .read("x.csv")
+        .lines()
+        .filter(|line| line.starts_with('n'))
+        .map(|line| line.split(',').map(str::to_owned).collect())
+        .collect();
+    let entries: Vec<String> = rows
+        .iter()
+        .enumerate()
+        .flat_map(|(row, fields)| {
+            let entries = fields[1..].iter().enumerate();
+            entries.map(move |(column, x)| format!("{} {} {x}", row + 1, column + 1))
+        })
+        .collect();
+    let (n, dim) = (rows.len(), rows[0].len() - 1);
+    lab.write(
+        "x.mtx",
+        format!(
+            "%%MatrixMarket matrix coordinate real general\n{n} {dim} {}\n{}\n",
+            entries.len(),
+            entries.join("\n")
+        ),
+    );
+    let names: Vec<&str> = rows.iter().map(|fields| fields[0].as_str()).collect();
+    lab.write("order.csv", format!("node\n{}\n", names.join("\n")));
+    let sparse = lab.json(&format!("{line} --features x.mtx --nodes order.csv"));
+    assert_eq!(sparse["features"], found["features"]);
+    lab.refused(
+        &format!("{line} --features x.mtx"),
+        &["x.mtx", "no data vector of any labelled node", "--nodes"],
+    );
+    lab.refused(&format!("{line} --nodes order.csv"), &["--features"]);
+}
+
+#[test]
 fn only_labelled_rows_count() {
     let lab = Lab::new();
     // The unlabelled rows would pull k-means apart.

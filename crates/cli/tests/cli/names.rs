@@ -320,7 +320,10 @@ fn a_model_is_exported_as_a_graph() {
     lab.ok(&format!("{FIT} --labels labels.csv --out m"));
     for format in ["graphml", "gexf", "json"] {
         let found = lab.json(&format!("export --model m --out g.{format}"));
-        assert_eq!((&found["format"], &found["nodes"]), (&format.into(), &60.into()));
+        assert_eq!(
+            (&found["format"], &found["nodes"]),
+            (&format.into(), &60.into())
+        );
         let text = lab.read(&format!("g.{format}"));
         for part in ["Node 17", "1917", "Apples"] {
             assert!(text.contains(part), "{format}: {part}");
@@ -338,7 +341,10 @@ fn a_model_is_exported_as_a_graph() {
     assert_eq!(json["nodes"][17]["label"], "T17");
     assert!(json["nodes"][17]["y2"].is_number());
     lab.refused("export --model m --out g.dot", &["g.dot", ".graphml"]);
-    lab.refused("export --model m --format dot --out g", &["--format", "graphml"]);
+    lab.refused(
+        "export --model m --format dot --out g",
+        &["--format", "graphml"],
+    );
     lab.refused("export --model m --name x --out g.json", &["--name", "'x'"]);
     lab.refused("export --model gone --out g.json", &["gone"]);
 }
@@ -348,14 +354,23 @@ fn shells_and_manuals_are_served() {
     let lab = Lab::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = lab.ok(&format!("completions {shell}"));
-        assert!(script.contains("neighbors") && script.contains("robust"), "{shell}");
+        assert!(
+            script.contains("neighbors") && script.contains("robust"),
+            "{shell}"
+        );
     }
     lab.refused("completions csh", &["csh", "bash"]);
     let page = lab.ok("man");
-    assert!(page.contains(".TH linkproof 1") && page.contains("neighbors"), "{page}");
+    assert!(
+        page.contains(".TH linkproof 1") && page.contains("neighbors"),
+        "{page}"
+    );
     let found = lab.json("man --out pages");
     let fit = lab.read("pages/linkproof-fit.1");
-    assert!(fit.contains(".TH linkproof-fit 1") && fit.contains("robust"), "{fit}");
+    assert!(
+        fit.contains(".TH linkproof-fit 1") && fit.contains("robust"),
+        "{fit}"
+    );
     let written = std::fs::read_dir(lab.path("pages")).unwrap().count();
     assert_eq!(found["pages"], written);
 }

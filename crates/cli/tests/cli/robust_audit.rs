@@ -66,7 +66,7 @@ fn false_links_come_first_and_clean_keeps_by_a_stated_rate() {
         .iter()
         .map(|it| it["says"].as_str().unwrap())
         .collect();
-    assert!(says[0].contains("of the links are false"), "{says:?}");
+    assert!(says[0].contains("are doubtful"), "{says:?}");
     // By trust, as ever.
     let line = format!("{line} --clean k.csv");
     let found = lab.json(&format!("{line} --min-trust 0"));

@@ -10,6 +10,7 @@
 mod cpu;
 pub mod encoder;
 mod forecast;
+mod left;
 mod look;
 pub mod objective;
 pub mod pairs;
@@ -21,6 +22,7 @@ mod sweep;
 
 pub use cpu::{Cpu, CpuEngine, Evaluator, Gradient, Piece, Workspace};
 pub use forecast::{Forecast, LBFGS_MEMORY};
+pub use left::{Standing, steps_left};
 pub use look::{EXACT_NODES, Look};
 pub use plan::Plan;
 pub use sampler::{DrawnNodes, Sample, StepSampler};

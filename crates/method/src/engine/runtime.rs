@@ -14,8 +14,9 @@
 //! # Ok::<(), linkproof::Error>(())
 //! ```
 
+use std::fmt;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -45,23 +46,63 @@ pub struct Record {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<'e> {
+    /// Work of another kind begins.
+    Doing(Doing),
     /// A step of the fit is done, of so many at most.
     Step {
         /// The step.
         record: &'e Record,
         /// The largest number of steps.
         most: usize,
+        /// About how many are left, by how such fits end.
+        left: usize,
     },
     /// A step of one of many fits is done, which nobody needs to be shown.
     Tick,
-    /// Of many fits so many are done, of at most so many as far as is known: a
-    /// search may find that it needs more.
+    /// Of many fits so many are done, of about so many as far as is known: a search may
+    /// find that it needs more, or fewer.
     Fits {
         /// How many are done.
         done: usize,
-        /// How many there are at most.
+        /// About how many there are in all.
         most: usize,
+        /// The share of the work that is done, as far as is known.
+        share: f64,
     },
+}
+
+/// Work of which a monitor is told. `to_string` says it in words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Doing {
+    /// Links are judged by fits that do not see them.
+    JudgingLinks,
+    /// Embeddings to walks over believed links are tried at several ridges.
+    ChoosingRidge,
+    /// The model is fitted.
+    FittingModel,
+    /// Candidates of a search are sifted by coarse fits.
+    Sifting,
+    /// The best candidates of a search are fitted on every fold.
+    Settling,
+    /// Changes of the model are tried with the chosen settings.
+    TryingChanges,
+    /// Parts of the nodes are fitted.
+    FittingParts,
+}
+
+impl fmt::Display for Doing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Doing::JudgingLinks => "judging links",
+            Doing::ChoosingRidge => "choosing the ridge",
+            Doing::FittingModel => "fitting the model",
+            Doing::Sifting => "sifting candidates",
+            Doing::Settling => "comparing the best candidates",
+            Doing::TryingChanges => "trying changes of the model",
+            Doing::FittingParts => "fitting to parts of the nodes",
+        })
+    }
 }
 
 /// Looks on while work runs, from any of its threads. A closure is one.
@@ -221,35 +262,82 @@ impl<'r> Runtime<'r> {
         }
     }
 
-    /// Tells of a step; whether to go on.
-    pub fn after_step(self, record: &Record, most: usize) -> bool {
+    /// Tells of a step, after which about so many of at most so many are left; whether
+    /// to go on.
+    pub fn after_step(self, record: &Record, left: usize, most: usize) -> bool {
         self.monitor.after(match self.is_one_of_many {
             true => Event::Tick,
-            false => Event::Step { record, most },
+            false => Event::Step { record, most, left },
         })
     }
 
     /// Tells how many fits are done. Where that is to be the end, the next step
     /// of any fit hears of it.
     pub fn after_fit(self, done: usize, most: usize) {
-        self.monitor.after(Event::Fits { done, most });
+        let share = done as f64 / most.max(1) as f64;
+        self.monitor.after(Event::Fits { done, most, share });
+    }
+
+    /// Tells what is done next.
+    pub fn begins(self, doing: Doing) {
+        self.monitor.after(Event::Doing(doing));
     }
 }
 
 /// Counts fits over all stages of some work, whose stages count their own.
 pub struct FitCount<'r> {
     runtime: Runtime<'r>,
-    done: AtomicUsize,
-    most: usize,
+    counted: Mutex<Counted>,
+}
+
+/// Fits of one kind: how many are expected, and what one costs against others.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Fits {
+    /// How many are expected.
+    pub number: usize,
+    /// What one costs.
+    pub cost: f64,
+}
+
+/// What is done and what is to do.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    done: usize,
+    spent: f64,
+    stage: Fits,
+    later: Fits,
+}
+
+impl Counted {
+    fn after_fit(&mut self) -> Event<'static> {
+        self.done += 1;
+        self.spent += self.stage.cost;
+        self.stage.number = self.stage.number.saturating_sub(1);
+        self.event()
+    }
+
+    fn event(&self) -> Event<'static> {
+        let cost = |fits: Fits| fits.number as f64 * fits.cost;
+        let all = self.spent + cost(self.stage) + cost(self.later);
+        Event::Fits {
+            done: self.done,
+            most: self.done + self.stage.number + self.later.number,
+            share: self.spent / all.max(f64::MIN_POSITIVE),
+        }
+    }
 }
 
 impl<'r> FitCount<'r> {
-    /// Of at most so many fits none is done.
-    pub fn new(runtime: Runtime<'r>, most: usize) -> FitCount<'r> {
+    /// Nothing is done, and so many fits are expected that all cost the same.
+    pub fn new(runtime: Runtime<'r>, number: usize) -> FitCount<'r> {
+        let stage = Fits { number, cost: 1.0 };
+        let counted = Counted {
+            stage,
+            ..Counted::default()
+        };
         FitCount {
             runtime,
-            done: AtomicUsize::new(0),
-            most,
+            counted: Mutex::new(counted),
         }
     }
 
@@ -260,17 +348,70 @@ impl<'r> FitCount<'r> {
             ..self.runtime
         }
     }
+
+    /// Begins a stage: what its fits are for, how many are expected, and what is
+    /// expected after it.
+    pub fn begin(&self, doing: Doing, stage: Fits, later: Fits) {
+        self.expect(stage, later);
+        self.runtime.begins(doing);
+        let event = self.told(|counted| counted.event());
+        self.runtime.monitor.after(event);
+    }
+
+    fn told<V>(&self, tell: impl FnOnce(&mut Counted) -> V) -> V {
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        tell(&mut counted)
+    }
+
+    /// Corrects what is expected of the stage and after it.
+    pub fn expect(&self, stage: Fits, later: Fits) {
+        self.told(|counted| (counted.stage, counted.later) = (stage, later));
+    }
 }
 
 impl Monitor for FitCount<'_> {
     fn after(&self, event: Event<'_>) -> bool {
         let event = match event {
-            Event::Fits { .. } => Event::Fits {
-                done: self.done.fetch_add(1, Ordering::Relaxed) + 1,
-                most: self.most,
-            },
+            Event::Fits { .. } => self.told(Counted::after_fit),
             other => other,
         };
         self.runtime.monitor.after(event)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fits_count_by_what_they_cost_and_expectations_can_be_corrected() {
+        let seen = Mutex::new(Vec::new());
+        let watch = |event: Event<'_>| {
+            if let Event::Fits { done, most, share } = event {
+                seen.lock().unwrap().push((done, most, share));
+            }
+            true
+        };
+        let count = FitCount::new(Runtime::watched_by(&watch), 4);
+        let fits = |number, cost| Fits { number, cost };
+        count.begin(Doing::Sifting, fits(2, 1.0), fits(3, 2.0));
+        // Stages count their own.
+        count.runtime().after_fit(7, 9);
+        count.runtime().after_fit(8, 9);
+        count.begin(Doing::Settling, fits(2, 2.0), fits(0, 0.0));
+        count.runtime().after_fit(1, 1);
+        count.runtime().after_fit(1, 1);
+        // One more than was expected.
+        count.runtime().after_fit(1, 1);
+        let expected = [
+            (0, 5, 0.0),
+            (1, 5, 1.0 / 8.0),
+            (2, 5, 2.0 / 8.0),
+            (2, 4, 2.0 / 6.0),
+            (3, 4, 4.0 / 6.0),
+            (4, 4, 1.0),
+            (5, 5, 1.0),
+        ];
+        assert_eq!(*seen.lock().unwrap(), expected);
     }
 }

@@ -1,11 +1,15 @@
 //! Which settings to begin with, and why, in plain words.
 
+mod words;
+
+pub use words::in_percent;
+
 use serde::Serialize;
 
-use super::{Report, Tail, Way};
-use crate::error::{Dialect, in_words};
+use super::{Backing, Report, Tail, Way};
 use crate::model::too_heavy_for_probability;
-use crate::params::{OptimizerKind, Param, Params, ScoreKind, SolverKind, WeightTransform};
+use crate::params::{OptimizerKind, Params, ScoreKind, SolverKind, WeightTransform};
+use crate::size::Family;
 
 /// The exponent of the probability score. With the default ridge a larger one
 /// sees too little of a sparse graph: on Cora with a tenth of the links at
@@ -18,8 +22,9 @@ use crate::params::{OptimizerKind, Param, Params, ScoreKind, SolverKind, WeightT
 const PROBABILITY_BETA: f64 = 0.1;
 /// Where so many weights are equal, the others are all that weights say.
 const NEARLY_ALL: f64 = 0.85;
-/// From this share of impossible weights on, a smooth tail is the data's nature.
-const MANY: f64 = 0.01;
+/// Weights are errors by their sizes alone where this share of those that no Poisson
+/// count reaches is beyond the law of all sizes, too.
+const MOSTLY: f64 = 0.5;
 /// Isolated heavy weights above this share look like a second kind of link.
 const SECOND_KIND: f64 = 0.1;
 
@@ -83,22 +88,38 @@ pub enum WeightsLook {
         /// The largest.
         max: f64,
     },
-    /// This share is too large for counts, and the others lead up to them.
-    HeavyTail(f64),
-    /// A share is too large for counts, and the probability score cannot follow the
+    /// This share is too large for Poisson counts, and one law of sizes has them all.
+    HeavyTail {
+        /// The share.
+        share: f64,
+        /// The law.
+        law: Option<Family>,
+    },
+    /// A share is too large for Poisson counts, and more speaks for these links than
+    /// for the others.
+    Backed {
+        /// The share.
+        share: f64,
+        /// The chance that such a link has more to say for it than a pair without one.
+        heavy: f64,
+        /// The same of the other links.
+        others: f64,
+    },
+    /// A share of the weights looks wrong, and the probability score cannot follow the
     /// others either.
-    ImpossibleAndHeavy {
+    WrongAndHeavy {
         /// The share.
         share: f64,
         /// The median weight.
         median: f64,
     },
-    /// A share is too large for counts.
-    Impossible {
+    /// A share of the weights looks wrong.
+    Wrong {
         /// The share.
         share: f64,
-        /// Whether they are far beyond the rest.
-        isolated: bool,
+        /// The chances that such a link, and another one, has more to say for it than a
+        /// pair without one, where these tell.
+        chances: Option<(f64, f64)>,
     },
 }
 
@@ -110,8 +131,6 @@ pub enum Caution {
     SomeMayBeTooLarge,
     /// The probability score cannot follow such a median weight on a sparse graph.
     NotProbability(f64),
-    /// The heaviest links may be errors.
-    HeaviestMayBeErrors,
     /// Heavy weights may be real.
     HeavyMayBeReal,
     /// All other weights are nearly equal, to this.
@@ -134,163 +153,6 @@ pub enum Caution {
         vectors: bool,
     },
 }
-
-impl Reason {
-    /// In the words of a front end.
-    pub fn told(&self, dialect: &dyn Dialect) -> String {
-        let set = |param: Param, value: &str| dialect.with(param.name(), &[value]);
-        match self {
-            Reason::Weights {
-                score,
-                beta,
-                weights,
-                why,
-            } => format!(
-                "{}, {}, {}: {}",
-                set(Param::Score, score.name()),
-                set(Param::Beta, &beta.to_string()),
-                set(Param::Weights, weights.name()),
-                why.told(dialect)
-            ),
-            Reason::Nodes {
-                solver,
-                optimizer,
-                way,
-                nodes,
-            } => {
-                let many = "have too many pairs to visit all at every step";
-                let reason = match way {
-                    Way::AllPairs => "are few enough to visit all pairs at every step".to_owned(),
-                    Way::Blocks => many.to_owned(),
-                    Way::Sweeps => format!("{many}, and free vectors can move a block at a time"),
-                };
-                format!(
-                    "{}, {}: {nodes} nodes {reason}; a fit chooses this by itself.",
-                    set(Param::Solver, solver.name()),
-                    set(Param::Optimizer, optimizer.name())
-                )
-            }
-        }
-    }
-}
-
-impl WeightsLook {
-    fn told(&self, dialect: &dyn Dialect) -> String {
-        match self {
-            WeightsLook::Equal => format!(
-                "all weights are equal, so no weight can be wrong; the moment score with a small \
-                 beta keeps links that should not exist from pulling hard. Or let {} choose score, \
-                 beta and ridge, without labels.",
-                dialect.selection()
-            ),
-            WeightsLook::Sound { median, max } => format!(
-                "no weight is larger than a Poisson count may be (median {median}, largest {max})."
-            ),
-            WeightsLook::HeavyTail(share) => format!(
-                "{} of the weights are larger than a Poisson count may be, and the others lead up \
-                 to them without a gap: such a heavy tail is how real counts (contacts, \
-                 co-occurrences) look. {} keeps the order and tames the size.",
-                in_percent(*share),
-                dialect.with(Param::Weights.name(), &["log1p"])
-            ),
-            WeightsLook::ImpossibleAndHeavy { share, median } => format!(
-                "{} of the weights are larger than a Poisson count may be and may be errors. The \
-                 probability score would not follow them, but neither can it follow honest weights \
-                 above 1 on a sparse graph (half of the weights are {median} or more): it would \
-                 give all links up. {} tames them all.",
-                in_percent(*share),
-                dialect.with(Param::Weights.name(), &["log1p"])
-            ),
-            WeightsLook::Impossible { share, isolated } => format!(
-                "{} of the weights are larger than a Poisson count may be{}. They may be errors, \
-                 and the probability score does not follow them; the moment score and the \
-                 likelihood are linear in the weights and would.",
-                in_percent(*share),
-                if *isolated {
-                    ", far beyond the rest"
-                } else {
-                    ""
-                }
-            ),
-        }
-    }
-}
-
-impl Caution {
-    /// In the words of a front end.
-    pub fn told(&self, dialect: &dyn Dialect) -> String {
-        let set = |param: Param, value: &str| dialect.with(param.name(), &[value]);
-        let probability = || set(Param::Score, "probability");
-        match self {
-            Caution::SomeMayBeTooLarge => format!(
-                "if some weights are far too large all the same, take {}: the moment score is \
-                 linear in the weights.",
-                probability()
-            ),
-            Caution::NotProbability(median) => format!(
-                "not {}: it cannot follow weights above 1 on a sparse graph (half of the weights \
-                 are {median} or more) and takes such links for errors. If some weights are far too \
-                 large, {} tames them.",
-                probability(),
-                set(Param::Weights, "log1p")
-            ),
-            Caution::HeaviestMayBeErrors => format!(
-                "if the heaviest links are errors, take {} and {} instead: it gives up on weights \
-                 that it cannot explain. With these weights that would be much of the signal.",
-                probability(),
-                set(Param::Weights, "asis")
-            ),
-            Caution::HeavyMayBeReal => format!(
-                "heavy weights can be noise or can be the signal (contacts, co-occurrence counts): \
-                 look at the heaviest links. If they are real, take {} instead: the probability \
-                 score takes them for errors.",
-                set(Param::Weights, "log1p")
-            ),
-            Caution::OthersAreEqual(median) => format!(
-                "nearly all other weights are {median}: {}, which looks at the links alone, does \
-                 no worse where the sizes mean nothing.",
-                set(Param::Weights, "binary")
-            ),
-            Caution::TwoKinds(share) => format!(
-                "{} is a lot for errors: perhaps two kinds of links stand in one file.",
-                in_percent(*share)
-            ),
-            Caution::UnknownNodes(count) => format!(
-                "{count} of the nodes have neither links nor data vectors: nothing is known of \
-                 them, and their embeddings mean nothing. Leave them out, or give them data \
-                 vectors."
-            ),
-            Caution::ZeroVectors(count) => format!(
-                "{count} of the data vectors are zero: their nodes all get the same embedding."
-            ),
-            Caution::Components(count) => format!(
-                "the links fall into {count} components: without data vectors, only missing links \
-                 say how the vectors of one lie to those of another."
-            ),
-            Caution::FewLinks {
-                links,
-                nodes,
-                vectors,
-            } => {
-                let what = match vectors {
-                    false => {
-                        "too few to learn a free vector for each node; data vectors would help."
-                            .to_owned()
-                    }
-                    true => format!(
-                        "the map has to learn from few; a small {} and a larger {} are safer.",
-                        dialect.name(Param::Dim.name()),
-                        dialect.name(Param::Ridge.name())
-                    ),
-                };
-                format!("fewer links than nodes ({links} and {nodes}): {what}")
-            }
-        }
-    }
-}
-
-in_words!(Reason);
-in_words!(Caution);
 
 impl Default for Advice {
     fn default() -> Advice {
@@ -335,23 +197,16 @@ fn advise_on_weights(report: &Report, advice: &mut Advice) {
             };
             (sound, Some(caution))
         }
-        Tail::Smooth if share >= MANY => {
-            advice.weights = WeightTransform::Log1p;
-            let heavy = WeightsLook::HeavyTail(share);
-            let blind = heavy_for_probability(report);
-            (heavy, (!blind).then_some(Caution::HeaviestMayBeErrors))
-        }
-        Tail::Smooth | Tail::Isolated if heavy_for_probability(report) => {
-            advice.weights = WeightTransform::Log1p;
-            let median = weights.median;
-            (WeightsLook::ImpossibleAndHeavy { share, median }, None)
-        }
-        Tail::Smooth | Tail::Isolated => {
-            advice.score = ScoreKind::Probability;
-            advice.beta = PROBABILITY_BETA;
-            let isolated = tail == Tail::Isolated;
-            let impossible = WeightsLook::Impossible { share, isolated };
-            (impossible, Some(Caution::HeavyMayBeReal))
+        _ => {
+            let (look, caution) = look_at_heavy(report, share);
+            match look {
+                WeightsLook::Wrong { .. } => {
+                    advice.score = ScoreKind::Probability;
+                    advice.beta = PROBABILITY_BETA;
+                }
+                _ => advice.weights = WeightTransform::Log1p,
+            }
+            (look, caution)
         }
     };
     advice.reasons.push(Reason::Weights {
@@ -367,6 +222,42 @@ fn advise_on_weights(report: &Report, advice: &mut Advice) {
     }
     if tail == Tail::Isolated && share > SECOND_KIND {
         advice.cautions.push(Caution::TwoKinds(share));
+    }
+}
+
+/// Heavy weights are signal where more speaks for their links than for others, errors
+/// where less does, and else what the law of sizes says. A Poisson count alone decides
+/// nothing: most real counts spread wider.
+fn look_at_heavy(report: &Report, share: f64) -> (WeightsLook, Option<Caution>) {
+    let Some(known) = report.heavy else {
+        return (WeightsLook::HeavyTail { share, law: None }, None);
+    };
+    let (heavy, others) = (known.heavy, known.others);
+    let chances = match known.backing {
+        Backing::More => {
+            let look = WeightsLook::Backed {
+                share,
+                heavy,
+                others,
+            };
+            return (look, None);
+        }
+        Backing::Less => Some((heavy, others)),
+        Backing::Alike | Backing::Unknown if known.beyond_law < MOSTLY => {
+            let law = known.law;
+            return (WeightsLook::HeavyTail { share, law }, None);
+        }
+        Backing::Alike | Backing::Unknown => None,
+    };
+    match heavy_for_probability(report) {
+        true => {
+            let median = report.weights.median;
+            (WeightsLook::WrongAndHeavy { share, median }, None)
+        }
+        false => {
+            let caution = Caution::HeavyMayBeReal;
+            (WeightsLook::Wrong { share, chances }, Some(caution))
+        }
     }
 }
 
@@ -410,16 +301,4 @@ fn cautions(report: &Report) -> Vec<Caution> {
     ];
     let applies = all.into_iter().filter(|(applies, _)| *applies);
     applies.map(|(_, caution)| caution).collect()
-}
-
-/// A share in words: `3.2%`, and `0.004%` rather than `0.0%`.
-pub fn in_percent(share: f64) -> String {
-    let percent = 100.0 * share;
-    match percent {
-        0.0 => "0%".to_owned(),
-        ..0.001 => "less than 0.001%".to_owned(),
-        ..0.1 => format!("{percent:.3}%"),
-        ..1.0 => format!("{percent:.2}%"),
-        _ => format!("{percent:.1}%"),
-    }
 }

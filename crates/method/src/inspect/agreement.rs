@@ -144,6 +144,15 @@ impl Agreement {
     }
 }
 
+impl Agreement {
+    /// Whether averages over links tell about as much of held-back columns as the data
+    /// vectors themselves, or more; also where there are none to hold back.
+    pub fn links_help(&self) -> bool {
+        let told = self.clusters.filter(|told| told.vectors > 0.0);
+        told.is_none_or(|told| told.averages >= KEPT * told.vectors)
+    }
+}
+
 impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let cases = format!(
@@ -194,7 +203,7 @@ impl fmt::Display for Agreement {
                          columns, clusters of the data vectors alone nothing.",
                     ),
                     false => Ok(()),
-                    true if ratio >= KEPT => write!(f, " Links help: {times}."),
+                    true if self.links_help() => write!(f, " Links help: {times}."),
                     true => write!(
                         f,
                         " But {times}: many links are false, or join what is unlike. Use a robust \

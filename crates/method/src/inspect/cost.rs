@@ -31,15 +31,6 @@ use linkproof_numeric::real::Real;
 
 /// Passes that a step of L-BFGS takes, with its line search.
 const PASSES: f64 = 1.1;
-/// Steps after which L-BFGS stopped by held-out pairs: 85 to 256 on Cora, 25 to
-/// 76 on planted graphs of 2,000 to 6,000 nodes.
-const USUAL_LBFGS: usize = 100;
-/// Steps after which Adam over all pairs stopped, for tables: 90 to 100 on the
-/// same graphs. (For maps from data vectors, whose steps are shorter, it took
-/// all 1,000 on Cora; blocks took 1,300 to 2,000 of 2,000.)
-const USUAL_TABLE_ADAM: usize = 100;
-/// Sweeps after which tables stopped: 30 to 48, from 2,000 to 25,000 nodes.
-const USUAL_SWEEPS: usize = 40;
 
 /// What a solver looks at in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -133,7 +124,7 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
         };
         let seconds_per_step = step + held_out / plan.evaluate_every as f64;
         let usual_steps = match split {
-            Some(_) => usual_steps(&plan, problem.parameters.is_all_tables()),
+            Some(_) => plan.usual_steps(problem.parameters.is_all_tables()),
             // Nothing stops such a fit but its convergence.
             None => plan.steps,
         };
@@ -157,17 +148,6 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
         });
     }
     Ok(costs)
-}
-
-/// The steps after which a fit with held-out pairs usually stops.
-fn usual_steps(plan: &Plan, all_tables: bool) -> usize {
-    let usual = match (plan.solver, plan.optimizer, plan.turns) {
-        (_, OptimizerKind::Lbfgs, _) => USUAL_LBFGS,
-        (SolverKind::Exact, _, _) if all_tables => USUAL_TABLE_ADAM,
-        (SolverKind::Sgd, _, Some(turns)) => USUAL_SWEEPS * turns,
-        _ => plan.steps,
-    };
-    usual.min(plan.steps)
 }
 
 #[cfg(test)]

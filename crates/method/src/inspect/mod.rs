@@ -2,17 +2,21 @@
 //! would cost, and which settings to begin with.
 
 mod advice;
+mod after;
 mod agreement;
 mod components;
 mod cost;
+mod heavy;
 mod shape;
 mod speed;
 mod weights;
 
 pub use advice::{Advice, advise, in_percent};
+pub use after::{PlainVerdict, plain_verdict};
 pub use agreement::{Agreement, ClustersTell, Relation};
 pub use components::{Components, components};
 pub use cost::{SolverCost, Way, solver_costs};
+pub use heavy::{Backing, Heavy};
 pub use shape::{Degrees, Hub, Isolated, Vectors, ViewLinks, ViewShape};
 pub use weights::{HeavyLink, Impossible, Tail, Weights};
 
@@ -22,6 +26,7 @@ use crate::data::dataset::Dataset;
 use crate::data::graph::LinkCounts;
 use crate::error::Result;
 use crate::params::CheckedParams;
+use crate::trust::judge::glance;
 
 /// What there is to know about data before a fit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -48,6 +53,9 @@ pub struct Report {
     pub components: Components,
     /// Link weights.
     pub weights: Weights,
+    /// What else is known of links whose weights are impossible to a Poisson model,
+    /// where there are some.
+    pub heavy: Option<Heavy>,
     /// Whether links agree with data vectors, where there are some to compare.
     pub agreement: Option<Agreement>,
     /// What each solver would cost.
@@ -63,13 +71,17 @@ pub struct Report {
 ///
 /// ```
 /// use linkproof::inspect::{Tail, inspect};
-/// use linkproof::params::{ScoreKind, WeightTransform};
+/// use linkproof::params::ScoreKind;
 /// use linkproof::{Dataset, Graph, Params};
 ///
-/// let graph = Graph::from_rows(5, &[(0, 1, 1.0), (1, 2, 1.0), (0, 2, 400.0)])?;
+/// // A ring whose links weigh 1, 2 or 3, and two that weigh 400; two nodes alone.
+/// let weight = |node: u32| if node % 50 == 7 { 400.0 } else { f64::from(1 + node % 3) };
+/// let links: Vec<_> = (0..100).map(|node| (node, (node + 1) % 100, weight(node))).collect();
+/// let graph = Graph::from_rows(102, &links)?;
 /// let report = inspect(&Dataset::from_links(graph)?, &Params::default().check()?)?;
 /// assert_eq!(report.isolated.count, 2);
 /// assert_eq!(report.weights.impossible.tail, Tail::Isolated);
+/// assert_eq!(report.heavy.map(|heavy| heavy.beyond_law), Some(1.0));
 /// assert_eq!(report.advice.score, ScoreKind::Probability);
 /// # Ok::<(), linkproof::Error>(())
 /// ```
@@ -81,7 +93,15 @@ pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
     let degrees = graph.degrees();
     let isolated = shape::isolated(data, &degrees);
     let components = components(graph);
-    let weights = weights::weights(data);
+    let (weights, impossible) = weights::weights(data);
+    let heavy = match impossible.is_empty() {
+        true => None,
+        false => Some(heavy::heavy(
+            data,
+            &impossible,
+            glance(params, data)?.as_ref(),
+        )),
+    };
     let solvers = solver_costs(data, params)?;
     let views = shape::views(data, &degrees);
     let pairs = shape::n_pairs(data.n_nodes());
@@ -97,6 +117,7 @@ pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
         isolated,
         components,
         weights,
+        heavy,
         agreement: agreement::agreement(data, params.seed)?,
         solvers,
         threads: rayon::current_num_threads(),

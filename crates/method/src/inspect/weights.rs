@@ -129,8 +129,9 @@ pub struct HeavyLink {
     pub log10_chance: f64,
 }
 
-/// Looks at the link weights of a dataset, which has at least one.
-pub(super) fn weights(data: &Dataset) -> Weights {
+/// Looks at the link weights of a dataset, which has at least one. Also returns the
+/// places of the links whose weights are impossible.
+pub(super) fn weights(data: &Dataset) -> (Weights, Vec<usize>) {
     let graph = data.graph();
     let mut sorted = graph.weights().to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -141,7 +142,8 @@ pub(super) fn weights(data: &Dataset) -> Weights {
     let all = total(&sorted);
     let median = quantile(&sorted, 0.5);
     let equal = sorted.iter().filter(|weight| **weight == median).count();
-    Weights {
+    let (impossible, places) = impossible(data, &sorted);
+    let weights = Weights {
         all_equal: sorted[0] == sorted[n - 1],
         whole: sorted.iter().all(|weight| weight.fract() == 0.0),
         min: sorted[0],
@@ -153,21 +155,22 @@ pub(super) fn weights(data: &Dataset) -> Weights {
         max: sorted[n - 1],
         mean: all / n as f64 * unit,
         heaviest_tenth: total(&sorted[n - n.div_ceil(10)..]) / all,
-        impossible: impossible(data, &sorted),
-    }
+        impossible,
+    };
+    (weights, places)
 }
 
-fn impossible(data: &Dataset, sorted: &[f64]) -> Impossible {
+fn impossible(data: &Dataset, sorted: &[f64]) -> (Impossible, Vec<usize>) {
     let graph = data.graph();
     let n = sorted.len();
     let median = quantile(sorted, 0.5);
     let chance = IMPOSSIBLE.min(FALSE_ALARMS / n as f64);
     let expected = Expected::new(graph, median);
-    let mut found: Vec<(Link, f64)> = graph
-        .links()
-        .map(|link| (link, expected.of(&link)))
-        .filter(|(link, mu)| is_impossible(link.weight, *mu, chance))
-        .collect();
+    let all = graph.links().enumerate();
+    let (places, mut found): (Vec<usize>, Vec<(Link, f64)>) = all
+        .map(|(place, link)| (place, (link, expected.of(&link))))
+        .filter(|(_, (link, mu))| is_impossible(link.weight, *mu, chance))
+        .unzip();
     let below = |weight: f64| sorted.partition_point(|other| *other < weight);
     let beyond = weight_of_chance(median, chance);
     let unlikely = below(beyond) - below(weight_of_chance(median, UNLIKELY));
@@ -186,7 +189,7 @@ fn impossible(data: &Dataset, sorted: &[f64]) -> Impossible {
             log10_chance: log_tail(link.weight, *mu) / std::f64::consts::LN_10,
         })
         .collect();
-    Impossible {
+    let impossible = Impossible {
         count,
         share: count as f64 / n as f64,
         chance,
@@ -195,7 +198,8 @@ fn impossible(data: &Dataset, sorted: &[f64]) -> Impossible {
         too_light,
         tail: tail(n, count, unlikely, too_light),
         heaviest,
-    }
+    };
+    (impossible, places)
 }
 
 fn tail(n: usize, impossible: usize, unlikely: usize, too_light: usize) -> Tail {

@@ -30,7 +30,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::data::dataset::Dataset;
-use crate::engine::runtime::Runtime;
+use crate::engine::runtime::{FitCount, Runtime};
 use crate::error::{Error, Result};
 use crate::model::check_weights;
 use crate::model::folds::{Folds, HoldOut};
@@ -312,13 +312,22 @@ fn search_all(
         (Criterion::Rank, Some((_, params))) => Some(HeldOut::new(data, folds, params)?),
         _ => None,
     };
+    let count = FitCount::new(runtime, 0);
+    let mut trial = wants::Trial {
+        data,
+        search,
+        folds,
+        count: &count,
+        links_per_mean: 0.0,
+    };
     let race = race::Race {
         data,
         candidates: &candidates,
         folds,
         held_out,
         search,
-        runtime,
+        count: &count,
+        later: trial.n_fits(base),
     };
     let (entries, coarse_fits) = race.run()?;
     let settled = entries.iter().filter(|entry| entry.settled);
@@ -334,13 +343,7 @@ fn search_all(
         return Err(all_failed(&compared));
     };
     let warnings = choose::warnings(&compared, &chosen, search);
-    let trial = wants::Trial {
-        data,
-        search,
-        folds,
-        runtime,
-        links_per_mean: linked,
-    };
+    trial.links_per_mean = linked;
     let tried = trial.run(&chosen.params(base))?;
     Ok(Selection {
         chosen,

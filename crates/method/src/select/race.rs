@@ -8,7 +8,6 @@
 //! choice is made.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -16,7 +15,7 @@ use super::grid::Candidate;
 use super::{Entry, Outcome, Search};
 use crate::data::dataset::Dataset;
 use crate::engine::objective::Prepared;
-use crate::engine::runtime::{ALONE_NODES, Runtime};
+use crate::engine::runtime::{ALONE_NODES, Doing, FitCount, Fits};
 use crate::error::{Error, Result};
 use crate::model::folds::{Care, FoldFit, Folds, fit_fold};
 use crate::params::CheckedParams;
@@ -29,6 +28,9 @@ const FEWEST: usize = 3;
 /// With fewer links in a fold, on average, their ranks do not sift candidates.
 const ENOUGH: usize = 500;
 
+/// What a coarse fit costs against one that settles.
+const COARSE: f64 = 0.4;
+
 /// Everything that the fits of a race share.
 pub(super) struct Race<'r> {
     pub data: &'r Dataset,
@@ -37,7 +39,9 @@ pub(super) struct Race<'r> {
     /// What ranks are taken among, where these are compared.
     pub held_out: Option<HeldOut>,
     pub search: &'r Search,
-    pub runtime: Runtime<'r>,
+    pub count: &'r FitCount<'r>,
+    /// Fits that are expected after the race.
+    pub later: usize,
 }
 
 /// How far a race has come.
@@ -45,9 +49,6 @@ struct Standing {
     entries: Vec<Entry>,
     /// Candidates still in the race.
     alive: Vec<usize>,
-    /// Fits done, and how many there will be as far as is known.
-    done: AtomicUsize,
-    planned: usize,
     /// Fits of the rounds that sift.
     coarse_fits: usize,
 }
@@ -60,8 +61,6 @@ impl Race<'_> {
         let mut standing = Standing {
             entries: self.candidates.iter().map(entry).collect(),
             alive: (0..self.candidates.len()).collect(),
-            done: AtomicUsize::new(0),
-            planned: 0,
             coarse_fits: 0,
         };
         // The ranks of few links say too little to drop a candidate.
@@ -71,16 +70,32 @@ impl Race<'_> {
         let counts = counts(rounds.len(), self.candidates.len());
         let of_rounds = rounds.iter().zip(&counts);
         let coarse: usize = of_rounds.map(|(folds, count)| folds.len() * count).sum();
-        standing.planned = coarse + all * counts[rounds.len()];
+        let later = |number: usize| Fits {
+            number: number + self.later,
+            cost: 1.0,
+        };
+        let coarse = Fits {
+            number: coarse,
+            cost: COARSE,
+        };
+        self.count
+            .begin(Doing::Sifting, coarse, later(all * counts[rounds.len()]));
         for (place, folds) in rounds.iter().enumerate() {
             self.run_round(&mut standing, folds.clone())?;
             standing.keep_best(counts[place + 1], place + 1);
         }
         standing.coarse_fits = standing.entries.iter().map(|entry| entry.folds.len()).sum();
         let mut next = standing.alive.clone();
+        let mut first = true;
         while !next.is_empty() {
-            let known = standing.done.load(Ordering::Relaxed) + all * next.len();
-            standing.planned = standing.planned.max(known);
+            let stage = Fits {
+                number: all * next.len(),
+                cost: 1.0,
+            };
+            // Most searches go on beside the best once.
+            let beside = if sifts && first { all } else { 0 };
+            self.count.begin(Doing::Settling, stage, later(beside));
+            first = false;
             self.settle(&mut standing, &next)?;
             next = match sifts {
                 true => self.beside_the_best(&standing),
@@ -144,12 +159,8 @@ impl Race<'_> {
         let tasks: Vec<(usize, &Vec<usize>)> = folds
             .flat_map(|fold| chains.iter().map(move |chain| (fold, chain)))
             .collect();
-        let (done, planned) = (&standing.done, standing.planned);
         let run = |&(fold, chain): &(usize, &Vec<usize>)| {
-            let after = || {
-                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-                self.runtime.after_fit(done, planned);
-            };
+            let after = || self.count.runtime().after_fit(1, 1);
             self.run_chain(fold, chain, coarse, &after)
         };
         let results: Vec<Result<Vec<Outcome>>> = if self.data.n_nodes() > ALONE_NODES {
@@ -209,7 +220,13 @@ impl Race<'_> {
                 true => Care::Coarse(warm.as_deref()),
                 false => Care::AsAFit,
             };
-            let fitted = fit_fold(params, &prepared, care, criterion.as_ref(), self.runtime);
+            let fitted = fit_fold(
+                params,
+                &prepared,
+                care,
+                criterion.as_ref(),
+                self.count.runtime(),
+            );
             after();
             previous = None;
             outcomes.push(match fitted {

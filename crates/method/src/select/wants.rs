@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{Asked, Search};
 use crate::data::dataset::Dataset;
 use crate::engine::objective::Prepared;
-use crate::engine::runtime::{ALONE_NODES, Runtime};
+use crate::engine::runtime::{ALONE_NODES, Doing, FitCount, Fits};
 use crate::error::{Error, Result};
 use crate::model::folds::{Care, Folds, fit_fold};
 use crate::params::{Params, ScoreKind, Similarity};
@@ -72,14 +72,14 @@ pub(super) struct Trial<'t> {
     pub data: &'t Dataset,
     pub search: &'t Search,
     pub folds: Folds,
-    pub runtime: Runtime<'t>,
+    pub count: &'t FitCount<'t>,
     /// The share of the pairs that are linked: scores are means over all pairs.
     pub links_per_mean: f64,
 }
 
 impl Trial<'_> {
-    /// Tries what was asked for on top of chosen settings, one after the other.
-    pub fn run(&self, chosen: &Params) -> Result<Vec<Tried>> {
+    /// What to try on top of settings, one after the other; of several the best.
+    fn steps(&self, chosen: &Params) -> Vec<Vec<Change>> {
         let Asked { offsets, signed } = self.search.asked;
         let mut steps: Vec<Vec<Change>> = Vec::new();
         if offsets && !chosen.offsets {
@@ -89,6 +89,30 @@ impl Trial<'_> {
         if signed && chosen.similarity == Similarity::Inner && self.data.views().len() == 1 {
             let share = |negative_share| Change::Signed { negative_share };
             steps.push(SHARES.map(share).to_vec());
+        }
+        steps
+    }
+
+    /// The fits that it will take.
+    pub fn n_fits(&self, chosen: &Params) -> usize {
+        let steps = self.steps(chosen);
+        let tried: usize = steps.iter().map(Vec::len).sum();
+        match tried {
+            0 => 0,
+            tried => (tried + 1) * self.folds.number(),
+        }
+    }
+
+    /// Tries what was asked for on top of chosen settings, one after the other.
+    pub fn run(&self, chosen: &Params) -> Result<Vec<Tried>> {
+        let steps = self.steps(chosen);
+        if !steps.is_empty() {
+            let stage = Fits {
+                number: self.n_fits(chosen),
+                cost: 1.0,
+            };
+            self.count
+                .begin(Doing::TryingChanges, stage, Fits::default());
         }
         let mut found: Vec<Tried> = Vec::new();
         let mut current = chosen.clone();
@@ -140,8 +164,9 @@ impl Trial<'_> {
         let of_fold = |fold: usize| {
             let split = self.folds.split_of_fit(fold, &params, self.data);
             let prepared = Prepared::new(self.data, &params, Some(split), None)?;
-            let runtime = self.runtime;
+            let runtime = self.count.runtime();
             let fit = fit_fold(&params, &prepared, Care::AsAFit, Some(&score), runtime)?;
+            runtime.after_fit(1, 1);
             Ok(fit.criterion)
         };
         let folds = 0..self.folds.number();

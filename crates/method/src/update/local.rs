@@ -14,13 +14,13 @@ use rand_chacha::ChaCha8Rng;
 use super::joined::Joined;
 use crate::data::graph::{Adjacency, Link};
 use crate::data::transform::transform_weight;
-use crate::engine::EXACT_NODES;
 use crate::engine::pairs::{
     AllPairs, EmbeddedRows, PairTerm, Part, Split, SumPairs, TileShare, Tiled, ViewMatrix,
     listed_pairs,
 };
 use crate::engine::runtime::{Record, Runtime};
 use crate::engine::solve::{Descent, Lbfgs, Minimized, StopReason, minimize};
+use crate::engine::{EXACT_NODES, Standing, steps_left};
 use crate::error::{Error, Result};
 use crate::model::Fitted;
 use crate::score::{Kernel, Score};
@@ -364,7 +364,13 @@ impl Minimized<f32> for Local<'_> {
             held_out: self.watched,
             seconds: 0.0,
         };
-        if !self.runtime.after_step(&record, MOST_STEPS) {
+        let left = steps_left(Standing {
+            step,
+            most: MOST_STEPS,
+            usual: None,
+            patience: None,
+        });
+        if !self.runtime.after_step(&record, left, MOST_STEPS) {
             return Err(Error::Interrupted { step });
         }
         let Some(score) = self.watched else {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{Page, expected, percent};
 use linkproof_method::params::{ScoreKind, WeightTransform};
 use linkproof_method::trust::robust::dimensions_sentence;
+use linkproof_numeric::math;
 
 impl Page<'_> {
     /// What a reader should know.
@@ -41,7 +42,12 @@ impl Page<'_> {
         let robust = self.record.get("robust");
         let of_robust = |name: &str| robust.and_then(|found| found.get(name)).cloned();
         let model = self.model;
-        let said = of_robust("verdict").unwrap_or_else(|| {
+        let said = self
+            .record
+            .get("verdict")
+            .cloned()
+            .or_else(|| of_robust("verdict"));
+        let said = said.unwrap_or_else(|| {
             let used = dimensions_sentence(model.effective_rank(), model.dim());
             let links = "The fit took all links as they are: nobody judged which of them are false. \
                          A robust fit does.";
@@ -111,9 +117,9 @@ impl Page<'_> {
             ("score", model.params().score.to_string()),
             ("ridge", model.params().ridge.to_string()),
             ("gamma", self.gamma_in_words()),
-            ("value", format!("{:.6}", report.value)),
+            ("value", figures(report.value)),
             ("steps", separated(report.steps)),
-            ("seconds", format!("{:.1}", report.seconds)),
+            ("seconds", figures(report.seconds)),
             ("links that look like random pairs", percent(random_share)),
         ];
         let of_score = model.params().of_score();
@@ -121,7 +127,7 @@ impl Page<'_> {
         if let Some((start, best)) = report.held_out {
             facts.push((
                 "held-out score, a pair",
-                format!("{best:.6} (from {start:.6})"),
+                format!("{} (from {})", figures(best), figures(start)),
             ));
         }
         let more = [
@@ -148,14 +154,19 @@ impl Page<'_> {
             let gammas = pairs.iter().map(|&(d, e)| self.model.gamma().get(d, e));
             let least = gammas.clone().fold(f64::INFINITY, f64::min);
             let most = gammas.fold(f64::NEG_INFINITY, f64::max);
-            return format!("{least:.4} to {most:.4} ({} pairs of views)", pairs.len());
+            return format!(
+                "{} to {} ({} pairs of views)",
+                figures(least),
+                figures(most),
+                pairs.len()
+            );
         }
         let pairs = pairs.iter();
         let gammas = pairs.map(|&(d, e)| {
             let gamma = self.model.gamma().get(d, e);
             match views.len() {
-                1 => format!("{gamma:.4}"),
-                _ => format!("{gamma:.4} ({}:{})", views[d].name, views[e].name),
+                1 => figures(gamma),
+                _ => format!("{} ({}:{})", figures(gamma), views[d].name, views[e].name),
             }
         });
         gammas.collect::<Vec<_>>().join(", ")
@@ -170,6 +181,27 @@ impl Page<'_> {
         };
         let input = |input: &Value| (text(input, "path"), text(input, "sha256"));
         inputs.iter().map(input).collect()
+    }
+}
+
+/// A number of which three figures are shown.
+fn figures(x: f64) -> String {
+    match x.abs() {
+        size if !(size < 1e15) => format!("{x:.2e}"),
+        size if size >= 999.5 => {
+            let sign = if x < 0.0 { "-" } else { "" };
+            format!("{sign}{}", separated(size.round() as usize))
+        }
+        0.0 => "0".to_owned(),
+        size if size < 1e-4 => format!("{x:.2e}"),
+        size => {
+            let places = 2 - math::ln(size).div_euclid(std::f64::consts::LN_10) as i32;
+            let text = format!("{x:.*}", places.max(0) as usize);
+            match text.contains('.') {
+                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+                false => text,
+            }
+        }
     }
 }
 
@@ -189,6 +221,17 @@ fn separated(count: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_three_figures() {
+        let words = [
+            0.0, 8.4682, 15_336.04, 0.006_179, 53.0, 999.9, -12.345, 100.0, 3e-9, 2e20,
+        ];
+        let expected = [
+            "0", "8.47", "15,336", "0.00618", "53", "1,000", "-12.3", "100", "3.00e-9", "2.00e20",
+        ];
+        assert_eq!(words.map(figures), expected);
+    }
 
     #[test]
     fn counts_are_readable() {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{AuditArgs, missing_path};
 use crate::nodes::called as in_words;
 use crate::robust::verdict_in_words;
-use crate::session::counted;
+use crate::session::{counted, number};
 
 pub(super) fn write_links(path: &Path, model: &Fitted, found: &Audit) -> Result<(), Error> {
     let columns = found.columns();
@@ -158,12 +158,12 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
         let verdict = &link.verdict;
         let _ = write!(
             text,
-            "\n    {} - {}  weight {}, expected {:.3e}, trust {:.2e}",
+            "\n    {} - {}  weight {}, expected {}, trust {}",
             name(verdict.src),
             name(verdict.dst),
-            verdict.weight,
-            verdict.mu,
-            verdict.trust
+            number(verdict.weight),
+            in_figures(verdict.mu),
+            in_figures(verdict.trust)
         );
         if let Some(judged) = link.judged.filter(|_| found.is_by_belief()) {
             let _ = write!(text, ", belief {:.3}", judged.belief);
@@ -193,6 +193,15 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
     }
     text.push('.');
     text
+}
+
+/// A number of which three figures matter, and of a tiny one that it is tiny.
+fn in_figures(x: f64) -> String {
+    match x {
+        0.0 => "0".to_owned(),
+        ..0.001 => "less than 0.001".to_owned(),
+        x => number(x),
+    }
 }
 
 fn limits_in_words(limits: &Limits) -> String {

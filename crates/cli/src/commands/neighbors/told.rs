@@ -224,11 +224,8 @@ fn figure(number: f64) -> String {
     if !(1e-4..1e7).contains(&size) {
         return format!("{number:.1e}");
     }
-    // As many decimals as there are places before the first figure, and two more.
-    let places = (-4..7)
-        .rev()
-        .find(|&places| size >= f64::powi(10.0, places));
-    format!("{number:.*}", (2 - places.unwrap_or(-4)).max(0) as usize)
+    let places = (0..7).find(|&places| size * 10f64.powi(places) >= 100.0);
+    format!("{number:.*}", places.unwrap_or(7) as usize)
 }
 
 /// Rows whose columns stand below each other: numbers at the right, texts at the left.

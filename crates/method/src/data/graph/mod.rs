@@ -92,6 +92,9 @@ pub struct LinkCounts {
     pub self_links: usize,
     /// Listings merged into another of the same pair.
     pub merged: usize,
+    /// First lines taken for a header although their names are no known ones.
+    #[serde(default)]
+    pub headers: usize,
 }
 
 /// A symmetric graph. Each pair is stored once, under its smaller row.
@@ -173,6 +176,11 @@ impl Graph {
     /// The number of linked pairs `|W|`.
     pub fn n_links(&self) -> usize {
         self.targets.len()
+    }
+
+    /// Notes that a reader took so many first lines for headers by itself.
+    pub fn note_headers(&mut self, headers: usize) {
+        self.counts.headers = headers;
     }
 
     /// What was dropped or merged when the graph was made.

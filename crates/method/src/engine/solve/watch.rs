@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::state::{Kept, Reader, Writer};
 use super::{Solution, StopReason};
 use crate::engine::runtime::{Record, Runtime};
-use crate::engine::{Engine, Plan};
+use crate::engine::{Engine, Plan, Standing, steps_left};
 use crate::error::{Error, Result};
 use linkproof_numeric::real::Real;
 
@@ -154,7 +154,8 @@ impl<'w, T: Real> Watch<'w, T> {
             Some(score) => self.judge(engine, step, score)?,
             None => None,
         };
-        let goes_on = self.runtime.after_step(&record, self.plan.steps);
+        let left = steps_left(self.standing(engine, step));
+        let goes_on = self.runtime.after_step(&record, left, self.plan.steps);
         if let Some(reason) = stop {
             // A result that can be kept is; whoever wants an end is heard after that.
             return match goes_on || self.kept.is_some() {
@@ -169,6 +170,22 @@ impl<'w, T: Real> Watch<'w, T> {
                 false => return Err(Error::Interrupted { step }),
             },
         )
+    }
+
+    /// How the fit stands after a step.
+    fn standing(&self, engine: &dyn Engine<T>, step: usize) -> Standing {
+        let plan = self.plan;
+        let waited = self.known.evaluations_since_mark;
+        let validates = self.known.start_score.is_some();
+        // Without held-out pairs nothing ends a fit but its convergence.
+        let all_tables = engine.problem().parameters.is_all_tables();
+        let usual = validates.then(|| plan.usual_steps(all_tables));
+        Standing {
+            step,
+            most: plan.steps,
+            usual,
+            patience: validates.then_some((waited, plan.patience, plan.evaluate_every)),
+        }
     }
 
     fn judge(

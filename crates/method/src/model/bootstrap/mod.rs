@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use crate::data::dataset::Dataset;
 use crate::data::features::Features;
 use crate::engine::pairs::ViewMatrix;
-use crate::engine::runtime::{FitCount, Runtime};
+use crate::engine::runtime::{Doing, FitCount, Runtime};
 use crate::error::{Error, Result};
 use crate::measure::KMeans;
 use crate::params::{CheckedParams, Params};
@@ -106,6 +106,7 @@ pub fn bootstrap(
         return Err(Error::data("bootstrap", found, "a fit without them"));
     }
     let counted = FitCount::new(runtime.of_one_of_many(), count + 1);
+    runtime.begins(Doing::FittingParts);
     let runtime = counted.runtime();
     let all: Vec<u32> = (0..data.n_nodes() as u32).collect();
     let whole = replicate(params, data, &all, model, 1.0, runtime)?;

@@ -150,13 +150,18 @@ fn weight_rates(verdicts: &[Verdict], sizes: Option<&SizeLaw>) -> Vec<f64> {
         let log_chance = sizes.map(|law| law.log_chance(verdict.weight, verdict.similarity));
         math::exp(log_chance.unwrap_or(0.0))
     };
-    let chances: Vec<f64> = verdicts.iter().map(chance).collect();
+    rates_of_chances(&verdicts.iter().map(chance).collect::<Vec<_>>())
+}
+
+/// The rates of error of calling all chances down to one's own too small, by the
+/// procedure of Benjamini and Yekutieli.
+pub(crate) fn rates_of_chances(chances: &[f64]) -> Vec<f64> {
     let m: f64 = chances.len() as f64 * (1..=chances.len()).map(|k| 1.0 / k as f64).sum::<f64>();
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|&a, &b| chances[a].total_cmp(&chances[b]));
     let mut rates = vec![1.0; chances.len()];
-    for (place, &verdict) in order.iter().enumerate() {
-        rates[verdict] = (chances[verdict] * m / (place + 1) as f64).min(1.0);
+    for (place, &link) in order.iter().enumerate() {
+        rates[link] = (chances[link] * m / (place + 1) as f64).min(1.0);
     }
     make_monotone(&mut rates, &order);
     rates

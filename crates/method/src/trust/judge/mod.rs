@@ -45,6 +45,10 @@ pub const PRIOR: f64 = 0.9;
 /// standard errors.
 const LEAST_AUC: f64 = 0.53;
 const LEAST_ERRORS: f64 = 4.0;
+/// Links that a look without fits wants, and can do in seconds.
+const FEWEST_GLANCED: usize = 50;
+const MOST_GLANCED: usize = 2_000_000;
+const GLANCED_FOLDS: usize = 5;
 
 /// Links and decoys of one graph, ready to be judged by any fits.
 #[derive(Debug)]
@@ -205,13 +209,25 @@ impl<'d> Judge<'d> {
     /// The ranks of the links of those folds that there are fits for.
     pub fn hear(&self, fits: &[LinkFit]) -> Hearing {
         let views = FoldViews::new(&self.bench, fits, self.params.dim);
+        self.hear_folds(fits.len(), Some(&views))
+    }
+
+    /// The ranks of all links by what needs no fit: data vectors and common neighbours.
+    pub fn hear_without_fits(&self) -> Hearing {
+        self.hear_folds(self.n_folds(), None)
+    }
+
+    /// The ranks of the links of the first folds.
+    fn hear_folds(&self, folds: usize, views: Option<&FoldViews>) -> Hearing {
         let heard = |pairs: &[Pair], evidence: &[Evidence]| {
             let places: Vec<usize> = (0..pairs.len())
-                .filter(|&place| (pairs[place].fold as usize) < fits.len())
+                .filter(|&place| (pairs[place].fold as usize) < folds)
                 .collect();
             let pairs: Vec<_> = places.iter().map(|&place| pairs[place]).collect();
             let mut evidence: Vec<_> = places.iter().map(|&place| evidence[place]).collect();
-            add_fits(&mut evidence, &self.bench, &pairs, &views);
+            if let Some(views) = views {
+                add_fits(&mut evidence, &self.bench, &pairs, views);
+            }
             (places, pairs, evidence)
         };
         let (places, pairs, evidence) = heard(&self.bench.links, &self.links);
@@ -307,6 +323,16 @@ impl<'d> Judge<'d> {
             },
         }
     }
+}
+
+/// Judges links by what needs no fit: data vectors and common neighbours. None where
+/// there are too few links to tell anything, or too many for a look.
+pub fn glance(params: &CheckedParams, data: &Dataset) -> Result<Option<Judgement>> {
+    if !(FEWEST_GLANCED..=MOST_GLANCED).contains(&data.graph().n_links()) {
+        return Ok(None);
+    }
+    let judge = Judge::new(params, data, GLANCED_FOLDS)?;
+    Ok(Some(judge.believe(&judge.hear_without_fits())))
 }
 
 #[cfg(test)]

@@ -183,6 +183,7 @@ impl HeldBack {
             })?;
             let warm = earlier.get(time).map(|fit| fit.theta.as_slice());
             let fit = fit_links(params, &kept, warm, TOLERANCE, runtime)?;
+            runtime.after_fit(time + 1, self.times.len());
             let averaged = averages(links, &fit.y, dim, rounds).pop();
             let averaged = averaged.unwrap_or_default();
             for view in views {

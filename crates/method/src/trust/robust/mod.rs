@@ -10,6 +10,7 @@ pub(crate) mod gate;
 mod outcome;
 mod own;
 mod recipe;
+mod sentences;
 mod smoothed;
 pub(crate) mod told;
 mod unseen;
@@ -24,10 +25,11 @@ pub use own::OWN_SETTINGS;
 pub use recipe::{
     Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, walks_over,
 };
+pub use sentences::dimensions_sentence;
 pub use smoothed::{SMOOTHING_THRESHOLD, Smoothing, smooth};
 pub use unseen::{Newcomers, embed_new};
 pub(crate) use updated::{NewVectors, Seen, rejudge};
-pub use verdict::{ByWeight, Said, Topic, WeightsSay, dimensions_sentence};
+pub use verdict::{ByWeight, Said, Topic, WeightsSay};
 pub use workflow::{RobustFit, fit_model};
 
 #[cfg(test)]

@@ -10,10 +10,11 @@ use super::recipe::{
 };
 use super::verdict::{ByWeight, Said};
 use crate::data::dataset::{DataView, Dataset};
-use crate::engine::runtime::Runtime;
+use crate::engine::runtime::{FitCount, Fits, Runtime};
 use crate::error::Result;
 use crate::model::{Averaged, Believed, Fit, Fitted, FittedView, effective_rank};
 use crate::params::CheckedParams;
+use crate::trust::judge::evidence::Kind;
 use crate::trust::judge::pairs::Draw;
 use crate::trust::judge::{Judge, Judgement};
 use crate::trust::smooth::Regression;
@@ -43,8 +44,18 @@ pub struct Implanted {
 /// What was found about all links together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Trust {
-    /// The share of links that are false; 0 where nothing could be told.
+    /// The links that were judged.
+    pub links: usize,
+    /// The share of links that are doubtful; 0 where nothing could be told.
     pub share_false: f64,
+    /// The share of the weight that these have, each link by how far it is doubted.
+    pub share_false_weight: f64,
+    /// The chance that the data vectors of a link are more alike than those of a pair
+    /// without a link and with degrees like its own; none where there are none to
+    /// compare.
+    pub alike: Option<f64>,
+    /// Its standard error.
+    pub alike_error: f64,
     /// The chance that a held-out link has more to say for it than a pair without
     /// a link.
     pub auc_decoys: f64,
@@ -75,8 +86,13 @@ impl Trust {
                 implants: check.implants,
             })
         });
+        let (alike, alike_error) = alike(judgement).unzip();
         Trust {
+            links: judgement.links.len(),
             share_false: judgement.share_false,
+            share_false_weight: doubted_weight(judgement),
+            alike,
+            alike_error: alike_error.unwrap_or(0.0),
             auc_decoys: judgement.auc_decoys,
             auc_error: judgement.auc_error,
             abstained: judgement.abstained,
@@ -85,6 +101,44 @@ impl Trust {
             implanted: implanted.collect(),
         }
     }
+}
+
+/// The share of the weight that doubted links have.
+fn doubted_weight(judgement: &Judgement) -> f64 {
+    if judgement.abstained {
+        return 0.0;
+    }
+    // Weights near the largest number must not leave the range in a sum.
+    let unit = judgement
+        .links
+        .iter()
+        .map(|link| link.weight)
+        .fold(f64::MIN_POSITIVE, f64::max);
+    let (mut doubted, mut all) = (0.0, 0.0);
+    for link in &judgement.links {
+        let weight = link.weight / unit;
+        doubted += (1.0 - link.belief) * weight;
+        all += weight;
+    }
+    doubted / f64::max(all, f64::MIN_POSITIVE)
+}
+
+/// How often the data vectors of a link are more alike than those of a decoy, and the
+/// standard error; none where no link has two to compare.
+fn alike(judgement: &Judgement) -> Option<(f64, f64)> {
+    let kind = Kind::ALL
+        .iter()
+        .position(|kind| *kind == Kind::DataVectors)?;
+    // Where there is nothing to compare, all decoys are equal to the link.
+    let ranks = judgement.links.iter().map(|link| link.by_kind[kind]);
+    let ahead: Vec<f64> = ranks
+        .filter(|&rank| rank != 0.5)
+        .map(|rank| 1.0 - rank)
+        .collect();
+    let m = ahead.len() as f64;
+    let mean = ahead.iter().sum::<f64>() / m;
+    let squares: f64 = ahead.iter().map(|x| (x - mean).powi(2)).sum();
+    (m > 0.0).then(|| (mean, squares.sqrt() / m))
 }
 
 /// Judges links, at the ridge of the judges by which they are told from decoys
@@ -96,7 +150,8 @@ pub fn judge_links(
     runtime: Runtime<'_>,
 ) -> Result<(Judgement, f64)> {
     let judge = Judge::new(params, data, recipe.folds)?;
-    let (ridge, _, fits) = choose_ridge(&judge, recipe, runtime)?;
+    let count = FitCount::new(runtime, 0);
+    let (ridge, _, fits) = choose_ridge(&judge, recipe, (&count, Fits::default()))?;
     Ok((judge.believe(&judge.hear(&fits)), ridge))
 }
 
@@ -115,6 +170,7 @@ pub(super) fn plain(
         let fit = Fit::new(params).runtime(runtime.of_one_of_many());
         fit.run(data)?
     };
+    runtime.after_fit(1, 1);
     Ok(Robust {
         averaged: model.embeddings().to_vec(),
         recommends_averages: false,

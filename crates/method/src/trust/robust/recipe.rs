@@ -9,7 +9,7 @@ use super::smoothed::SMOOTHING_THRESHOLD;
 use crate::data::dataset::Dataset;
 use crate::data::graph::{Adjacency, Graph, Link, LinkRules};
 use crate::data::transform::average_over_kept_walks;
-use crate::engine::runtime::{FitCount, Runtime};
+use crate::engine::runtime::{Doing, FitCount, Fits, Runtime};
 use crate::error::{Error, Result};
 use crate::model::{Fit, Fitted};
 use crate::params::{CheckedParams, Param, Params, ScoreKind, Similarity, WeightTransform};
@@ -43,6 +43,12 @@ choice!(
         Never = "never",
     }
 );
+
+/// The ridges that judges usually try; the fits to walks that usually follow, with the
+/// model itself, and what one costs against a fit that judges links.
+const USUAL_RIDGES: usize = 3;
+const WALK_FITS: usize = 5;
+const WALK_COST: f64 = 1.5;
 
 /// The settings of the recipe.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -86,17 +92,6 @@ impl Recipe {
         match n_views {
             0 | 1 => self.threshold,
             _ => self.threshold.max(SMOOTHING_THRESHOLD),
-        }
-    }
-
-    /// Most fits that judge links.
-    pub fn most_fits(&self) -> usize {
-        match self.ridges.len() {
-            0 | 1 => self.folds,
-            ridges => {
-                let compared = self.compared_folds.clamp(1, self.folds);
-                ridges * compared + self.folds - compared
-            }
         }
     }
 }
@@ -260,10 +255,21 @@ pub fn fit_robust(
         return Err(Error::param(Param::Similarity, accepted, params.similarity));
     }
     let judge = Judge::new(params, data, recipe.folds)?;
-    let (judge_ridge, ridges, fits) = choose_ridge(&judge, recipe, runtime)?;
+    let later = Fits {
+        number: WALK_FITS,
+        cost: WALK_COST,
+    };
+    let count = FitCount::new(runtime, 0);
+    let runtime = count.runtime();
+    let (judge_ridge, ridges, fits) = choose_ridge(&judge, recipe, (&count, later))?;
     let judgement = judge.believe(&judge.hear(&fits));
     drop(judge);
     if judgement.abstained {
+        count.begin(
+            Doing::FittingModel,
+            Fits { number: 3, ..later },
+            Fits::default(),
+        );
         return plain(
             params,
             data,
@@ -275,6 +281,12 @@ pub fn fit_robust(
     let trusted = believed(data, &judgement)?;
     let walked = data.with_graph(walks_over(data, &trusted, recipe.walks)?);
     let links = trusted.adjacency();
+    let last = Fits { number: 1, ..later };
+    let before = Fits {
+        number: WALK_FITS - 1,
+        ..later
+    };
+    count.begin(Doing::ChoosingRidge, before, last);
     let (ridge, walk_ridges, gate) = choose_walk_ridge(
         params,
         &walked,
@@ -294,7 +306,9 @@ pub fn fit_robust(
     let warm = fits.first().filter(|_| ridge >= judge_ridge);
     let warm = warm.map(|fit| fit.theta.as_slice());
     let fit = Fit::new(&with).to_all_pairs(TOLERANCE).starting_from(warm);
+    count.begin(Doing::FittingModel, last, Fits::default());
     let mut model = fit.runtime(runtime.of_one_of_many()).run(&walked)?;
+    runtime.after_fit(1, 1);
     // The fit saw the links at `max(0, 2b - 1)`; there are as many as are believed.
     let believed_links: f64 = judgement.links.iter().map(|link| link.belief).sum();
     let seen: f64 = trusted.weights().iter().sum();
@@ -327,10 +341,11 @@ fn sizes(model: &Fitted, judgement: &Judgement) -> Option<SizeLaw> {
 /// The ridge by which held-out links are told from decoys best, and its fits to
 /// all folds. A larger one is taken unless it is worse by a standard error and by
 /// what matters, a smaller one only if it is better by as much.
+/// `later` is what is expected after it.
 pub(super) fn choose_ridge(
     judge: &Judge<'_>,
     recipe: &Recipe,
-    runtime: Runtime<'_>,
+    (count, later): (&FitCount<'_>, Fits),
 ) -> Result<(f64, Vec<RidgeTried>, Vec<LinkFit>)> {
     let mut ridges = recipe.ridges.clone();
     ridges.sort_by(f64::total_cmp);
@@ -342,7 +357,17 @@ pub(super) fn choose_ridge(
         1 => judge.n_folds(),
         _ => recipe.compared_folds.clamp(1, judge.n_folds()),
     };
-    let count = FitCount::new(runtime, recipe.most_fits());
+    // Fits to folds that take no part in the comparison, and so many ridges tried.
+    let rest = judge.n_folds() - compared;
+    let tried_yet = |number: usize| Fits {
+        number: number * compared + rest,
+        cost: 1.0,
+    };
+    count.begin(
+        Doing::JudgingLinks,
+        tried_yet(USUAL_RIDGES.min(ridges.len())),
+        later,
+    );
     let runtime = count.runtime();
     let mut place = ridges.len() / 2;
     let fit = |place: usize, earlier: &[LinkFit], folds: usize| {
@@ -360,6 +385,8 @@ pub(super) fn choose_ridge(
     let mut moved = false;
     loop {
         let next = place as i64 + step;
+        let left = USUAL_RIDGES.min(ridges.len()).saturating_sub(tried.len());
+        count.expect(tried_yet(left.max(1)), later);
         let gains = (0..ridges.len() as i64).contains(&next) && {
             // A fit at a larger ridge has lost dimensions that a smaller one needs.
             let earlier: &[LinkFit] = if step > 0 { &fits } else { &[] };
@@ -391,6 +418,7 @@ pub(super) fn choose_ridge(
         }
     }
     if compared < judge.n_folds() {
+        count.expect(tried_yet(0), later);
         let known = fits;
         fits = judge.fit_others(ridges[place], known, JUDGES_TOLERANCE, runtime)?;
     }

@@ -1,15 +1,10 @@
-//! What a judgement and a robust fit found, in plain words: the same for the command
-//! line, Python and the page. No sentence depends on the unit of the weights.
+//! What a verdict is made of: sentences, each about something, and what weights say. The
+//! sentences are the same for the command line, Python and the page, and none depends on
+//! the unit of the weights ([`super::sentences`]).
 
 use serde::Serialize;
 
-use super::gate::Told;
-use super::outcome::{Implanted, RobustSummary, Trust};
-use super::recipe::Averaging;
-use crate::model::has_collapsed;
-use crate::params::collapsed_in_words;
 use crate::trust::judge::Judgement;
-use crate::trust::judge::pairs::Draw;
 use linkproof_numeric::math;
 
 /// Weights speak where they multiply the odds of a link by more than this, or divide
@@ -17,19 +12,15 @@ use linkproof_numeric::math;
 /// chance would have it, by so many standard deviations.
 const SPEAKING_ODDS: f64 = 2.0;
 const DEVIATIONS: f64 = 4.0;
-/// The rate at which it is said what became of implants.
-const SAID_RATE: f64 = 0.1;
-/// Embeddings whose clusters tell less than this share of what clusters of the data
-/// vectors tell are the worse choice; within this factor, links are not said to help.
-const WORSE: f64 = 0.9;
-
 /// What a sentence is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Topic {
-    /// How many links are false.
+    /// All of it in one sentence.
+    Short,
+    /// How many links are doubtful.
     Judged,
-    /// Whether links agree with what is known of their ends.
+    /// Whether links agree with data vectors.
     Agreement,
     /// What weights say.
     Weights,
@@ -39,6 +30,8 @@ pub enum Topic {
     Vectors,
     /// How many dimensions are used.
     Dimensions,
+    /// How sure all that is.
+    Sure,
     /// What became of implants.
     Checked,
 }
@@ -122,7 +115,7 @@ impl ByWeight {
         }
     }
 
-    fn sentence(&self) -> String {
+    pub(super) fn sentence(&self) -> String {
         let beliefs = format!(
             "heavy links are believed to {:.2} on average, light links to {:.2}",
             self.heavy, self.light
@@ -155,177 +148,3 @@ fn weights_speak(judgement: &Judgement) -> bool {
         loud && (wrong - expected).abs() > DEVIATIONS * expected.max(1.0).sqrt()
     })
 }
-
-impl Trust {
-    /// What was found about the links, in sentences.
-    pub fn verdict(&self) -> Vec<Said> {
-        let mut said = Vec::new();
-        let mut say = |about: Topic, says: String| said.push(Said { about, says });
-        let chance = 100.0 * self.auc_decoys;
-        if self.abstained {
-            say(
-                Topic::Judged,
-                format!(
-                    "Links cannot be told from pairs without a link (a link has more to say for it \
-                     in {chance:.0}% of cases, chance is 50%). No link is called false, and all are \
-                     believed alike."
-                ),
-            );
-            return said;
-        }
-        say(
-            Topic::Judged,
-            match self.share_false < 0.01 {
-                true => "Hardly any of the links are false (less than 1%).".to_owned(),
-                false => format!(
-                    "About {:.0}% of the links are false.",
-                    100.0 * self.share_false
-                ),
-            },
-        );
-        // False links are like pairs without one, and draw the chance towards a half.
-        let of_sound = (self.auc_decoys - 0.5 * self.share_false) / (1.0 - self.share_false);
-        let agree = match of_sound {
-            auc if auc >= 0.85 => "agree well",
-            auc if auc >= 0.7 => "agree fairly well",
-            _ => "hardly agree",
-        };
-        say(
-            Topic::Agreement,
-            format!(
-                "Sound links {agree} with what is known of their ends: a link has more to say \
-                 for it than a pair without one in {chance:.0}% of cases."
-            ),
-        );
-        say(Topic::Weights, self.weights.sentence());
-        for it in self.implanted.iter().filter(|it| it.asked == SAID_RATE) {
-            say(Topic::Checked, it.sentence());
-        }
-        said
-    }
-}
-
-impl Implanted {
-    /// How the implants were made, in words.
-    pub fn kind_in_words(&self) -> &'static str {
-        match self.kind {
-            Draw::Uniform => "put in at random",
-            Draw::ByDegree => "put in by degree",
-            Draw::Similar => "put in between similar nodes",
-        }
-    }
-
-    fn sentence(&self) -> String {
-        let (implants, kind) = (self.implants, self.kind_in_words());
-        match self.suspects {
-            0 => format!("{implants} false links {kind}: none found."),
-            _ => format!(
-                "{implants} false links {kind}: {:.0}% found; sound among suspects: {:.0}% claimed, \
-                 {:.0}% realised.",
-                100.0 * self.found,
-                100.0 * self.claimed,
-                100.0 * self.realised
-            ),
-        }
-    }
-}
-
-/// How many dimensions are used, in a sentence.
-pub fn dimensions_sentence(used: f64, dim: usize) -> String {
-    match has_collapsed(used, dim) {
-        true => format!("The embeddings {}.", collapsed_in_words(used, dim)),
-        false => {
-            format!("The embeddings use about {used:.0} of {dim} dimensions (effective rank).")
-        }
-    }
-}
-
-impl RobustSummary {
-    /// What was found and done, in sentences.
-    pub(super) fn sentences(&self, told: Option<Told>, dim: usize) -> Vec<Said> {
-        let mut said = self.trust.verdict();
-        let checks = said.iter().position(|one| one.about == Topic::Checked);
-        let checks = said.split_off(checks.unwrap_or(said.len()));
-        let mut say = |about: Topic, says: String| said.push(Said { about, says });
-        say(
-            Topic::Averages,
-            match self.trust.abstained {
-                true => "The embeddings are those of a plain fit to all links.".to_owned(),
-                false => self.averages_sentence(told),
-            },
-        );
-        if let Some(says) = told.and_then(|told| self.vectors_sentence(told)) {
-            say(Topic::Vectors, says);
-        }
-        say(
-            Topic::Dimensions,
-            dimensions_sentence(self.effective_rank, dim),
-        );
-        said.extend(checks);
-        said
-    }
-
-    fn averages_sentence(&self, told: Option<Told>) -> String {
-        let asked = match self.chosen.averaging {
-            Averaging::Gate => "",
-            Averaging::Always | Averaging::Never => ", as was asked for",
-        };
-        let done = match self.averaged {
-            true => format!("The embeddings are averaged over believed links{asked}"),
-            false => format!("The embeddings are not averaged over links{asked}"),
-        };
-        match self.gate {
-            Some(gate) => format!(
-                "{done}: clusters of averages tell held-back data {gate:.2} times as well as clusters \
-                 of the embeddings alone (the gate opens at {}).",
-                self.gate_opens_at
-            ),
-            None if told.is_none() => {
-                format!("{done}: there are no data vectors to check averages with.")
-            }
-            None if told.is_some_and(|told| told.averaged_clusters > 0.0) => format!(
-                "{done}: clusters of averages tell something of held-back data, clusters of the \
-                 embeddings alone nothing."
-            ),
-            None => format!("{done}: neither embeddings nor averages tell held-back data."),
-        }
-    }
-
-    fn vectors_sentence(&self, told: Told) -> Option<String> {
-        let alone = "for clusters of what the data vectors tell, k-means on the data vectors alone is \
-                     the better choice.";
-        let vectors = told.vectors_clusters;
-        let own = match self.averaged {
-            true => told.averaged_clusters,
-            false => told.plain_clusters,
-        };
-        let times = format!(
-            "Clusters of the embeddings tell held-back data {:.2} times as well as clusters of the \
-             data vectors alone",
-            own / vectors
-        );
-        Some(match vectors > 0.0 {
-            true if self.trust.abstained && own < vectors => {
-                format!("The links tell nothing of their ends: {alone}")
-            }
-            _ if self.trust.abstained => return None,
-            true if own < WORSE * vectors => format!("{times}: {alone}"),
-            true if WORSE * own <= vectors => {
-                format!("{times}: nothing speaks for k-means on these alone.")
-            }
-            true => format!("{times}: the links help."),
-            false if own > 0.0 => "Clusters of the embeddings tell something of held-back data, \
-                 clusters of the data vectors alone nothing: the links help."
-                .to_owned(),
-            false => {
-                "The data vectors show no clusters of their own, as noise would: leave them out \
-                 and fit to the links alone."
-                    .to_owned()
-            }
-        })
-    }
-}
-
-#[cfg(test)]
-#[path = "verdict_tests.rs"]
-mod tests;

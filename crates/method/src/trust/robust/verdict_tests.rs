@@ -58,6 +58,8 @@ fn honest_weights_with_a_long_tail_do_not_speak_against_their_links() {
         assert!(found.weights.heavy > 0.9, "{:?}", found.weights);
         let said = about(&found.verdict(), Topic::Weights);
         assert_eq!(said, "Weights say nothing about which links are false.");
+        let apart = (found.share_false_weight - found.share_false).abs();
+        assert!(apart < 0.02, "{found:?}");
     }
 }
 
@@ -80,6 +82,16 @@ fn weights_speak_where_false_links_weigh_otherwise_in_any_unit() {
         assert!(about(&found.verdict(), Topic::Weights).contains(words));
         let said = about(&found.verdict(), Topic::Judged);
         assert!(said.starts_with("About 2"), "{said}");
+        // A fifth of the links, and by their weight most of it, or next to nothing.
+        let share = found.share_false_weight;
+        let (least, most) = if false_weight > 1.0 {
+            (0.5, 0.8)
+        } else {
+            (0.0, 0.05)
+        };
+        assert!((least..most).contains(&share), "{share}");
+        let weight = format!("with {} of the weight", share_in_words(share));
+        assert!(said.contains(&weight), "{said}");
         for unit in [1000.0, 0.001] {
             let other = links.iter().map(|link| (link.0, link.1, unit * link.2));
             let other = judged(&plan, &other.collect(), plan.vectors(5));
@@ -88,6 +100,7 @@ fn weights_speak_where_false_links_weigh_otherwise_in_any_unit() {
     }
     let same = judged(&plan, &plan.links(5), plan.vectors(5));
     assert_eq!(same.weights.says, WeightsSay::Equal);
+    assert!(!about(&same.verdict(), Topic::Judged).contains("weight"));
 }
 
 #[test]
@@ -106,7 +119,22 @@ fn links_that_help_and_links_that_tell_nothing() {
         "{:?}",
         found.verdict
     );
-    assert!(said(Topic::Averages).contains("are averaged over believed links: clusters"));
+    assert!(said(Topic::Averages).contains("are averaged over believed links; that helped"));
+    assert!(
+        said(Topic::Short).contains("the links help"),
+        "{:?}",
+        found.verdict
+    );
+    assert!(
+        said(Topic::Agreement).contains("agree"),
+        "{:?}",
+        found.verdict
+    );
+    assert!(
+        said(Topic::Sure).contains("sure: a link"),
+        "{:?}",
+        found.verdict
+    );
     assert!(said(Topic::Dimensions).contains("of 8 dimensions"));
     assert_eq!(
         found
@@ -126,6 +154,8 @@ fn links_that_help_and_links_that_tell_nothing() {
     assert!(found.trust.abstained);
     assert!(said(Topic::Judged).contains("No link is called false"));
     assert!(said(Topic::Vectors).contains("alone is the better choice"));
+    assert!(said(Topic::Short).contains("Use the data vectors alone"));
+    assert!(said(Topic::Agreement).starts_with("Links do not agree"));
     assert!(said(Topic::Averages).contains("a plain fit to all links"));
     assert_eq!(said(Topic::Weights) + &said(Topic::Checked), "");
 }
@@ -150,7 +180,38 @@ fn noise_as_data_vectors_is_called_noise_and_no_link_false() {
     };
     let found = judged(&plan, &random.links(4), noise.vectors(4));
     assert!(found.abstained, "{found:?}");
-    assert_eq!(found.verdict().len(), 1);
+    assert_eq!(found.verdict().len(), 2);
+}
+
+#[test]
+fn surety_falls_with_few_links_little_evidence_and_claims_that_fail() {
+    let plan = clean();
+    let found = judged(&plan, &plan.links(5), plan.vectors(5));
+    assert!(
+        found.surety_sentence().starts_with("Quite sure"),
+        "{found:?}"
+    );
+    let few = Trust {
+        links: 100,
+        ..found.clone()
+    };
+    assert!(few.surety_sentence().contains("few links"));
+    let dim = Trust {
+        auc_decoys: 0.6,
+        ..found.clone()
+    };
+    assert!(dim.surety_sentence().contains("Not sure"));
+    let many = Trust {
+        share_false: 0.5,
+        auc_decoys: 0.72,
+        ..found.clone()
+    };
+    assert!(many.surety_sentence().contains("seldom all false"));
+    let mut failed = found;
+    for it in &mut failed.implanted {
+        (it.suspects, it.realised, it.claimed) = (50, 0.4, 0.1);
+    }
+    assert!(failed.surety_sentence().contains("not judged as claimed"));
 }
 
 #[test]

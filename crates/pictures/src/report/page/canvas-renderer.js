@@ -33,8 +33,8 @@ class CanvasRenderer {
     context.fillStyle = this.surface.background;
     context.fillRect(0, 0, view.width, view.height);
     const limit = moving ? CANVAS_LINKS_MOVING : CANVAS_LINKS;
-    this.drawLinks(view, "ordinary", this.surface.link, 12, 0.8, limit);
-    this.drawLinks(view, "suspect", this.surface.suspect, 30, 1.4, limit);
+    this.drawLinks(view, "ordinary", this.surface.link, 0.8, limit);
+    this.drawLinks(view, "suspect", this.surface.suspect, 1.4, limit);
     this.drawNodes(view);
     context.globalAlpha = 1;
     return !moving;
@@ -44,14 +44,14 @@ class CanvasRenderer {
     this.render(view, false);
   }
 
-  drawLinks(view, kind, colour, strength, width, limit) {
+  drawLinks(view, kind, colour, width, limit) {
     const { context } = this;
     const { x, y } = this.report.nodes;
     const { src, dst } = this.report.links;
     const { links } = this.filter.groups[kind];
     const [from, to] = this.filter.range(kind);
     const step = Math.max(1, (to - from) / limit);
-    context.globalAlpha = Math.min(0.6, Math.max(0.04, strength / Math.sqrt(to - from + 1)));
+    context.globalAlpha = lineOpacity(kind, Math.min(to - from, limit), this.filter.lengths[kind], view, width);
     context.strokeStyle = colour;
     context.lineWidth = width;
     context.beginPath();

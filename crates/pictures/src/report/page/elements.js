@@ -39,14 +39,20 @@ function counted(value, noun) {
   return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
 }
 
-/** A figure with three digits that matter, short also where it is tiny. */
+const COMPACT = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
+/** Smaller figures than this are as good as nothing to a reader. */
+const TINY = 1e-4;
+
+/** A figure with three digits that matter, as people write it. */
 function figure(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "-";
   if (!Number.isFinite(value)) return value > 0 ? "infinite" : "-infinite";
   const size = Math.abs(value);
   if (size === 0) return "0";
   if (Number.isInteger(value) && size < 1e7) return count(value);
-  if (size < 1e-3 || size >= 1e7) return value.toExponential(1).replace("e+", "e");
+  if (size < TINY) return value > 0 ? `<${TINY}` : `>-${TINY}`;
+  if (size >= 1e15) return value.toExponential(2).replace("e+", "e");
+  if (size >= 1e7) return COMPACT.format(value);
   if (size >= 1000) return count(value);
   return String(Number(value.toPrecision(3)));
 }

@@ -44,15 +44,41 @@ class LinkGroup {
   get n() {
     return this.links.length;
   }
+
+  /** The mean length of its links in the plane. */
+  meanLength({ nodes: { x, y }, links: { src, dst } }) {
+    let sum = 0;
+    for (const link of this.links) sum += Math.hypot(x[src[link]] - x[dst[link]], y[src[link]] - y[dst[link]]);
+    return this.n ? sum / this.n : 0;
+  }
 }
+
+/** How much of the map lines may cover at most, on average, and the opacity of a line. */
+const INK = { ordinary: { cover: 0.07, least: 0.012, most: 0.35 }, suspect: { cover: 0.16, least: 0.03, most: 0.9 } };
+
+/**
+ * The opacity of so many lines of a mean length: what they would cover is shared out, so
+ * that nodes stay visible whatever their number. From close by there is more room.
+ */
+function lineOpacity(kind, drawn, meanLength, view, width = 1) {
+  const { cover, least, most } = INK[kind];
+  const zoom = Math.max(1, view.zoom);
+  const covered = (drawn * meanLength * view.scale * width) / (view.width * view.height * zoom * zoom);
+  return Math.min(most, Math.max(least * Math.sqrt(zoom), cover / Math.max(covered, 1e-9)));
+}
+
+/** So many suspects are drawn without being asked for. */
+const SUSPECTS_AT_ONCE = 2000;
 
 /** What the checkboxes and the slider ask for. */
 class LinkFilter {
   constructor(report) {
     this.measure = report.links.measure;
     this.groups = { ordinary: new LinkGroup(report.links, false), suspect: new LinkGroup(report.links, true) };
+    this.lengths = { ordinary: this.groups.ordinary.meanLength(report), suspect: this.groups.suspect.meanLength(report) };
     this.showOrdinary = true;
-    this.showSuspects = true;
+    // More than some thousand would hide everything: they are drawn when asked for.
+    this.showSuspects = this.groups.suspect.n <= SUSPECTS_AT_ONCE;
     this.side = "upto";
     this.share = 1;
   }

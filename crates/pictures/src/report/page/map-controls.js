@@ -52,7 +52,7 @@ function mapCaption(scatter, by) {
   const colours = by === "none" || !largest ? "" : ` Coloured by ${by}: the largest group is ${largest?.name} (${share}%).`;
   const outside = countOutside(nodes, scatter.extent);
   const far = outside ? ` ${counted(outside, "node")} lie${outside === 1 ? "s" : ""} outside the first view; zoom out to see ${outside === 1 ? "it" : "them"}.` : "";
-  return `${counted(nodes.n, "node")} placed by ${layout}; nodes that the model holds alike lie close together. Faint lines are links; ${suspects ? `${counted(suspects, "link")} under suspicion ${suspects === 1 ? "is" : "are"} drawn in orange` : "no link is under suspicion"}.${colours}${far}${links.shown < links.n ? ` Of ${count(links.n)} links ${count(links.shown)} are here: the least ${leastWord(scatter.report)}, suspects, and some of the others.` : ""}`;
+  return `${counted(nodes.n, "node")} placed by ${layout}; nodes that the model holds alike lie close together. Faint lines are links; ${suspects ? `${counted(suspects, "link")} under suspicion ${suspects === 1 ? "is" : "are"} drawn in orange${suspects > SUSPECTS_AT_ONCE ? " when asked for" : ""}` : "no link is under suspicion"}.${colours}${far}${links.shown < links.n ? ` Of ${count(links.n)} links ${count(links.shown)} are here: the least ${leastWord(scatter.report)}, suspects, and some of the others.` : ""}`;
 }
 
 function attachLinkControls(scatter) {
@@ -64,6 +64,7 @@ function attachLinkControls(scatter) {
     links: byId("show-links"), suspects: byId("show-suspects"), side: byId("trust-side"),
     trust: byId("trust"), value: byId("trust-value"), status: byId("links-status"),
   };
+  parts.suspects.checked = filter.showSuspects;
   const update = () => {
     filter.showOrdinary = parts.links.checked;
     filter.showSuspects = parts.suspects.checked;
@@ -73,7 +74,9 @@ function attachLinkControls(scatter) {
     parts.trust.setAttribute("aria-valuetext", `${by} ${filter.side === "upto" ? "up to" : "from"} ${filter.thresholdText}`);
     const suspects = filter.drawn("suspect");
     const drawn = filter.drawn("ordinary") + suspects;
-    parts.status.textContent = `${count(drawn)} of ${counted(scatter.report.links.shown, "link")} drawn, ${counted(suspects, "suspect")} among them.`;
+    const hidden = filter.showSuspects ? 0 : filter.groups.suspect.n;
+    const asked = hidden > SUSPECTS_AT_ONCE ? ` ${count(hidden)} suspects would hide the map: tick them to see them.` : "";
+    parts.status.textContent = `${count(drawn)} of ${counted(scatter.report.links.shown, "link")} drawn, ${counted(suspects, "suspect")} among them.${asked}`;
     scatter.redraw();
   };
   // Turning the direction turns the slider, so that all links stay in view.

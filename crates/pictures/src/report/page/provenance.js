@@ -3,7 +3,7 @@
 function fillFacts(report) {
   const facts = report.facts ?? [];
   byId("facts").replaceChildren(...facts.map(([name, value]) => element("div", {}, element("dt", {}, String(name)), element("dd", {}, String(value)))));
-  byId("made").textContent = `by ${report.made}`;
+  byId("made").textContent = `${counted(report.nodes.n, "node")}, ${counted(report.links.n, "link")}; by ${report.made}`;
   byId("footer-made").textContent = `Made by ${report.made}. This page needs no network and sends nothing.`;
   byId("map-lead").textContent = `Each point is a node, placed by ${report.layout}.`;
 }

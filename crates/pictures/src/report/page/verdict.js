@@ -7,13 +7,17 @@ const RANK_AGAINST = 0.5;
 /** Weights that multiply the odds by less than this say nothing. */
 const ODDS_THAT_SPEAK = 1.25;
 
+const TOPICS = {
+  judged: "Links", agreement: "Agreement", weights: "Weights", averages: "Averaging", vectors: "Data vectors",
+  dimensions: "Dimensions", sure: "How sure", checked: "Check",
+};
 const IMPLANTS = { uniform: "at random", "by-degree": "by degree", similar: "between similar nodes" };
 
 function fillVerdict(report) {
   const found = report.verdict;
   byId("verdict").hidden = byId("to-verdict").hidden = !found;
   if (!found) return;
-  byId("said").replaceChildren(...found.said.map((one) => element("li", { class: `about-${one.about}` }, String(one.says))));
+  byId("said").replaceChildren(...found.said.map(sentence));
   const implanted = found.implanted ?? [];
   if (!implanted.length) return;
   const headers = ["put in", "links", "rate asked for", "claimed", "realised", "found", "suspects"];
@@ -24,11 +28,18 @@ function fillVerdict(report) {
   const head = element("tr", {}, ...headers.map((one) => element("th", { scope: "col" }, one)));
   const body = rows.map((row) => element("tr", {}, ...row.map((one) => element("td", {}, String(one)))));
   const table = element("table", { id: "implant-table" }, element("thead", {}, head), element("tbody", {}, ...body));
-  byId("implants").replaceChildren(
-    element("h3", {}, "Links that are known to be false"),
+  byId("implants").replaceChildren(element("details", {},
+    element("summary", {}, "How the check was made: links that are known to be false"),
     element("p", { class: "lead" }, "To check its claims the judge puts false links in and judges them as the rest. Claimed and realised are the shares of sound links among the suspects at a rate."),
     element("div", { class: "table-scroll plain", tabindex: "0", role: "region", "aria-label": "Links that are known to be false" }, table),
-  );
+  ));
+}
+
+/** A sentence behind what it is about; the first one stands alone. */
+function sentence({ about, says }) {
+  const text = String(says);
+  if (about === "short") return element("li", { class: "about-short" }, text.replace(/^In short: (.)/, (_, letter) => letter.toUpperCase()));
+  return element("li", { class: `about-${about}` }, element("span", { class: "topic" }, TOPICS[about] ?? String(about)), element("span", {}, text));
 }
 
 function percent(share) {
@@ -40,8 +51,8 @@ function spoken({ links }, link) {
   const said = { for: [], against: [] };
   for (const { name, column } of links.evidence ?? []) {
     const rank = links[column][link];
-    if (rank <= RANK_FOR) said.for.push(`${name} ${figure(rank)}`);
-    else if (rank >= RANK_AGAINST) said.against.push(`${name} ${figure(rank)}`);
+    if (rank <= RANK_FOR) said.for.push(`${name} (ahead of ${percent(1 - rank)} of pairs)`);
+    else if (rank >= RANK_AGAINST) said.against.push(`${name} (behind ${percent(rank)} of pairs)`);
   }
   const odds = links.weight_odds?.[link] ?? 1;
   if (odds > ODDS_THAT_SPEAK) said.for.push(`weight ×${figure(odds)}`);

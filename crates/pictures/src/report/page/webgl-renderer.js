@@ -5,7 +5,7 @@
 const DIRECT = { card: { nodes: 20000, links: 20000 }, software: { nodes: 8000, links: 2500 } };
 /** Steps aside, in pixels of the screen, that make a suspect's line wider without gaps. */
 const WIDE_STEPS = [[0, 0], [1, 0], [0, 1], [-1, 0], [0, -1]];
-const MANY_SUSPECTS = 4000;
+const MANY_SUSPECTS = 400;
 /** Milliseconds after which a growing picture is shown again. */
 const PAINT_AGAIN = 250;
 
@@ -142,10 +142,10 @@ class WebglRenderer {
     const suspect = this.filter.range("suspect");
     const drawn = ordinary[1] - ordinary[0];
     const suspects = suspect[1] - suspect[0];
-    const closer = Math.sqrt(Math.max(1, view.zoom));
-    const faint = Math.min(0.4, Math.max(0.03, 8 / Math.sqrt(drawn + 1)) * closer);
-    const strong = Math.min(0.9, Math.max(0.05, 8 / Math.sqrt(suspects + 1)) * closer);
     const width = suspects > MANY_SUSPECTS ? 1 : view.ratio > 1.4 ? 5 : 3;
+    const { lengths } = this.filter;
+    const faint = lineOpacity("ordinary", drawn, lengths.ordinary, view);
+    const strong = lineOpacity("suspect", suspects, lengths.suspect, view, width);
     const steps = WIDE_STEPS.slice(0, width);
     const key = [ordinary, suspect, this.surface.background].join();
     return { ordinary, suspect, faint, strong, steps, key, total: drawn + suspects };

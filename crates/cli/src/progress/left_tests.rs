@@ -1,0 +1,121 @@
+//! Time left on recorded work: two fits to citation graphs, and robust fits and a search
+//! by the shares that they told.
+
+use linkproof::engine::{Standing, steps_left};
+
+use super::*;
+
+const PATIENCE: usize = 10;
+
+/// The recorded fits: seconds and held-out score of each step.
+fn recorded() -> Vec<Vec<(f64, f64)>> {
+    let text = include_str!("recorded.txt");
+    let mut fits: Vec<Vec<(f64, f64)>> = Vec::new();
+    for line in text.lines().skip(1) {
+        match line.split_once(' ') {
+            Some(("#", _)) => fits.push(Vec::new()),
+            Some((seconds, score)) => {
+                let numbers = (seconds.parse().unwrap(), score.parse().unwrap());
+                fits.last_mut().unwrap().push(numbers);
+            }
+            None => panic!("{line}"),
+        }
+    }
+    fits
+}
+
+/// For each step when it was done, what was said to be left, and what was left.
+fn told(fit: &[(f64, f64)]) -> Vec<(f64, f64, f64)> {
+    let mut time = TimeLeft::default();
+    let (mut best, mut waited) = (f64::INFINITY, 0);
+    let all = fit[fit.len() - 1].0;
+    let after = |(place, &(now, score)): (usize, &(f64, f64))| {
+        waited = if score < best { 0 } else { waited + 1 };
+        best = best.min(score);
+        let left = steps_left(Standing {
+            step: place + 1,
+            most: 500,
+            usual: Some(100),
+            patience: Some((waited, PATIENCE, 1)),
+        });
+        let left = time.after_step(now, place + 1, left)?;
+        Some((now, left, all - now))
+    };
+    fit.iter().enumerate().filter_map(after).collect()
+}
+
+#[test]
+fn what_is_said_of_recorded_fits_is_of_the_size_of_what_was_left() {
+    let fits = recorded();
+    assert_eq!(fits.iter().map(Vec::len).collect::<Vec<_>>(), [172, 56]);
+    for fit in fits {
+        let told = told(&fit);
+        let all = told[told.len() - 1].0;
+        assert_eq!(told.len(), fit.len() - 1, "from the second step on");
+        for &(now, said, truth) in &told {
+            // Never minutes for seconds, nor seconds for minutes: within a factor of
+            // four, or of a quarter of the whole.
+            let slack = 0.25 * all;
+            let fits = said < 4.0 * truth + slack && truth < 4.0 * said + slack;
+            assert!(fits, "after {now:.1} of {all:.1}: {said:.1} for {truth:.1}");
+        }
+        // At most so many steps at this pace, as it was told before, is ten times that.
+        let (now, said, truth) = told[10];
+        let most = now / 12.0 * 488.0;
+        assert!(
+            most > 3.0 * truth && said < 3.0 * truth,
+            "{most} {said} {truth}"
+        );
+    }
+}
+
+#[test]
+fn many_fits_are_told_by_the_share_of_the_work() {
+    let mut time = TimeLeft::default();
+    // Nothing is known before the first steps.
+    assert_eq!(time.after_fit(10.0, 0, 14, 0.0), None);
+    let ticks: Vec<Option<f64>> = (1..=5)
+        .map(|tick| time.after_tick(10.0 + f64::from(tick)))
+        .collect();
+    assert_eq!(ticks[..4], [None; 4]);
+    // Five of 14 times 90 steps took five seconds.
+    let first = ticks[4].unwrap();
+    assert!((first - (14.0 * 90.0 - 5.0)).abs() < 1e-6, "{first}");
+    // Of a quarter of the work that took a minute three minutes are left.
+    assert_eq!(time.after_fit(70.0, 3, 14, 0.25), Some(180.0));
+    assert_eq!(time.after_tick(71.0), None, "fits tell more than steps");
+    assert_eq!(time.after_fit(130.0, 14, 14, 1.0), Some(0.0));
+}
+
+#[test]
+fn a_fit_that_slows_down_is_told_by_its_last_steps() {
+    let mut time = TimeLeft::default();
+    assert_eq!(time.after_step(0.0, 1, 99), None);
+    assert_eq!(time.after_step(1.0, 2, 98), Some(98.0));
+    for step in 3..=30 {
+        time.after_step(step as f64 * 10.0, step, 100 - step);
+    }
+    let left = time.after_step(310.0, 31, 69).unwrap();
+    assert!((left - 690.0).abs() < 1.0, "{left}");
+}
+
+#[test]
+fn seconds_as_people_say_them() {
+    let words = [
+        -3.0, 0.4, 1.0, 59.4, 59.6, 61.0, 600.0, 3599.4, 3600.0, 7260.0,
+    ]
+    .map(in_words);
+    let expected = [
+        "nearly done",
+        "nearly done",
+        "about 1s left",
+        "about 59s left",
+        "about 1m 00s left",
+        "about 1m 01s left",
+        "about 10m 00s left",
+        "about 59m 59s left",
+        "about 1h 00m left",
+        "about 2h 01m left",
+    ];
+    assert_eq!(words, expected);
+}

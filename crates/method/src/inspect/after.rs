@@ -1,0 +1,216 @@
+//! The verdict on a plain fit: what can be known of links and data vectors without
+//! judging each link by fits of its own.
+
+use serde::Serialize;
+
+use super::agreement::{Agreement, Relation, agreement};
+use crate::data::dataset::Dataset;
+use crate::error::Result;
+use crate::model::{Fitted, has_collapsed};
+use crate::trust::judge::glance;
+use crate::trust::robust::{Said, Topic, Trust, dimensions_sentence};
+
+/// What is known after a plain fit. A robust fit has more to say:
+/// [`crate::trust::robust::RobustSummary`].
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlainVerdict {
+    /// What data vectors and common neighbours alone say of the links; none where there
+    /// are too few links, or too many for a look.
+    pub trust: Option<Trust>,
+    /// Whether links agree with data vectors, where there are some.
+    pub agreement: Option<Agreement>,
+    /// How many dimensions the embeddings really use.
+    pub effective_rank: f64,
+    /// All of it in words.
+    pub verdict: Vec<Said>,
+}
+
+/// Looks at a plain fit and the data that it was fitted to.
+///
+/// # Errors
+/// None that the fit itself did not meet.
+pub fn plain_verdict(model: &Fitted, data: &Dataset) -> Result<PlainVerdict> {
+    let params = model.params().clone().check()?;
+    let trust = glance(&params, data)?.map(|found| Trust::new(&found));
+    let agreement = agreement(data, params.seed)?;
+    let effective_rank = model.effective_rank();
+    let mut found = PlainVerdict {
+        trust,
+        agreement,
+        effective_rank,
+        verdict: Vec::new(),
+    };
+    found.verdict = found.sentences(model.dim());
+    Ok(found)
+}
+
+impl PlainVerdict {
+    fn sentences(&self, dim: usize) -> Vec<Said> {
+        let agreement = self.agreement.as_ref();
+        let says = [
+            (Topic::Short, Some(self.in_short(dim))),
+            (Topic::Judged, Some(self.doubtful())),
+            (Topic::Agreement, agreement.map(|it| it.says.clone())),
+            (
+                Topic::Dimensions,
+                Some(dimensions_sentence(self.effective_rank, dim)),
+            ),
+            (Topic::Sure, Some(self.sure())),
+        ];
+        let says = says.into_iter();
+        says.filter_map(|(about, says)| says.map(|says| Said { about, says }))
+            .collect()
+    }
+
+    fn in_short(&self, dim: usize) -> String {
+        if has_collapsed(self.effective_rank, dim) {
+            return "In short: the embedding is next to useless, for its nodes lie on a line."
+                .to_owned();
+        }
+        let doubtful = self.trust.as_ref().filter(|trust| !trust.abstained);
+        let doubtful = doubtful.map_or(0.0, |trust| trust.share_false);
+        let robust = match doubtful < 0.05 {
+            true => "",
+            false => " A robust fit would take doubtful links for what they are.",
+        };
+        let says = match self.agreement.as_ref() {
+            None => "the embedding rests on the links alone, each taken as it is.",
+            Some(it) => match it.relation {
+                Relation::Agree if it.links_help() => {
+                    "links and data vectors agree, and the links help."
+                }
+                Relation::Agree => {
+                    "links and data vectors agree, but the links blur what these tell."
+                }
+                Relation::Unclear => {
+                    "there are too few links to say more than that a fit was made."
+                }
+                _ if it.vectors_alone => {
+                    "the links do not follow the data vectors: for what these tell, use them alone."
+                }
+                _ => "the data vectors look like noise. Fit to the links alone.",
+            },
+        };
+        format!("In short: {says}{robust}")
+    }
+
+    fn doubtful(&self) -> String {
+        let taken = "The fit took all links as they are.";
+        match &self.trust {
+            None => format!("{taken} Nobody judged which of them are false."),
+            Some(trust) if trust.abstained => format!(
+                "{taken} Data vectors and common neighbours cannot tell them from pairs without a link."
+            ),
+            Some(trust) => {
+                let says = trust.doubtful_sentence();
+                format!(
+                    "{taken} By data vectors and common neighbours alone: {}",
+                    lowered(&says)
+                )
+            }
+        }
+    }
+
+    fn sure(&self) -> String {
+        let robust = "a robust fit judges each link by fits that did not see it.";
+        match self.trust.as_ref().filter(|trust| !trust.abstained) {
+            Some(trust) => format!(
+                "Not very sure: this is a look without fits, to which a link has more to say for it than \
+                 a pair without one in {:.0}% of cases; {robust}",
+                100.0 * trust.auc_decoys
+            ),
+            None => format!("Not sure: {robust}"),
+        }
+    }
+}
+
+/// A sentence with a small first letter, to stand behind a colon.
+fn lowered(says: &str) -> String {
+    let mut letters = says.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::params::Params;
+    use crate::trust::judge::tests::{Planted, Rows, small};
+
+    fn fitted(plan: &Planted, links: &Rows, vectors: Vec<f64>) -> PlainVerdict {
+        let data = plan.data(links, vectors);
+        plain_verdict(&crate::fit(&small(), &data).unwrap(), &data).unwrap()
+    }
+
+    fn about(found: &PlainVerdict, topic: Topic) -> String {
+        let said = found.verdict.iter().find(|one| one.about == topic);
+        said.map_or_else(String::new, |one| one.says.clone())
+    }
+
+    #[test]
+    fn links_that_help_links_that_are_false_and_links_that_lead_elsewhere() {
+        let plan = Planted {
+            inside: 0.97,
+            ..Planted::default()
+        };
+        for seed in 1..4 {
+            let clean = fitted(&plan, &plan.links(seed), plan.vectors(seed));
+            assert!(
+                about(&clean, Topic::Short).contains("the links help"),
+                "{:?}",
+                clean.verdict
+            );
+            assert!(about(&clean, Topic::Agreement).starts_with("Links agree"));
+            assert!(about(&clean, Topic::Dimensions).contains("of 8 dimensions"));
+            let before = clean.trust.unwrap().share_false;
+            let mut links = plan.links(seed);
+            plan.add_false(&mut links, 0.5, false, seed + 5);
+            let dirty = fitted(&plan, &links, plan.vectors(seed));
+            let share = dirty.trust.as_ref().unwrap().share_false;
+            // A third of them is false.
+            assert!(
+                before < 0.15 && (0.2..0.5).contains(&share),
+                "{before} {share}"
+            );
+            assert!(
+                about(&dirty, Topic::Short).contains("A robust fit"),
+                "{:?}",
+                dirty.verdict
+            );
+            assert!(about(&dirty, Topic::Judged).contains("neighbours alone: about"));
+            let across = Planted {
+                inside: 0.0,
+                ..plan
+            };
+            let across = fitted(&across, &across.links(seed), across.vectors(seed));
+            assert!(
+                about(&across, Topic::Short).contains("use them alone"),
+                "{:?}",
+                across.verdict
+            );
+        }
+    }
+
+    #[test]
+    fn few_links_and_links_alone_are_said_to_tell_little() {
+        let ring: Rows = (0..20u32)
+            .map(|node| (node, (node + 1) % 20, 1.0))
+            .collect();
+        let graph = crate::Graph::from_rows(20, &ring).unwrap();
+        let data = Dataset::from_links(graph).unwrap();
+        let params = Params {
+            dim: 2,
+            ..Params::default()
+        };
+        let model = crate::fit(&params.check().unwrap(), &data).unwrap();
+        let found = plain_verdict(&model, &data).unwrap();
+        assert_eq!(
+            (found.trust.as_ref(), found.agreement.as_ref()),
+            (None, None)
+        );
+        assert!(about(&found, Topic::Judged).contains("Nobody judged"));
+        assert!(about(&found, Topic::Short).contains("rests on the links alone"));
+        assert_eq!(about(&found, Topic::Agreement), "");
+        assert!(about(&found, Topic::Sure).starts_with("Not sure"));
+    }
+}
