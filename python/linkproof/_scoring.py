@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 _NO_SCORE = (
-    "score is a parameter here, the name of a score ({name!r}), and no method: a fit to a graph has "
-    "no score by rows of X, and GridSearchCV and cross_val_score, which cut rows, would cut links "
-    "too. linkproof.select(X, links) chooses settings without labels; linkproof.measures has "
+    "score is a parameter here, the name of a score ({name!r}), and no method: a fit to a graph "
+    "has no score by rows of X, and GridSearchCV and cross_val_score, which cut rows, would cut "
+    "links too. linkproof.select(X, links) chooses settings without labels; linkproof.measures has "
     "measures of embeddings"
 )
 

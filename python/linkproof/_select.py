@@ -17,6 +17,7 @@ from linkproof._estimator import GraphEmbedding
 from linkproof._graphs import refuse_directions
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
+from linkproof._nodes import read_nodes
 from linkproof._progress import Progress
 from linkproof._settings import (
     read_count,
@@ -67,6 +68,10 @@ class Selection:
     fits: int
     seconds: float
     report: dict[str, Any]
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
+        return f"<Selection: {chosen}; {len(self.candidates)} candidates, {self.fits} fits>"
 
 
 def select(
@@ -173,7 +178,8 @@ def select(
     core_settings = to_core(base.get_params(deep=False), read_seed(base.random_state))
     refuse_directions(X, links, base.directed, base.duplicates)
     data = core_data(
-        read_graph(X, links, nodes), read_rules(base.duplicates, base.self_links, base.directed)
+        read_graph(X, links, read_nodes(nodes).ids),
+        read_rules(base.duplicates, base.self_links, base.directed),
     )
     with Progress("choosing", base.verbose) as progress:
         report = _core.select(

@@ -168,6 +168,13 @@ def test_score_says_what_it_is(planted):
 def test_reprs_are_short(planted):
     inspection = linkproof.inspect(planted.X, planted.matrix)
     assert repr(inspection).startswith("<Inspection: 90 nodes, ") and len(repr(inspection)) < 80
+    nodes = pd.DataFrame({"id": range(90), "name": ["x"] * 90})
+    chosen = linkproof.select(
+        planted.X, planted.matrix, nodes, ridges=[1, 10], scores=["likelihood"], folds=2, dim=2,
+        verbose=False,
+    )  # fmt: skip
+    assert repr(chosen).startswith("<Selection: ") and len(repr(chosen)) < 200
+    assert repr(linkproof.inspect(planted.X, planted.matrix, nodes)) == repr(inspection)
     model = GraphEmbedding(dim=3, robust=True, verbose=False).fit(planted.X, planted.matrix)
     assert repr(model.verdict_).startswith("<Verdict: ") and len(repr(model.verdict_)) < 80
     assert repr(model) == "GraphEmbedding(dim=3, robust=True, verbose=False)"

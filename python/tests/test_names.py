@@ -119,3 +119,28 @@ def test_neighbors_are_near_by_what_is_asked_for(planted):
     refused("by must be", model.neighbors, 4, by=3)
     refused("view must be None", model.neighbors, 4, view="v")
     refused("links must be None", model.neighbors, 4, links=planted.matrix)
+
+
+def test_numbers_stay_numbers(tmp_path):
+    links = pd.DataFrame({"src": [100, 205], "dst": [205, 7]})
+    model = GraphEmbedding(dim=2, verbose=False).fit(None, links)
+    model.save(tmp_path / "m")
+    again = GraphEmbedding.load(tmp_path / "m")
+    assert again.nodes_.tolist() == [100, 205, 7]
+    assert again.neighbors(205)["node"].tolist() == model.neighbors(205)["node"].tolist()
+    texts = GraphEmbedding(dim=2, verbose=False).fit(None, links.astype(str))
+    texts.save(tmp_path / "t")
+    assert GraphEmbedding.load(tmp_path / "t").nodes_.tolist() == ["100", "205", "7"]
+
+
+def test_plots_write_names():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    from linkproof import plot_embedding
+
+    ax = plot_embedding(fitted(), names=2)
+    # c has the most links and no name.
+    assert [text.get_text() for text in ax.texts] == ["Ann", "Bob"]
+    assert not plot_embedding(fitted(), names=0).texts
+    assert not plot_embedding(fitted(TABLE["id"])).texts
+    refused("names must be", plot_embedding, fitted(), names=-1)
+    pyplot.close("all")
