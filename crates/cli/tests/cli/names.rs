@@ -359,6 +359,7 @@ fn shells_and_manuals_are_served() {
             "{shell}"
         );
     }
+    assert_eq!(lab.json("completions fish")["shell"], "fish");
     lab.refused("completions csh", &["csh", "bash"]);
     let page = lab.ok("man");
     assert!(
