@@ -17,9 +17,11 @@ __all__ = [
     "FitError",
     "Links",
     "Model",
+    "PairWorker",
     "Vectors",
     "__version__",
     "audit",
+    "bootstrap",
     "compare_labels",
     "compare_scores",
     "default_settings",
@@ -31,7 +33,12 @@ __all__ = [
     "robust_settings",
     "select",
     "smooth",
+    "solve_task",
+    "spread",
+    "stability",
+    "together",
     "update",
+    "visit_buckets",
 ]
 __version__: str
 
@@ -89,6 +96,20 @@ class Data:
     ) -> Data: ...
 
 @final
+class PairWorker:
+    def __new__(cls) -> PairWorker: ...
+    def part(
+        self,
+        request: str,
+        y: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        share: tuple[int, int],
+        with_gradient: bool,
+        *,
+        threads: int | None,
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint32], npt.NDArray[Any]]: ...
+
+@final
 class Model:
     @staticmethod
     def fit(
@@ -101,6 +122,7 @@ class Model:
         every_step: _EveryStep,
         checkpoint: str | PathLike[str] | None,
         resume: bool,
+        hands: Any = None,
     ) -> Model: ...
     @staticmethod
     def load(folder: str | PathLike[str]) -> Model: ...
@@ -182,11 +204,30 @@ class Model:
     @property
     def name_column(self) -> str | None: ...
 
+def bootstrap(
+    model: Model, data: Data, count: int, *, device: str, threads: int | None, show: _Show
+) -> Model: ...
+def spread(
+    model: Model, src: npt.NDArray[np.int64], dst: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]] | None: ...
+def stability(
+    model: Model, row: int, neighbors: Sequence[int]
+) -> npt.NDArray[np.float64] | None: ...
+def together(
+    model: Model, clusters: Sequence[int], seed: int, *, threads: int | None
+) -> npt.NDArray[np.float64] | None: ...
 def default_settings() -> str: ...
 def robust_settings() -> list[tuple[str, str]]: ...
 def inspect(data: Data, settings: str, *, threads: int | None) -> str: ...
 def select(
-    data: Data, settings: str, search: str, *, device: str, threads: int | None, show: _Show
+    data: Data,
+    settings: str,
+    search: str,
+    *,
+    device: str,
+    threads: int | None,
+    show: _Show,
+    hands: Any = None,
 ) -> str: ...
 def audit(
     model: Model,
@@ -228,7 +269,21 @@ def fit_robust(
     show: _Show,
     checkpoint: str | PathLike[str] | None,
     resume: bool,
+    hands: Any = None,
 ) -> Model: ...
+def solve_task(
+    words: str, lists: Sequence[Sequence[npt.NDArray[Any]]], *, threads: int | None
+) -> bytes: ...
+def visit_buckets(
+    settings: str,
+    dim: int,
+    buckets: Sequence[npt.NDArray[np.float32]],
+    gamma: tuple[float, float, float],
+    links: tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64]],
+    *,
+    moves: int,
+    threads: int | None,
+) -> tuple[list[npt.NDArray[np.float32]], tuple[float, float, float], float | None]: ...
 def update(
     model: Model,
     links: Links | None,

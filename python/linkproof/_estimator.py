@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from linkproof import _core
+from linkproof._cluster import hands, read_cluster
 from linkproof._exporting import Exporting
 from linkproof._graphs import refuse_directions
 from linkproof._handover import core_data
@@ -22,6 +23,7 @@ from linkproof._pairs import PairScoring
 from linkproof._progress import Progress
 from linkproof._scoring import ScoreParameter
 from linkproof._settings import (
+    read_count,
     read_flag,
     read_rules,
     read_seed,
@@ -91,7 +93,9 @@ class GraphEmbedding(
     negative_share : float, default=0.5
         The share of the dimensions that "signed" counts as negative.
     weights : {"asis", "binary", "log1p"}, default="asis"
-        The transform of the link weights.
+        The transform of the link weights. Negative ones (correlations) need "binary" or
+        ``robust=True``: which pairs are linked is fitted, and sizes of either sign have a
+        law of their own.
     normalize : {"l2", "none"}, default="l2"
         Data vectors are scaled to length 1, or taken as they are.
     propagate : int, default=0
@@ -153,6 +157,11 @@ class GraphEmbedding(
         Links lead from their first node to their second, and a matrix need not be
         symmetric: every node is embedded as a source and as a target, side by side in
         ``embedding_``. For nodes of one kind; of two kinds, hand over a dict of views.
+    bootstrap : int or None, default=None
+        Fits to parts of the nodes, 5 or more, that tell how sure the model is; 30 are
+        usual. :meth:`score_pairs`, :meth:`neighbors`, :meth:`audit`,
+        :meth:`cluster_stability` and the page read them. In a robust fit beliefs stay as
+        they are.
     duplicates : {"error", "sum", "max", "first"}, default="error"
         What to do with pairs that are listed more than once, and with entries
         of a matrix that is not symmetric. ("sum" makes it ``A + A.T``.)
@@ -299,6 +308,7 @@ class GraphEmbedding(
         view_pairs: Sequence[tuple[str, str]] | None = None,
         robust: bool = False,
         directed: bool = False,
+        bootstrap: int | None = None,
         duplicates: str = "error",
         self_links: str = "error",
         random_state: Any = 0,
@@ -349,6 +359,7 @@ class GraphEmbedding(
         self.view_pairs = view_pairs
         self.robust = robust
         self.directed = directed
+        self.bootstrap = bootstrap
         self.duplicates = duplicates
         self.self_links = self_links
         self.random_state = random_state
@@ -367,6 +378,7 @@ class GraphEmbedding(
         links: Any = None,
         nodes: Any = None,
         name: str | None = None,
+        ray: Any = None,
     ) -> GraphEmbedding:
         """Fit embeddings to a graph: ``fit(X, links)``.
 
@@ -392,6 +404,9 @@ class GraphEmbedding(
         name : str, optional
             The column of `nodes` with what nodes are called, which audits, neighbors,
             pages and plots show beside ids. Default: the one that is called name.
+        ray : bool, str or linkproof.ray.Cluster, optional
+            Where to compute with Ray: True, the address of a cluster, or more about it.
+            The result has the same bits. See :mod:`linkproof.ray`.
 
         Returns
         -------
@@ -416,12 +431,15 @@ class GraphEmbedding(
             raise refused("callback", "a function or None", self.callback)
         robust = read_flag("robust", self.robust)
         resume = read_flag("resume", self.resume)
+        if self.bootstrap is not None:
+            read_count("bootstrap", self.bootstrap, 5)
         if not (self.checkpoint is None or isinstance(self.checkpoint, (str, os.PathLike))):
             raise refused("checkpoint", "the path of a folder or None", self.checkpoint)
         if resume and self.checkpoint is None:
             raise refused("checkpoint", "the folder to go on from with resume=True", None)
         if robust:
             refuse_settings(params)
+        cluster = read_cluster(ray)
         refuse_directions(X, links, self.directed, self.duplicates)
         table = read_nodes(nodes)
         graph = read_graph(X, links, table.ids)
@@ -430,30 +448,31 @@ class GraphEmbedding(
             raise ValueError(f"X, links: {found}; expected two at least")
         rules = read_rules(self.duplicates, self.self_links, self.directed)
         data = core_data(graph, rules, table, name)
-        with Progress("fitting", self.verbose) as progress:
+        with hands(cluster) as helpers, Progress("fitting", self.verbose) as progress:
+            how: dict[str, Any] = {
+                "device": str(self.device),
+                "threads": helpers.threads_here(threads) if helpers and robust else threads,
+                "show": progress.show,
+                "checkpoint": self.checkpoint,
+                "resume": resume,
+                "hands": helpers,
+            }
             if robust:
-                model = _core.fit_robust(
-                    data,
-                    settings,
-                    keep_ridge=self.ridge != DEFAULT_RIDGE,
-                    device=str(self.device),
-                    threads=threads,
-                    show=progress.show,
-                    checkpoint=self.checkpoint,
-                    resume=resume,
-                )
+                keep_ridge = self.ridge != DEFAULT_RIDGE
+                model = _core.fit_robust(data, settings, keep_ridge=keep_ridge, **how)
             else:
-                model = _core.Model.fit(
+                model = _core.Model.fit(data, settings, every_step=self.callback, **how)
+                progress.finish(len(model.history()["step"]))
+        if self.bootstrap is not None:
+            with Progress("fitting to parts of the nodes", self.verbose) as progress:
+                model = _core.bootstrap(
+                    model,
                     data,
-                    settings,
+                    int(self.bootstrap),
                     device=str(self.device),
                     threads=threads,
                     show=progress.show,
-                    every_step=self.callback,
-                    checkpoint=self.checkpoint,
-                    resume=resume,
                 )
-                progress.finish(len(model.history()["step"]))
         self._keep(model, graph.ids)
         if len(graph.views) == 1 and graph.views[0].column_names is not None:
             self.feature_names_in_ = np.array(graph.views[0].column_names, dtype=object)

@@ -178,13 +178,12 @@ class FittedModel:
             )
         found = matrix_block(links, (n_new, self._model.embedding.shape[0]), name)
         assert found.weight is not None
-        bad = ~(np.isfinite(found.weight) & (found.weight >= 0))
+        bad = ~np.isfinite(found.weight)
         if bad.any():
             place = int(np.argmax(bad))
             ends = f"row {found.src[place]}, column {found.dst[place]}"
             raise ValueError(
-                f"{name}: found weight {found.weight[place]} in {ends}; "
-                "expected finite weights of zero or more"
+                f"{name}: found weight {found.weight[place]} in {ends}; expected finite weights"
             )
         listed = zip(found.src.tolist(), found.dst.tolist(), found.weight.tolist())
         return [(row, node, weight) for row, node, weight in listed if weight != 0]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from linkproof import _core
 from linkproof._features import as_table, frame_column, frame_column_names, frame_library, row_ids
 from linkproof._fitted import FittedModel
 from linkproof._handover import rows_of
@@ -77,7 +78,10 @@ class PairScoring(FittedModel):
         mu : ndarray of shape (n_pairs,)
             NaN for pairs of views that took no part in the fit. With `parts` a
             DataFrame with the columns p_link (the chance of a link), size (the mean
-            weight of a link, given that there is one) and mu, their product.
+            weight of a link, given that there is one) and mu, their product. Where weights
+            have two signs, size and mu may be negative. With ``bootstrap`` three more:
+            log_mu_error, the standard error of the logarithm of mu, and mu_low and
+            mu_high, between which mu is in 90 of 100 cases; NaN where `X` is given.
 
         Examples
         --------
@@ -124,7 +128,11 @@ class PairScoring(FittedModel):
         found = self._model.expected(np.ascontiguousarray(points), views, *rows)
         if not parts:
             return found[2]
-        return pd.DataFrame(dict(zip(("p_link", "size", "mu"), found)))
+        table = pd.DataFrame(dict(zip(("p_link", "size", "mu"), found)))
+        spread = _core.spread(self._model, *rows) if X is None else None
+        if spread is not None:
+            table = table.assign(**dict(zip(("log_mu_error", "mu_low", "mu_high"), spread)))
+        return table
 
     def neighbors(
         self,
@@ -167,8 +175,11 @@ class PairScoring(FittedModel):
         Returns
         -------
         neighbors : DataFrame with columns node and mu, nearest first
+            (Where weights have two signs, those first that are most likely linked.)
             mu is the expected weight, NaN for views that took no part in the fit
-            together. Then share or cosine, if they are near by that, and name, where
+            together. With ``bootstrap``, of a node of the fit, stability: the share of the
+            fits to parts of the nodes that saw both, in which it is among as many
+            nearest. Then share or cosine, if they are near by that, and name, where
             nodes have names. For several rows of `X` with a column row (or the rows'
             ids) before. ``attrs["by"]`` says what they are near by.
 
@@ -231,6 +242,47 @@ class PairScoring(FittedModel):
         start = dim * (row // n)
         return found[row % n : row % n + 1, start : start + dim]
 
+    def cluster_stability(self, clusters: Any) -> npt.NDArray[np.float64]:
+        """How far each node's cluster stays with it, for a model with ``bootstrap``.
+
+        Parameters
+        ----------
+        clusters : array of shape (n_nodes,)
+            The cluster of each node, as k-means on ``embedding_`` gives them: whole
+            numbers from 0.
+
+        Returns
+        -------
+        stability : ndarray of shape (n_nodes,)
+            The share of the nodes of its cluster that are with it in a cluster again,
+            over fits to parts of the nodes that are clustered anew.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from linkproof import GraphEmbedding
+        >>> groups = np.repeat([0, 1], 20)
+        >>> links = np.argwhere(np.triu(groups[:, None] == groups, 1))
+        >>> model = GraphEmbedding(dim=2, ridge=0.1, bootstrap=5).fit(np.eye(2)[groups], links)
+        >>> bool(model.cluster_stability(groups).mean() > 0.9)
+        True
+        """
+        check_is_fitted(self)
+        numbers = np.asarray(clusters)
+        n = len(self.nodes_)
+        if numbers.shape != (n,) or numbers.dtype.kind not in "iu" or (numbers < 0).any():
+            raise refused("clusters", f"{n} whole numbers from 0, one for each node", clusters)
+        seed = int(self.report_["seed"])
+        found = _core.together(
+            self._model, numbers.tolist(), seed, threads=read_threads(self.n_jobs)
+        )
+        if found is None:
+            raise ValueError(
+                "clusters: found a model without fits to parts of the nodes; expected "
+                "GraphEmbedding(bootstrap=30)"
+            )
+        return found
+
     def _on_sides(
         self,
         points: npt.NDArray[np.float32],
@@ -283,6 +335,11 @@ class PairScoring(FittedModel):
             table = pd.DataFrame({"node": self._nodes_of(rows), "mu": mu})
             if measure != "weight":
                 table[measure] = nearness
+            stable = None
+            if leaving_out is not None and measure == "weight":
+                stable = _core.stability(self._model, leaving_out, rows.tolist())
+            if stable is not None:
+                table["stability"] = stable
             table.attrs["by"] = measure
             tables.append(self._with_names(table, name=rows))
         return tables

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from linkproof import _core
+from linkproof._cluster import hands, read_cluster
 from linkproof._estimator import GraphEmbedding
 from linkproof._graphs import refuse_directions
 from linkproof._handover import core_data
@@ -90,6 +91,7 @@ def select(
     criterion: str = "rank",
     exhaustive: bool = False,
     one_standard_error: bool = False,
+    ray: Any = None,
     **settings: Any,
 ) -> Selection:
     """Choose score, exponent and ridge without labels.
@@ -125,6 +127,9 @@ def select(
     one_standard_error : bool, default=False
         With a score as `criterion`: of the candidates within one standard error of
         the best choose the simplest.
+    ray : bool, str or linkproof.ray.Cluster, optional
+        Run the fits as tasks of Ray: True, the address of a cluster, or more about it. The
+        choice is the same. See :mod:`linkproof.ray`.
     **settings
         Parameters of :class:`GraphEmbedding` that all candidates share. A score,
         beta, ridge or `weights` given here is kept and not searched over.
@@ -181,14 +186,19 @@ def select(
         read_graph(X, links, read_nodes(nodes).ids),
         read_rules(base.duplicates, base.self_links, base.directed),
     )
-    with Progress("choosing", base.verbose) as progress:
+    cluster = read_cluster(ray)
+    threads = read_threads(base.n_jobs)
+    with hands(cluster) as helpers, Progress("choosing", base.verbose) as progress:
+        if helpers is not None:
+            threads = helpers.threads_here(threads)
         report = _core.select(
             data,
             core_settings,
             json.dumps(wanted),
             device=str(base.device),
-            threads=read_threads(base.n_jobs),
+            threads=threads,
             show=progress.show,
+            hands=helpers,
         )
     found = _selection(base, settings, json.loads(report))
     for warning in found.warnings:

@@ -2,7 +2,7 @@
 
 use linkproof::data::buffer::Buffer;
 use linkproof::data::features::{Offsets, Values};
-use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
+use numpy::{Element, PyArray1, PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
@@ -111,6 +111,11 @@ pub fn places(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Buffer<u32>> {
         Whole::Wide(places) => Ok(places.iter().map(narrow).collect::<Vec<u32>>().into()),
         Whole::Narrow(_) => Err(unexpected(array, name, "int32 or int64")),
     }
+}
+
+/// Rows, as they are.
+pub fn rows(array: &Bound<'_, PyArray1<u32>>, name: &str) -> PyResult<Buffer<u32>> {
+    lend::<u32, u32>(array.to_dyn(), name)
 }
 
 /// Where rows start; negative numbers are refused as too large.

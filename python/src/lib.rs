@@ -1,6 +1,8 @@
 //! `linkproof._core`: the library for the Python package, which wraps all of it.
 
+mod afar;
 mod arrays;
+mod buckets;
 mod data;
 mod errors;
 mod judge;
@@ -13,8 +15,10 @@ mod robust;
 mod search;
 mod settings;
 mod stored;
+mod surety;
 mod update;
 mod work;
+mod worker;
 
 use linkproof::error::Dialect;
 use pyo3::prelude::*;
@@ -44,6 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<data::Vectors>()?;
     module.add_class::<data::Data>()?;
     module.add_class::<model::Model>()?;
+    module.add_class::<worker::PairWorker>()?;
     module.add_function(wrap_pyfunction!(default_settings, module)?)?;
     module.add_function(wrap_pyfunction!(robust_settings, module)?)?;
     module.add_function(wrap_pyfunction!(look::inspect_data, module)?)?;
@@ -53,6 +58,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(robust::fit_by_recipe, module)?)?;
     module.add_function(wrap_pyfunction!(update::update_model, module)?)?;
     module.add_function(wrap_pyfunction!(page::export, module)?)?;
+    module.add_function(wrap_pyfunction!(worker::solve_elsewhere, module)?)?;
+    module.add_function(wrap_pyfunction!(buckets::visit_buckets, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::bootstrap, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::spread, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::stability, module)?)?;
+    module.add_function(wrap_pyfunction!(surety::together, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::objective, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_labels, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::compare_scores, module)?)?;

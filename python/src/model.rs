@@ -16,6 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::{Map, Value, json};
 
+use crate::afar::{handed_out, with_hands};
 use crate::data::{Columns, Data, Links, Vectors};
 use crate::errors::{Keywords, choice, exception};
 use crate::kept::Surroundings;
@@ -52,7 +53,7 @@ type Expected<'py> = (
 impl Model {
     /// Fits a model.
     #[staticmethod]
-    #[pyo3(signature = (data, settings, *, device, threads, show, every_step, checkpoint, resume))]
+    #[pyo3(signature = (data, settings, *, device, threads, show, every_step, checkpoint, resume, hands=None))]
     #[allow(clippy::too_many_arguments)] // by name, all of them
     fn fit(
         py: Python<'_>,
@@ -64,27 +65,31 @@ impl Model {
         every_step: Option<Py<PyAny>>,
         checkpoint: Option<PathBuf>,
         resume: bool,
+        hands: Option<Py<PyAny>>,
     ) -> PyResult<Model> {
         let params = params(settings)?;
         let listeners = Listeners { show, every_step };
         let attributes = data.attributes.clone();
         let data = &data.dataset;
-        run(py, threads, &listeners, |monitor| {
-            let around = Surroundings::here()?;
-            let kept = (checkpoint, resume);
-            let around = around.kept_in(kept, ("fit", ""), params.given(), data)?;
-            let device = work::device(device, data.n_nodes())?;
-            let runtime = around.runtime(monitor).on(device.backend());
-            let fitted = Fit::new(&params).runtime(runtime).run(data)?;
-            let fitted = fitted.with_attributes(attributes)?;
-            around.finish();
-            let look = plain_verdict(&fitted, data)?;
-            let record = Map::from_iter([
-                ("versions".to_owned(), versions()?),
-                ("verdict".to_owned(), json!(look.verdict)),
-                ("look".to_owned(), json!(look)),
-            ]);
-            Ok(Model { fitted, record })
+        with_hands(hands, |afar| {
+            run(py, threads, &listeners, |monitor| {
+                let around = Surroundings::here()?;
+                let kept = (checkpoint, resume);
+                let around = around.kept_in(kept, ("fit", ""), params.given(), data)?;
+                let device = work::device(device, data.n_nodes())?;
+                let runtime = around.runtime(monitor).on(device.backend());
+                let runtime = handed_out(runtime, afar);
+                let fitted = Fit::new(&params).runtime(runtime).run(data)?;
+                let fitted = fitted.with_attributes(attributes)?;
+                around.finish();
+                let look = plain_verdict(&fitted, data)?;
+                let record = Map::from_iter([
+                    ("versions".to_owned(), versions()?),
+                    ("verdict".to_owned(), json!(look.verdict)),
+                    ("look".to_owned(), json!(look)),
+                ]);
+                Ok(Model { fitted, record })
+            })
         })
     }
 

@@ -6,6 +6,7 @@ use linkproof::trust::robust::{Recipe, fit_model};
 use pyo3::prelude::*;
 use serde_json::{Map, json};
 
+use crate::afar::{handed_out, with_hands};
 use crate::data::Data;
 use crate::kept::Surroundings;
 use crate::model::{Model, versions};
@@ -16,7 +17,7 @@ use crate::work::{self, Listeners, run};
 #[pyfunction]
 #[pyo3(
     name = "fit_robust",
-    signature = (data, settings, *, keep_ridge, device, threads, show, checkpoint, resume)
+    signature = (data, settings, *, keep_ridge, device, threads, show, checkpoint, resume, hands=None)
 )]
 #[allow(clippy::too_many_arguments)] // by name, all of them
 pub fn fit_by_recipe(
@@ -29,31 +30,36 @@ pub fn fit_by_recipe(
     show: Option<Py<PyAny>>,
     checkpoint: Option<PathBuf>,
     resume: bool,
+    hands: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
     let params = params(settings)?;
     let every_step = None;
     let attributes = data.attributes.clone();
     let data = &data.dataset;
-    run(py, threads, &Listeners { show, every_step }, |monitor| {
-        let recipe = match keep_ridge {
-            true => Recipe::at_ridge(params.ridge),
-            false => Recipe::default(),
-        };
-        let (around, more) = (Surroundings::here()?, format!("{recipe:?}"));
-        let (kept, what) = ((checkpoint, resume), ("fit --robust", more.as_str()));
-        let around = around.kept_in(kept, what, params.given(), data)?;
-        let device = work::device(device, data.n_nodes())?;
-        let runtime = around.runtime(monitor).on(device.backend());
-        let found = fit_model(&params, data, &recipe, runtime)?;
-        around.finish();
-        let record = [
-            ("versions".to_owned(), versions()?),
-            ("verdict".to_owned(), json!(found.summary.verdict)),
-            ("robust".to_owned(), json!(found.summary)),
-        ];
-        Ok(Model {
-            fitted: found.model.with_attributes(attributes)?,
-            record: Map::from_iter(record),
+    let listeners = Listeners { show, every_step };
+    with_hands(hands, |afar| {
+        run(py, threads, &listeners, |monitor| {
+            let recipe = match keep_ridge {
+                true => Recipe::at_ridge(params.ridge),
+                false => Recipe::default(),
+            };
+            let (around, more) = (Surroundings::here()?, format!("{recipe:?}"));
+            let (kept, what) = ((checkpoint, resume), ("fit --robust", more.as_str()));
+            let around = around.kept_in(kept, what, params.given(), data)?;
+            let device = work::device(device, data.n_nodes())?;
+            let runtime = around.runtime(monitor).on(device.backend());
+            let runtime = handed_out(runtime, afar);
+            let found = fit_model(&params, data, &recipe, runtime)?;
+            around.finish();
+            let record = [
+                ("versions".to_owned(), versions()?),
+                ("verdict".to_owned(), json!(found.summary.verdict)),
+                ("robust".to_owned(), json!(found.summary)),
+            ];
+            Ok(Model {
+                fitted: found.model.with_attributes(attributes)?,
+                record: Map::from_iter(record),
+            })
         })
     })
 }

@@ -8,6 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::afar::{handed_out, with_hands};
 use crate::data::Data;
 use crate::errors::{Keywords, exception};
 use crate::kept::Surroundings;
@@ -16,7 +17,8 @@ use crate::work::{self, Listeners, run};
 
 /// Chooses among candidates; everything that was found, as JSON.
 #[pyfunction]
-#[pyo3(name = "select", signature = (data, settings, search, *, device, threads, show))]
+#[pyo3(name = "select", signature = (data, settings, search, *, device, threads, show, hands=None))]
+#[allow(clippy::too_many_arguments)] // by name, all of them
 pub fn select_settings(
     py: Python<'_>,
     data: &Data,
@@ -25,6 +27,7 @@ pub fn select_settings(
     device: &str,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
+    hands: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let base = unchecked(settings)?;
     base.clone().check().map_err(exception)?;
@@ -32,16 +35,20 @@ pub fn select_settings(
         .map_err(|error| PyValueError::new_err(format!("search: {error}")))?;
     let search = search_for(&base, &wanted).map_err(exception)?;
     let every_step = None;
-    run(py, threads, &Listeners { show, every_step }, |monitor| {
-        let around = Surroundings::here()?;
-        let device = work::device(device, data.dataset.n_nodes())?;
-        let runtime = around.runtime(monitor).on(device.backend());
-        let found = select(&base, &data.dataset, &search, runtime)?;
-        let mut json = json!(found);
-        let warnings = found.warnings.iter().map(|warning| warning.told(&Keywords));
-        json["warnings"] = warnings.collect::<Vec<_>>().into();
-        json["chosen_settings"] = json!(found.params(&base));
-        Ok(json.to_string())
+    let listeners = Listeners { show, every_step };
+    with_hands(hands, |afar| {
+        run(py, threads, &listeners, |monitor| {
+            let around = Surroundings::here()?;
+            let device = work::device(device, data.dataset.n_nodes())?;
+            let runtime = around.runtime(monitor).on(device.backend());
+            let runtime = handed_out(runtime, afar);
+            let found = select(&base, &data.dataset, &search, runtime)?;
+            let mut json = json!(found);
+            let warnings = found.warnings.iter().map(|warning| warning.told(&Keywords));
+            json["warnings"] = warnings.collect::<Vec<_>>().into();
+            json["chosen_settings"] = json!(found.params(&base));
+            Ok(json.to_string())
+        })
     })
 }
 

@@ -291,12 +291,14 @@ fn nodes_view(file: &FeatureFile) -> String {
 }
 
 /// Says where in a links file a node stands that nobody knows, or a weight that is
-/// too large.
+/// too large or negative.
 pub fn in_links(path: &Path, error: Error) -> Error {
     // The file has been read once; without a line the message stands.
     let line = match &error {
         Error::UnknownNode { id } => io::locate_id(path, id),
-        Error::TooHeavy { src, dst, .. } => io::locate_link(path, [src, dst]),
+        Error::TooHeavy { src, dst, .. } | Error::Negative { src, dst, .. } => {
+            io::locate_link(path, [src, dst])
+        }
         _ => return error,
     };
     error.in_file(path, line.unwrap_or_default())

@@ -65,7 +65,7 @@ pub fn verdict_in_words(verdict: &[Said]) -> String {
     for said in verdict {
         let name = match said.about {
             Topic::Short => "verdict",
-            Topic::Judged => "links",
+            Topic::Judged => "judged",
             Topic::Agreement => "agreement",
             Topic::Weights => "weights",
             Topic::Averages => "averaged",

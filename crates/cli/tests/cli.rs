@@ -56,6 +56,8 @@ mod select;
 mod server;
 #[path = "cli/signals.rs"]
 mod signals;
+#[path = "cli/signed.rs"]
+mod signed;
 #[path = "cli/smooth.rs"]
 mod smooth;
 #[path = "cli/smooth_unseen.rs"]

@@ -161,14 +161,20 @@ fn read_text(path: &Path, size: usize) -> Result<Features> {
     Features::with_ids(Ids::Names(rows.names), matrix)
 }
 
-/// A first line is a header when a value on it is not a number, or when its
-/// first field says that ids follow.
+/// A first line is a header when a value on it is not a number, when its first field
+/// says that ids follow, or when it counts the columns, as data frames without names of
+/// columns are written: four or more of them, as a short vector may count, too.
 fn is_header(first: &[String]) -> bool {
+    let counts = |start: usize| {
+        let mut fields = first[1..].iter().zip(start..);
+        fields.all(|(field, place)| *field == place.to_string())
+    };
     let says_id = matches!(
         first[0].to_ascii_lowercase().as_str(),
         "node" | "id" | "node_id" | "nodeid"
     );
     says_id
+        || (first[0].is_empty() || first.len() > 4) && (counts(0) || counts(1))
         || first[1..]
             .iter()
             .any(|field| !field.is_empty() && number(field).is_none())
@@ -220,6 +226,31 @@ mod tests {
             let expected = Matrix::dense(2, 2, vec![1.0, 2.5, -3.0, 4.0]).unwrap();
             assert_eq!(*found.matrix(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn headers_of_data_frames_are_no_nodes() {
+        for (header, n_rows) in [
+            ("user,0,1,2,3", 2),
+            ("user,1,2,3,4", 2),
+            (",0,1,2,3", 2),
+            // A vector like any other.
+            ("user,0,1,2,4", 3),
+        ] {
+            let found = features("x.csv", &format!("{header}\nb,1,2,3,4\na,0,0,1,1\n")).unwrap();
+            assert_eq!(found.matrix().n_rows(), n_rows, "{header}");
+            assert_eq!(found.ids().row("user").is_some(), n_rows == 3, "{header}");
+        }
+        assert!(features("x.csv", ",1,5,2,7\nb,1,2,3,4\n").is_err());
+        assert_eq!(
+            features("x.csv", ",0,1\nb,2,3\n")
+                .unwrap()
+                .matrix()
+                .n_rows(),
+            1
+        );
+        let short = features("x.csv", "user,0,1,2\nb,1,2,3\n").unwrap();
+        assert_eq!(short.ids().row("user"), Some(0));
     }
 
     #[test]

@@ -275,18 +275,18 @@ fn layout(path: &Path, line: u64, first: &[String]) -> Result<(LinkColumns, bool
 
 fn weight(path: &Path, line: u64, text: &str) -> Result<f64> {
     match number(text) {
-        Some(weight) if weight >= 0.0 && weight.is_finite() => Ok(weight),
+        Some(weight) if weight.is_finite() => Ok(weight),
         _ => Err(bad_weight(path, line, text)),
     }
 }
 
-/// A weight that is not a finite number of zero or more.
-pub(super) fn bad_weight(path: &Path, line: u64, text: &str) -> Error {
+/// A weight that is not a finite number.
+fn bad_weight(path: &Path, line: u64, text: &str) -> Error {
     Error::input(
         path,
         line,
         format!("weight {}", quote(text)),
-        "a finite number of zero or more",
+        "a finite number",
     )
 }
 

@@ -175,7 +175,7 @@ fn wrong_links_name_their_line() {
         ("a,b,nan\n", Some(1), "weight 'nan'"),
         ("a,b,1\nb,c,inf\n", Some(2), "weight 'inf'"),
         ("a,b,1\nb,c,1e999\n", Some(2), "weight '1e999'"),
-        ("a,b,1\nb,c,-1\n", Some(2), "weight '-1'"),
+        ("a,b,1\nb,c,-inf\n", Some(2), "weight '-inf'"),
         ("a,b,\n", Some(1), "weight ''"),
         ("a,b,1\n,c,1\n", Some(2), "an empty node id"),
         ("a,b,1\nc,\"\",1\n", Some(2), "an empty node id"),
@@ -195,6 +195,35 @@ fn wrong_links_name_their_line() {
     let path = files.put("x.csv", b"a,b\nc,\xe9\n");
     let found = read_links(path, &LinkRules::default()).unwrap_err();
     assert!(found.to_string().contains("line 2"), "{found}");
+}
+
+#[test]
+fn negative_weights_are_read_from_every_format() {
+    let files = Files::new();
+    let text = "a,b,-0.5\nb,c,0.25\n";
+    let mtx = "%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 -0.5\n3 2 0.25\n";
+    for (name, content) in [
+        ("x.csv", text.to_owned()),
+        ("x.tsv", text.replace(',', "\t")),
+        ("x.mtx", mtx.to_owned()),
+    ] {
+        let path = files.put(name, content);
+        let graph = read_links(path, &LinkRules::default()).unwrap();
+        assert_eq!(graph.weights(), [-0.5, 0.25], "{name}");
+        assert!(graph.is_signed());
+        let path = files.0.path().join("y.parquet");
+        write_links(&path, &graph).unwrap();
+        let again = read_links(path, &LinkRules::default()).unwrap();
+        assert_eq!(again.weights(), graph.weights(), "{name}");
+    }
+    // Two signs that add up to nothing are no link.
+    let path = files.put("sum.csv", "a,b,1\nb,a,-1\nb,c,-2\n");
+    let rules = LinkRules {
+        duplicates: Duplicates::Sum,
+        ..LinkRules::default()
+    };
+    let graph = read_links(path, &rules).unwrap();
+    assert_eq!((graph.n_links(), graph.counts().zero), (1, 1));
 }
 
 #[test]

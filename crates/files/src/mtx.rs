@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hashbrown::HashSet;
 
-use super::link_text::{bad_weight, no_links, self_link};
+use super::link_text::{no_links, self_link};
 use super::record::{Block, Delimiter, Records};
 use super::text::{Blocks, number};
 use linkproof_method::data::features::Matrix;
@@ -41,9 +41,6 @@ pub(super) fn read_links(
 ) -> Result<(Ids, Vec<Link>)> {
     let (head, blocks) = open_links(path, size)?;
     let check = |line, link: &Link| {
-        if link.weight < 0.0 {
-            return Err(bad_weight(path, line, &link.weight.to_string()));
-        }
         if link.src == link.dst && self_links == SelfLinks::Error {
             let id = format!("{} (index {})", link.src, u64::from(link.src) + 1);
             return Err(self_link(path, line, &id));

@@ -193,7 +193,30 @@ impl Kind {
         Ok(sum / self.classes.len() as f64)
     }
 
-    /// How well a fit that did not see a fifth of the pairs tells links among them.
+    /// Whether two rows of a graph of two kinds of nodes can be linked at all.
+    fn can_be_linked(&self, i: usize, j: usize) -> bool {
+        let half = NODES / 2;
+        self.name != "bipartite" || (i < half) != (j < half)
+    }
+
+    /// Of what a model of [`Kind::bipartite`] expects of all pairs, the share between nodes
+    /// of one kind, where no link can be.
+    pub fn impossible_share(&self, model: &Fitted) -> f64 {
+        let (mut inside, mut all) = (0.0, 0.0);
+        let view = |row: usize| model.node_views()[row] as usize;
+        for i in 0..model.n_nodes() {
+            for j in (0..i).filter(|&j| model.takes_part(view(i), view(j))) {
+                let mu = model.mu(i, j);
+                all += mu;
+                let apart = model.views().len() > 1 || self.can_be_linked(i, j);
+                inside += if apart { 0.0 } else { mu };
+            }
+        }
+        inside / all
+    }
+
+    /// How well a fit that did not see a fifth of the pairs tells links among them; pairs
+    /// that cannot be linked are not asked for.
     pub fn held_out_auc(&self, params: &Params, data: &Dataset) -> Result<f64> {
         let params = params.clone().check()?;
         let fold = Folds::new(0, 5)?.split(0);
@@ -205,6 +228,7 @@ impl Kind {
             .filter(|&(i, j)| fold.holds_out(i as u32, j as u32))
             .filter(|&(i, j)| model.takes_part(view(i), view(j)))
             .filter(|&(i, j)| !data.ids().is_same_node(i as u32, j as u32))
+            .filter(|&(i, j)| model.views().len() > 1 || self.can_be_linked(i, j))
             .collect();
         let scores: Vec<f64> = pairs.iter().map(|&(i, j)| model.mu(i, j)).collect();
         let linked = |&(i, j): &(usize, usize)| data.graph().weight(i as u32, j as u32);

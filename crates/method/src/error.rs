@@ -1,6 +1,7 @@
 //! The one error type of the library. Every variant carries its data, so that
 //! a caller can act on it and a message can name file, line, value and fix.
 
+mod made;
 mod shown;
 mod words;
 
@@ -163,6 +164,15 @@ pub enum Error {
         /// The precision of the fit: single or double.
         precision: &'static str,
     },
+    /// A negative weight where a fit is to weights themselves.
+    Negative {
+        /// One end, as written.
+        src: String,
+        /// The other end.
+        dst: String,
+        /// The weight.
+        weight: f64,
+    },
     /// The optimisation left the range of numbers.
     Diverged {
         /// The step at which it was noticed.
@@ -292,7 +302,8 @@ impl Error {
             | Error::UnknownNode { .. }
             | Error::DuplicateLink { .. }
             | Error::Asymmetric { .. }
-            | Error::TooHeavy { .. } => String::new(),
+            | Error::TooHeavy { .. }
+            | Error::Negative { .. } => String::new(),
         }
     }
 
@@ -359,6 +370,11 @@ impl Error {
                 ),
                 Remedy::TameWeights,
             ),
+            Error::Negative { src, dst, weight } => links(
+                format!("weight {weight} between {} and {}", quote(src), quote(dst)),
+                "weights of zero or more, as a fit to weights needs",
+                Remedy::FitPattern,
+            ),
             _ => return None,
         })
     }
@@ -389,97 +405,6 @@ impl Error {
                 | Error::Memory { .. }
                 | Error::Interrupted { .. }
         )
-    }
-
-    /// Wrong content at a line of a file.
-    pub fn input(
-        path: &Path,
-        line: impl Into<Option<u64>>,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
-        Error::Input {
-            path: path.to_owned(),
-            line: line.into(),
-            found: found.into(),
-            expected: expected.into(),
-            remedy: None,
-        }
-    }
-
-    /// Wrong data in memory.
-    pub fn data(
-        subject: impl Into<Subject>,
-        found: impl Into<String>,
-        expected: impl Into<String>,
-    ) -> Self {
-        Error::Data {
-            subject: subject.into(),
-            found: found.into(),
-            expected: expected.into(),
-            remedy: None,
-        }
-    }
-
-    /// Wrong links in memory.
-    pub fn links(found: impl Into<String>, expected: impl Into<String>) -> Self {
-        Error::data(Subject::Links, found, expected)
-    }
-
-    /// Wrong data vectors in memory.
-    pub fn features(found: impl Into<String>, expected: impl Into<String>) -> Self {
-        Error::data(Subject::Features { view: None }, found, expected)
-    }
-
-    /// A setting that must be something else, in words that follow "must be".
-    pub fn param(
-        subject: impl Into<Subject>,
-        accepted: impl Into<String>,
-        given: impl fmt::Display,
-    ) -> Self {
-        Error::Param {
-            subject: subject.into(),
-            accepted: accepted.into(),
-            given: given.to_string(),
-            remedy: None,
-        }
-    }
-
-    /// The same of another argument, by its name in kebab case.
-    pub fn argument(
-        name: &'static str,
-        accepted: impl Into<String>,
-        given: impl fmt::Display,
-    ) -> Self {
-        Error::param(Subject::Argument(name), accepted, given)
-    }
-
-    /// The same error with what can be done about it, where it has a place for that.
-    pub fn or(mut self, what: Remedy) -> Self {
-        if let Error::Output { remedy, .. }
-        | Error::Input { remedy, .. }
-        | Error::Data { remedy, .. }
-        | Error::Param { remedy, .. } = &mut self
-        {
-            *remedy = Some(what);
-        }
-        self
-    }
-
-    /// An input file that cannot be read.
-    pub fn read(path: &Path, source: io::Error) -> Self {
-        Error::Read {
-            path: path.to_owned(),
-            source,
-        }
-    }
-
-    /// An output file that cannot be written.
-    pub fn write(path: &Path, source: io::Error) -> Self {
-        Error::Write {
-            path: path.to_owned(),
-            source,
-        }
     }
 }
 

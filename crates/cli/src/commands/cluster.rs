@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use linkproof::io::{self, Field, Files};
 use linkproof::measure::KMeans;
+use linkproof::trust::robust::together;
 use serde_json::json;
 
 use crate::args::whole;
@@ -89,7 +90,7 @@ pub fn run(args: &ClusterArgs, session: &Session) -> anyhow::Result<()> {
 /// How far each node's cluster stays with it in the replicates of a model.
 fn stability(folder: &Path, clusters: &[u32], seed: u64) -> anyhow::Result<Vec<f64>> {
     let model = io::load(folder)?.model;
-    let found = model.together(clusters, seed)?;
+    let found = together(&model, clusters, seed)?;
     Ok(found.ok_or_else(|| {
         Usage::new(format!(
             "--model {}: found no replicates; expected a model that was fitted with --bootstrap",

@@ -7,9 +7,9 @@ use clap::Args;
 use linkproof::inspect::{PlainVerdict, plain_verdict};
 use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
 use linkproof::io::{gamma_json, write_model};
-use linkproof::model::{bootstrap, foreseen};
+use linkproof::model::{check_replicates, foreseen};
 use linkproof::select::{Selection, select};
-use linkproof::trust::robust::{RobustSummary, Said, fit_model};
+use linkproof::trust::robust::{RobustSummary, Said, bootstrap, fit_model};
 use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 
@@ -96,8 +96,9 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Without labels")]
     select: bool,
     /// Tell how sure the model is: so many fits to parts of the nodes, 5 or more, which
-    /// 'score', 'neighbors', 'audit' and 'cluster' read; 30 are usual
-    #[arg(long, value_name = "B", conflicts_with = "robust", allow_negative_numbers = true, value_parser = whole)]
+    /// 'score', 'neighbors', 'audit', 'cluster' and 'report' read; 30 are usual. With
+    /// --robust, beliefs stay as they are
+    #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = whole)]
     bootstrap: Option<usize>,
     #[command(flatten)]
     search: SearchArgs,
@@ -159,6 +160,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     };
     let params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
+    args.bootstrap.map(check_replicates).transpose()?;
     if args.search.is_given() && !args.select {
         return Err(Usage::new(
             "lists of candidates, --criterion and --hold-out need a search: add --select",
@@ -210,10 +212,10 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         robust: None,
         look: None,
     };
-    let fitted = match recipe {
+    let fitted = match &recipe {
         Some(recipe) => {
             progress.say("judging links");
-            let found = fit_model(&params, &data, &recipe, runtime)?;
+            let found = fit_model(&params, &data, recipe, runtime)?;
             findings.robust = Some(found.summary);
             found.model
         }
@@ -226,17 +228,18 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
                 findings.selection = Some(found);
             }
             progress.say("starting the fit");
-            let fitted = Fit::new(&params).runtime(runtime).run(&data)?;
-            match args.bootstrap {
-                Some(count) => {
-                    progress.say("fitting to parts of the nodes");
-                    let runtime = session.runtime(&progress).on(device.backend());
-                    let found = bootstrap(&params, &data, &fitted, count, runtime)?;
-                    fitted.with_replicates(found)?
-                }
-                None => fitted,
-            }
+            Fit::new(&params).runtime(runtime).run(&data)?
         }
+    };
+    let fitted = match args.bootstrap {
+        Some(count) => {
+            progress.say("fitting to parts of the nodes");
+            let runtime = session.runtime(&progress).on(device.backend());
+            let recipe = recipe.unwrap_or_default();
+            let found = bootstrap(&fitted, &data, &recipe, count, runtime)?;
+            fitted.with_replicates(found)?
+        }
+        None => fitted,
     };
     if findings.robust.is_none() {
         progress.say("looking at the fit");

@@ -264,8 +264,15 @@ fn vectors(vectors: Option<&Vectors>) -> String {
 fn weights(text: &mut String, weights: &Weights) {
     text.push_str("Weights\n");
     if weights.all_equal {
-        line(text, "all equal", &number(weights.median));
+        line(text, "all equal", &number(weights.max));
         return;
+    }
+    if weights.negative > 0.0 {
+        let share = in_percent(weights.negative);
+        let said = format!(
+            "{share} of the weights; below are sizes without signs, but for min, max and mean"
+        );
+        line(text, "negative", &said);
     }
     let kind = if weights.whole {
         "whole numbers"
@@ -289,6 +296,9 @@ fn weights(text: &mut String, weights: &Weights) {
         "heaviest 10%",
         &format!("{share} of the total weight"),
     );
+    if weights.negative > 0.0 {
+        return;
+    }
     let found = &weights.impossible;
     let tail = match found.tail {
         Tail::None => "",

@@ -97,6 +97,13 @@ fn read_graph(args: &ObjectiveArgs, n: usize) -> Result<Graph, Error> {
         }
         other => other,
     })?;
+    if let Some(link) = data.graph().negative() {
+        let ends = [link.src, link.dst].map(|row| row.to_string());
+        let line = io::locate_link(&args.links, [&ends[0], &ends[1]]).unwrap_or_default();
+        let found = format!("weight {}", link.weight);
+        let expected = "weights of zero or more";
+        return Err(Error::input(&args.links, line, found, expected));
+    }
     Ok(data.graph().clone())
 }
 

@@ -30,8 +30,10 @@ use crate::unseen::{Embedded, UnseenArgs};
 /// its own nodes: log_mu_error, the standard error of the logarithm of mu, and mu_low
 /// and mu_high, between which mu is in 90 of 100 cases.
 ///
-/// A robust fit has a law of sizes, told by the weights of believed links. Other fits
-/// read weights (as --weights makes them) as Poisson counts of mean mu.
+/// A robust fit has a law of sizes, told by the weights of believed links, and so has
+/// one with --weights binary where some weights are negative; there size and mu may be
+/// negative too. Other fits read weights (as --weights makes them) as Poisson counts of
+/// mean mu.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
@@ -92,9 +94,9 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
             let mut row = vec![src, dst];
             row.extend(numbers);
             if model.replicates().is_some() {
-                let [i, j] = ends.map(|id| model.ids().row(id));
-                let known = i
-                    .zip(j)
+                let place = |side: Side, end: usize| model.ids().row_on(side, ends[end]);
+                let known = place(Side::Source, 0)
+                    .zip(place(Side::Target, 1))
                     .and_then(|(i, j)| model.spread(i as usize, j as usize));
                 row.extend(spread(known));
             }

@@ -180,6 +180,14 @@ fn words(args: &UpdateArgs, model: &Fitted, report: &UpdateReport) -> String {
             100.0 * report.moved
         ),
     });
+    if report.moved_nodes > 0 && report.untouched_nodes > 0 {
+        text.push_str(&format!(
+            "\n  untouched {} with the links that they had moved by {:.2}% on average, {:.1}% at most",
+            counted(report.untouched_nodes, "node"),
+            100.0 * report.untouched_moved,
+            100.0 * report.untouched_most
+        ));
+    }
     match &report.full_fit_due {
         Some(why) => text.push_str(&format!("\n  due       A full fit is due: {why}.")),
         None => text.push_str("\n  due       No full fit is due yet."),

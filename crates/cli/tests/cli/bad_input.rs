@@ -38,7 +38,7 @@ fn links() {
         (
             "minus.csv",
             b"a,b,1\nb,c,-2\n",
-            &["minus.csv, line 2", "'-2'"],
+            &["minus.csv, line 2", "weight -2"],
         ),
         (
             "self.csv",

@@ -61,6 +61,25 @@ fn without_data_vectors_the_ends_of_new_links_move() {
         "{text}"
     );
     assert!(text.contains("No full fit is due yet"), "{text}");
+    assert!(
+        text.contains("nodes with the links that they had moved by"),
+        "{text}"
+    );
+    let found = lab.json("update --model m --links new.csv --out m3");
+    assert!(found["untouched_nodes"].as_u64().unwrap() > 30, "{found}");
+    assert_eq!(found["untouched_most"], 0.0);
+}
+
+#[test]
+fn links_with_directions_or_of_two_kinds_need_a_full_fit() {
+    let lab = before();
+    for how in ["--directed", "--bipartite"] {
+        lab.ok(&format!(
+            "fit --links links.csv --dim 3 {how} --out m --force"
+        ));
+        let refused = ["model", "a model that can be updated", "fit again"];
+        lab.refused("update --model m --links new.csv --out m2", &refused);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod load;
 mod reader;
 mod save;
 mod tables;
+mod tensor;
 
 pub use files::{LINKS, VERSION};
 pub use load::{Stored, classes, from_bytes, load};

@@ -228,7 +228,13 @@ impl<'a> Reader<'a> {
                 true => Some(self.u32s(&has, &self.tensor(&has, &shape[..1])?)?),
                 false => None,
             };
+            let offsets = format!("{before}.offsets");
+            let offsets = match self.has(&offsets) {
+                true => Some(self.f32s(&offsets, &shape[..1])?),
+                false => None,
+            };
             Ok(Replicate {
+                offsets,
                 embeddings: self.f32s(&format!("{before}.embeddings"), &shape)?,
                 has: has.map(|has| has.into_iter().map(|has| has != 0).collect()),
                 gamma: self.gamma(&format!("{before}.gamma"), n_views)?,

@@ -18,13 +18,13 @@ use super::files::{
     vectors_of,
 };
 use super::tables::{write_beliefs, write_labels, write_offsets};
+use super::tensor::Tensor;
 use crate::{FolderKind, OutputFolder, write_file, write_links, write_nodes, write_npy};
 use linkproof_method::Fitted;
 use linkproof_method::data::attributes::Attributes;
-use linkproof_method::data::features::{Matrix, Values};
+use linkproof_method::data::features::Matrix;
 use linkproof_method::data::graph::Ends;
 use linkproof_method::data::ids::Ids;
-use linkproof_method::engine::encoder::Layer;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::model::Replicate;
 
@@ -294,6 +294,9 @@ fn tensors(model: &Fitted) -> Vec<Named<'_>> {
         let gamma = (0..n_views).flat_map(|d| (0..n_views).map(move |e| (d, e)));
         let gamma = gamma.map(|(d, e)| it.gamma.get(d, e).to_le_bytes());
         put("gamma", Tensor::bytes("F64", vec![n_views, n_views], gamma));
+        if let Some(offsets) = &it.offsets {
+            put("offsets", Tensor::f32s(vec![model.n_nodes()], offsets));
+        }
         if let Some(has) = &it.has {
             let has = has.iter().map(|&has| u32::from(has).to_le_bytes());
             put("has", Tensor::bytes("U32", vec![model.n_nodes()], has));
@@ -328,95 +331,6 @@ fn put_matrix<'a>(tensors: &mut Vec<Named<'a>>, before: &str, matrix: &'a Matrix
                 "values",
                 Tensor::values(vec![stored], sparse.values(), 0..stored),
             );
-        }
-    }
-}
-
-struct Tensor<'a> {
-    shape: Vec<usize>,
-    numbers: Numbers<'a>,
-}
-
-enum Numbers<'a> {
-    F32(&'a [f32]),
-    F64(&'a [f64]),
-    Bytes(&'static str, Vec<u8>),
-}
-
-impl<'a> Tensor<'a> {
-    /// A layer's weights, row after row.
-    fn weights(layer: &Layer, values: &'a Values) -> Tensor<'a> {
-        let shape = vec![layer.inputs, layer.outputs];
-        let place = layer.weights.clone();
-        if layer.strip >= layer.outputs {
-            return Tensor::values(shape, values, place);
-        }
-        match values {
-            Values::F32(values) => {
-                let rows = layer.row_major(&values[place]);
-                Tensor::bytes("F32", shape, rows.iter().map(|x| x.to_le_bytes()))
-            }
-            Values::F64(values) => {
-                let rows = layer.row_major(&values[place]);
-                Tensor::bytes("F64", shape, rows.iter().map(|x| x.to_le_bytes()))
-            }
-        }
-    }
-
-    fn f32s(shape: Vec<usize>, values: &'a [f32]) -> Tensor<'a> {
-        let numbers = Numbers::F32(values);
-        Tensor { shape, numbers }
-    }
-
-    fn f64s(values: &'a [f64]) -> Tensor<'a> {
-        let (shape, numbers) = (vec![values.len()], Numbers::F64(values));
-        Tensor { shape, numbers }
-    }
-
-    fn values(shape: Vec<usize>, values: &'a Values, range: Range<usize>) -> Tensor<'a> {
-        let numbers = match values {
-            Values::F32(values) => Numbers::F32(&values[range]),
-            Values::F64(values) => Numbers::F64(&values[range]),
-        };
-        Tensor { shape, numbers }
-    }
-
-    fn bytes<const N: usize>(
-        dtype: &'static str,
-        shape: Vec<usize>,
-        numbers: impl IntoIterator<Item = [u8; N]>,
-    ) -> Tensor<'a> {
-        Tensor {
-            shape,
-            numbers: Numbers::Bytes(dtype, numbers.into_iter().flatten().collect()),
-        }
-    }
-
-    fn dtype(&self) -> &'static str {
-        match self.numbers {
-            Numbers::F32(_) => "F32",
-            Numbers::F64(_) => "F64",
-            Numbers::Bytes(dtype, _) => dtype,
-        }
-    }
-
-    fn size(&self) -> usize {
-        match &self.numbers {
-            Numbers::F32(values) => 4 * values.len(),
-            Numbers::F64(values) => 8 * values.len(),
-            Numbers::Bytes(_, bytes) => bytes.len(),
-        }
-    }
-
-    fn write(&self, file: &mut impl Write) -> io::Result<()> {
-        match &self.numbers {
-            Numbers::F32(values) => values
-                .iter()
-                .try_for_each(|x| file.write_all(&x.to_le_bytes())),
-            Numbers::F64(values) => values
-                .iter()
-                .try_for_each(|x| file.write_all(&x.to_le_bytes())),
-            Numbers::Bytes(_, bytes) => file.write_all(bytes),
         }
     }
 }

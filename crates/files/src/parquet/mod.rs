@@ -57,9 +57,9 @@ fn links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec<Link>)> {
             let src = src.insert(at, &mut ids, &mut text)?;
             let dst = dst.insert(at, &mut ids, &mut text)?;
             let row = links.len() + 1;
-            if !(weight >= 0.0 && weight.is_finite()) {
+            if !weight.is_finite() {
                 let found = format!("weight {weight} in row {row}");
-                let expected = "a finite number of zero or more";
+                let expected = "a finite number";
                 return Err(Error::input(path, None, found, expected));
             }
             if src == dst && self_links == SelfLinks::Error {

@@ -228,7 +228,7 @@ impl Dataset {
         if self.graph.n_links() == 0 {
             return Err(Error::links(
                 "a graph with no links",
-                "at least one link of positive weight",
+                "at least one link whose weight is not zero",
             ));
         }
         Ok(self)

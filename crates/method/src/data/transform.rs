@@ -3,14 +3,31 @@
 
 use rayon::prelude::*;
 
+use crate::data::dataset::Dataset;
 use crate::data::features::{Matrix, Values};
 use crate::data::graph::{Adjacency, Graph, Link, LinkRules};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::params::{Normalize, WeightTransform};
 use linkproof_numeric::math;
 
 /// The largest number of links that walks may give a node.
 pub const WALK_LINKS: usize = 256;
+
+/// Refuses negative weights where a fit would see them: expected weights are positive,
+/// and only the pattern of links has no sign.
+///
+/// # Errors
+/// [`Error::Negative`] names the first link of negative weight.
+pub fn check_signs(data: &Dataset, transform: WeightTransform) -> Result<()> {
+    match data.graph().negative() {
+        Some(link) if transform != WeightTransform::Binary => {
+            let [src, dst] = [link.src, link.dst].map(|row| data.name(row as usize).into_owned());
+            let weight = link.weight;
+            Err(Error::Negative { src, dst, weight })
+        }
+        _ => Ok(()),
+    }
+}
 
 /// Applies a transform to every link weight.
 pub fn transform_weights(graph: &Graph, transform: WeightTransform) -> Result<Graph> {
@@ -20,7 +37,7 @@ pub fn transform_weights(graph: &Graph, transform: WeightTransform) -> Result<Gr
     }
 }
 
-/// Transforms a positive weight.
+/// Transforms a weight, which is positive unless only its existence counts.
 pub fn transform_weight(weight: f64, transform: WeightTransform) -> f64 {
     match transform {
         WeightTransform::AsIs => weight,

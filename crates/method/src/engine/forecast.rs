@@ -2,6 +2,7 @@
 
 use super::{EXACT_NODES, Plan};
 use crate::engine::objective::Problem;
+use crate::engine::pairs::copies_of_gradient;
 use crate::params::{OptimizerKind, SolverKind};
 use linkproof_numeric::real::Real;
 
@@ -17,7 +18,8 @@ pub const LBFGS_MEMORY: usize = 10;
 /// - L-BFGS: `(2 m + 6) P` for its `m` past steps, the point it stands on, the
 ///   one it tries and the best; others: `5 P` for parameters, gradient, two
 ///   averages and the best;
-/// - all pairs: `5 Y` (embeddings, packed twice, joined, and their gradient);
+/// - all pairs: `5 Y` (embeddings, packed twice, joined, and their gradient), and the
+///   sums of a gradient on their way, one for each level of their tree and one more;
 ///   stochastic: `Y` to report by, and `2 Y` packed for the held-out score
 ///   while it is exact.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,7 +45,7 @@ impl Forecast {
             OptimizerKind::Adam | OptimizerKind::Sgd => 5,
         };
         let copies_of_embeddings = match plan.solver {
-            SolverKind::Exact => 5,
+            SolverKind::Exact => 5 + copies_of_gradient(problem.n_nodes()) as u32,
             SolverKind::Sgd if problem.n_nodes() <= EXACT_NODES => 3,
             SolverKind::Sgd => 1,
         };

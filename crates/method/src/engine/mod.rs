@@ -15,18 +15,22 @@ mod look;
 pub mod objective;
 pub mod pairs;
 mod plan;
+mod request;
 pub mod runtime;
 mod sampler;
 pub mod solve;
 mod sweep;
+pub(crate) mod task;
 
 pub use cpu::{Cpu, CpuEngine, Evaluator, Gradient, Piece, Workspace};
 pub use forecast::{Forecast, LBFGS_MEMORY};
 pub use left::{Standing, steps_left};
 pub use look::{EXACT_NODES, Look};
 pub use plan::Plan;
+pub use request::PassRequest;
 pub use sampler::{DrawnNodes, Sample, StepSampler};
 pub use sweep::{SweepPart, Sweeper};
+pub use task::{Lists, Numbers, SolverTask, SolverWords, Unpacked};
 
 use std::borrow::Cow;
 

@@ -22,7 +22,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::objective::Problem;
-use crate::engine::{Backend, Cpu, Forecast, Plan};
+use crate::engine::{Backend, Cpu, Forecast, Plan, SolverTask};
 use crate::error::{Error, Result};
 use linkproof_numeric::real::Real;
 
@@ -157,6 +157,13 @@ pub trait Keeper: Sync {
     ) -> Result<()>;
 }
 
+/// Runs solvers elsewhere, many at a time ([example](self)).
+pub trait Elsewhere: Sync {
+    /// The outcome of a solver, as `solve::run_task` gives it. Whoever waits long asks
+    /// now and then whether it is still wanted.
+    fn solve(&self, task: SolverTask, is_wanted: &dyn Fn() -> bool) -> Result<Vec<u8>>;
+}
+
 /// How much memory a process may hold, and what says so ([example](self)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryBound {
@@ -178,6 +185,7 @@ pub struct Runtime<'r> {
     backend: &'r dyn Backend,
     memory: Option<&'r MemoryBound>,
     keeper: Option<&'r dyn Keeper>,
+    elsewhere: Option<&'r dyn Elsewhere>,
     is_one_of_many: bool,
 }
 
@@ -189,6 +197,7 @@ impl Default for Runtime<'_> {
             backend: &Cpu,
             memory: None,
             keeper: None,
+            elsewhere: None,
             is_one_of_many: false,
         }
     }
@@ -224,6 +233,17 @@ impl<'r> Runtime<'r> {
     /// Who keeps what solvers remember.
     pub fn keeper(self) -> Option<&'r dyn Keeper> {
         self.keeper
+    }
+
+    /// The same with someone who runs the solvers of many fits elsewhere.
+    pub fn with_many(self, elsewhere: &'r dyn Elsewhere) -> Runtime<'r> {
+        let elsewhere = Some(elsewhere);
+        Runtime { elsewhere, ..self }
+    }
+
+    /// Who runs the solver of this fit elsewhere, if it is one of many.
+    pub fn elsewhere(self) -> Option<&'r dyn Elsewhere> {
+        self.elsewhere.filter(|_| self.is_one_of_many)
     }
 
     /// Refuses a fit that needs more memory than there is.
@@ -269,6 +289,11 @@ impl<'r> Runtime<'r> {
             true => Event::Tick,
             false => Event::Step { record, most, left },
         })
+    }
+
+    /// Tells that time has passed; whether to go on.
+    pub fn after_tick(self) -> bool {
+        self.monitor.after(Event::Tick)
     }
 
     /// Tells how many fits are done. Where that is to be the end, the next step

@@ -72,6 +72,8 @@ pub enum Remedy {
     CheckIds,
     /// Make weights smaller.
     TameWeights,
+    /// Fit to the pattern of links, whatever the sign of their weights.
+    FitPattern,
     /// Take shorter steps or hold the weights back.
     Steady,
     /// Leave more links to train on.
@@ -147,6 +149,12 @@ impl Remedy {
                  not move",
                 with("weights", &["log1p"]),
                 with("score", &["probability"])
+            ),
+            Remedy::FitPattern => format!(
+                "set {} or {}: both fit which pairs are linked, and tell sizes of either sign \
+                 apart from that",
+                with("weights", &["binary"]),
+                with("robust", &["true"])
             ),
             Remedy::Steady => format!(
                 "try a smaller {}, a larger {} or {}",

@@ -113,6 +113,8 @@ pub enum WeightsLook {
         /// The median weight.
         median: f64,
     },
+    /// This share is negative.
+    Signed(f64),
     /// A share of the weights looks wrong.
     Wrong {
         /// The share.
@@ -182,11 +184,15 @@ fn advise_on_weights(report: &Report, advice: &mut Advice) {
     let weights = &report.weights;
     let (share, tail) = (weights.impossible.share, weights.impossible.tail);
     let (why, caution) = match tail {
-        Tail::None if weights.all_equal => {
+        Tail::None if weights.all_equal && weights.negative == 0.0 => {
             if weights.median != 1.0 {
                 advice.weights = WeightTransform::Binary;
             }
             (WeightsLook::Equal, None)
+        }
+        _ if weights.negative > 0.0 => {
+            advice.weights = WeightTransform::Binary;
+            (WeightsLook::Signed(weights.negative), None)
         }
         Tail::None => {
             let (median, max) = (weights.median, weights.max);

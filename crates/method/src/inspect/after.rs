@@ -1,12 +1,17 @@
 //! The verdict on a plain fit: what can be known of links and data vectors without
 //! judging each link by fits of its own.
 
+use std::fmt;
+
 use serde::Serialize;
 
+use super::advice::in_percent;
 use super::agreement::{Agreement, Relation, agreement};
+use super::weights::weights;
 use crate::data::dataset::Dataset;
 use crate::error::Result;
 use crate::model::{Fitted, has_collapsed};
+use crate::params::{CheckedParams, ScoreKind, WeightTransform};
 use crate::trust::judge::glance;
 use crate::trust::robust::{Said, Topic, Trust, dimensions_sentence};
 
@@ -19,11 +24,25 @@ pub struct PlainVerdict {
     pub trust: Option<Trust>,
     /// Whether links agree with data vectors, where there are some.
     pub agreement: Option<Agreement>,
+    /// The weights that lead the fit, if any do.
+    pub leading: Option<Leading>,
     /// How many dimensions the embeddings really use.
     pub effective_rank: f64,
     /// All of it in words.
     pub verdict: Vec<Said>,
 }
+
+/// Weights that no Poisson count reaches, in a fit whose score is linear in the weights.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Leading {
+    /// Their share of the links.
+    pub share: f64,
+    /// Their share of the weight.
+    pub share_weight: f64,
+}
+
+/// Such weights lead a fit from this share of the weight on.
+const LEADING: f64 = 0.2;
 
 /// Looks at a plain fit and the data that it was fitted to.
 ///
@@ -37,11 +56,31 @@ pub fn plain_verdict(model: &Fitted, data: &Dataset) -> Result<PlainVerdict> {
     let mut found = PlainVerdict {
         trust,
         agreement,
+        leading: leading(&params, data),
         effective_rank,
         verdict: Vec::new(),
     };
     found.verdict = found.sentences(model.dim());
     Ok(found)
+}
+
+/// The weights that lead a fit.
+fn leading(params: &CheckedParams, data: &Dataset) -> Option<Leading> {
+    let given = params.given();
+    let follows = given.weights == WeightTransform::AsIs && given.score != ScoreKind::Probability;
+    if !follows || data.graph().n_links() == 0 {
+        return None;
+    }
+    let (_, places) = weights(data);
+    let all = data.graph().weights();
+    let unit = all.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let sum = |weights: &mut dyn Iterator<Item = f64>| weights.map(|w| w / unit).sum::<f64>();
+    let heavy = sum(&mut places.iter().map(|&place| all[place]));
+    let share_weight = heavy / sum(&mut all.iter().copied());
+    (share_weight >= LEADING).then(|| Leading {
+        share: places.len() as f64 / all.len() as f64,
+        share_weight,
+    })
 }
 
 impl PlainVerdict {
@@ -51,6 +90,7 @@ impl PlainVerdict {
             (Topic::Short, Some(self.in_short(dim))),
             (Topic::Judged, Some(self.doubtful())),
             (Topic::Agreement, agreement.map(|it| it.says.clone())),
+            (Topic::Weights, self.leading.map(|it| it.to_string())),
             (
                 Topic::Dimensions,
                 Some(dimensions_sentence(self.effective_rank, dim)),
@@ -69,15 +109,23 @@ impl PlainVerdict {
         }
         let doubtful = self.trust.as_ref().filter(|trust| !trust.abstained);
         let doubtful = doubtful.map_or(0.0, |trust| trust.share_false);
-        let robust = match doubtful < 0.05 {
-            true => "",
-            false => " A robust fit would take doubtful links for what they are.",
+        let agreement = self.agreement.as_ref();
+        // Where links lead elsewhere no fit to them helps.
+        let links_count = agreement.is_none_or(|it| it.relation == Relation::Agree);
+        let robust = match (doubtful < 0.05, self.leading) {
+            _ if !links_count => "",
+            (_, Some(_)) => " A robust fit takes weights as evidence alone.",
+            (true, None) => "",
+            (false, None) => " A robust fit would take doubtful links for what they are.",
         };
-        let says = match self.agreement.as_ref() {
+        let says = match agreement {
             None => "the embedding rests on the links alone, each taken as it is.",
             Some(it) => match it.relation {
+                Relation::Agree if self.leading.is_some() => {
+                    "links and data vectors agree, but a few heavy weights lead this fit."
+                }
                 Relation::Agree if it.links_help() => {
-                    "links and data vectors agree, and the links help."
+                    "links and data vectors agree, so that the links can help."
                 }
                 Relation::Agree => {
                     "links and data vectors agree, but the links blur what these tell."
@@ -112,7 +160,8 @@ impl PlainVerdict {
     }
 
     fn sure(&self) -> String {
-        let robust = "a robust fit judges each link by fits that did not see it.";
+        let robust = "a robust fit judges each link by fits that did not see it, and measures whether \
+                      its embedding is better than the data vectors alone.";
         match self.trust.as_ref().filter(|trust| !trust.abstained) {
             Some(trust) => format!(
                 "Not very sure: this is a look without fits, to which a link has more to say for it than \
@@ -121,6 +170,18 @@ impl PlainVerdict {
             ),
             None => format!("Not sure: {robust}"),
         }
+    }
+}
+
+impl fmt::Display for Leading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} of the links, with {} of the weight, weigh more than a Poisson count may, and the score of \
+             this fit follows them.",
+            in_percent(self.share),
+            in_percent(self.share_weight)
+        )
     }
 }
 
@@ -156,7 +217,7 @@ mod tests {
         for seed in 1..4 {
             let clean = fitted(&plan, &plan.links(seed), plan.vectors(seed));
             assert!(
-                about(&clean, Topic::Short).contains("the links help"),
+                about(&clean, Topic::Short).contains("the links can help"),
                 "{:?}",
                 clean.verdict
             );
@@ -188,6 +249,31 @@ mod tests {
                 "{:?}",
                 across.verdict
             );
+        }
+    }
+
+    #[test]
+    fn weights_that_lead_a_fit_are_named() {
+        let plan = Planted::default();
+        let mut links = plan.links(3);
+        links.iter_mut().step_by(40).for_each(|link| link.2 = 100.0);
+        let led = fitted(&plan, &links, plan.vectors(3));
+        let found = led.leading.unwrap();
+        assert!(
+            (found.share - 0.025).abs() < 1e-9 && found.share_weight > 0.7,
+            "{found:?}"
+        );
+        assert!(about(&led, Topic::Short).contains("heavy weights lead this fit"));
+        assert!(about(&led, Topic::Weights).starts_with("2.5% of the links, with 7"));
+        let data = plan.data(&links, plan.vectors(3));
+        for (score, weights) in [("probability", "asis"), ("moment", "log1p")] {
+            let params = Params {
+                dim: 8,
+                score: score.parse().unwrap(),
+                weights: weights.parse().unwrap(),
+                ..Params::default()
+            };
+            assert_eq!(leading(&params.check().unwrap(), &data), None);
         }
     }
 

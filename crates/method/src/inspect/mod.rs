@@ -12,7 +12,7 @@ mod speed;
 mod weights;
 
 pub use advice::{Advice, advise, in_percent};
-pub use after::{PlainVerdict, plain_verdict};
+pub use after::{Leading, PlainVerdict, plain_verdict};
 pub use agreement::{Agreement, ClustersTell, Relation};
 pub use components::{Components, components};
 pub use cost::{SolverCost, Way, solver_costs};
@@ -25,7 +25,7 @@ use serde::Serialize;
 use crate::data::dataset::Dataset;
 use crate::data::graph::LinkCounts;
 use crate::error::Result;
-use crate::params::CheckedParams;
+use crate::params::{CheckedParams, Params, WeightTransform};
 use crate::trust::judge::glance;
 
 /// What there is to know about data before a fit.
@@ -102,7 +102,17 @@ pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
             glance(params, data)?.as_ref(),
         )),
     };
-    let solvers = solver_costs(data, params)?;
+    let solvers = match graph.is_signed() {
+        // As the advice is: the pattern alone is fitted.
+        true => {
+            let pattern = Params {
+                weights: WeightTransform::Binary,
+                ..params.given().clone()
+            };
+            solver_costs(data, &pattern.check()?)?
+        }
+        false => solver_costs(data, params)?,
+    };
     let views = shape::views(data, &degrees);
     let pairs = shape::n_pairs(data.n_nodes());
     let mut report = Report {

@@ -57,6 +57,9 @@ pub struct Weights {
     pub all_equal: bool,
     /// Whether all are whole numbers.
     pub whole: bool,
+    /// The share of negative ones. Where there are some, all that follows but the
+    /// smallest, the largest and the mean is of sizes without their signs.
+    pub negative: f64,
     /// The smallest.
     pub min: f64,
     /// Half of the links weigh no more.
@@ -132,10 +135,13 @@ pub struct HeavyLink {
 /// Looks at the link weights of a dataset, which has at least one. Also returns the
 /// places of the links whose weights are impossible.
 pub(super) fn weights(data: &Dataset) -> (Weights, Vec<usize>) {
-    let graph = data.graph();
-    let mut sorted = graph.weights().to_vec();
+    let given = data.graph().weights();
+    let mut sorted: Vec<f64> = given.iter().map(|weight| weight.abs()).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     let n = sorted.len();
+    let negative = given.iter().filter(|&&weight| weight < 0.0).count();
+    let among = |pick: fn(f64, f64) -> f64| given.iter().copied().fold(given[0], pick);
+    let (min, max) = (among(f64::min), among(f64::max));
     // Weights near the largest number must not leave the range in a sum.
     let unit = sorted[n - 1].max(1.0);
     let total = |part: &[f64]| part.iter().map(|weight| weight / unit).sum::<f64>();
@@ -144,16 +150,17 @@ pub(super) fn weights(data: &Dataset) -> (Weights, Vec<usize>) {
     let equal = sorted.iter().filter(|weight| **weight == median).count();
     let (impossible, places) = impossible(data, &sorted);
     let weights = Weights {
-        all_equal: sorted[0] == sorted[n - 1],
+        all_equal: min == max,
         whole: sorted.iter().all(|weight| weight.fract() == 0.0),
-        min: sorted[0],
+        negative: negative as f64 / n as f64,
+        min,
         median,
         at_median: equal as f64 / n as f64,
         q90: quantile(&sorted, 0.9),
         q99: quantile(&sorted, 0.99),
         q999: quantile(&sorted, 0.999),
-        max: sorted[n - 1],
-        mean: all / n as f64 * unit,
+        max,
+        mean: total(given) / n as f64 * unit,
         heaviest_tenth: total(&sorted[n - n.div_ceil(10)..]) / all,
         impossible,
     };
@@ -166,7 +173,9 @@ fn impossible(data: &Dataset, sorted: &[f64]) -> (Impossible, Vec<usize>) {
     let median = quantile(sorted, 0.5);
     let chance = IMPOSSIBLE.min(FALSE_ALARMS / n as f64);
     let expected = Expected::new(graph, median);
-    let all = graph.links().enumerate();
+    // No count is negative, so nothing is too large for one there.
+    let signed = graph.is_signed();
+    let all = graph.links().enumerate().filter(|_| !signed);
     let (places, mut found): (Vec<usize>, Vec<(Link, f64)>) = all
         .map(|(place, link)| (place, (link, expected.of(&link))))
         .filter(|(_, (link, mu))| is_impossible(link.weight, *mu, chance))

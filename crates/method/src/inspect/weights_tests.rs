@@ -86,6 +86,21 @@ fn heavy_errors_are_found_and_stand_alone() {
 }
 
 #[test]
+fn weights_of_two_signs_are_told_and_no_count_is_expected_of_them() {
+    let data = graph(|random, _, _| random.random_range(-3.0..9.0f64).round() + 0.5);
+    let found = weights(&data).0;
+    assert!((found.negative - 0.25).abs() < 0.05, "{}", found.negative);
+    assert!(found.min < 0.0 && found.median > 0.0 && found.mean > 2.0);
+    assert!(found.q90 <= found.max && found.heaviest_tenth < 1.0);
+    assert_eq!(
+        (found.impossible.count, found.impossible.tail),
+        (0, Tail::None)
+    );
+    let all = weights(&graph(|_, _, _| -2.0)).0;
+    assert!(all.all_equal && all.max == -2.0 && all.negative == 1.0 && all.median == 2.0);
+}
+
+#[test]
 fn heavy_tails_of_counts_are_smooth() {
     for (median, sigma) in [
         (1.5, 1.0),

@@ -10,10 +10,11 @@ use crate::data::transform::{normalize, propagate, propagate_new};
 use crate::engine::encoder::{Input, Statistics};
 use crate::engine::objective::ViewOffsets;
 use crate::error::{Error, Remedy, Result, quote};
-use crate::params::Precision;
-use crate::size::SizeLaw;
-use linkproof_numeric::math;
+use crate::params::{Precision, WeightTransform};
 use linkproof_numeric::real::Real;
+
+/// What is expected of weights where the fit had no negative one.
+pub(crate) const NO_NEGATIVE: &str = "weights of zero or more, as in the fit";
 
 /// A node as its pairs see it: one of the model's ([`Fitted::point`]) or a new one
 /// ([`Encoded::point`]).
@@ -47,33 +48,6 @@ impl Encoded {
             y: &self.y[row * self.dim..(row + 1) * self.dim],
             offset: self.offsets.get(row).copied().unwrap_or(0.0),
             view: self.view,
-        }
-    }
-}
-
-/// What is expected of a pair. The expected weight is the chance of a link times its
-/// size.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Expected {
-    /// `<y, z> - gamma`, plus the offsets of both ends where there are any.
-    pub similarity: f64,
-    /// The chance of a link, `1 - e^{-nu}` for the intensity `nu`.
-    pub p_link: f64,
-    /// The mean size of a link, given that there is one.
-    pub size: f64,
-    /// The expected weight.
-    pub mu: f64,
-}
-
-impl Expected {
-    /// Of a weight that is a Poisson count of this mean.
-    pub fn of_count(mu: f64) -> Expected {
-        let p_link = -math::exp_m1(-mu);
-        Expected {
-            similarity: math::ln(mu),
-            p_link,
-            size: if p_link > 0.0 { mu / p_link } else { 1.0 },
-            mu,
         }
     }
 }
@@ -248,9 +222,19 @@ impl Fitted {
         propagate_new(matrix, &targets, &levels, &adjacency, times)
     }
 
-    /// Refuses links of rows that there are not.
+    /// Whether its links may have such a weight: negative ones only where sizes have
+    /// two signs, or where no weight was looked at.
+    pub fn takes_weight(&self, weight: f64) -> bool {
+        weight >= 0.0 || self.is_signed() || self.params().weights == WeightTransform::Binary
+    }
+
+    /// Refuses links of rows that there are not, or of weights that cannot be.
     pub fn check_links(&self, links: &[NewLink], n_new: usize) -> Result<()> {
         for link in links {
+            if !self.takes_weight(link.weight) {
+                let found = format!("weight {} of unseen node {}", link.weight, link.row);
+                return Err(Error::data("links of unseen nodes", found, NO_NEGATIVE));
+            }
             let (row, most) = match link.end {
                 End::Known(row) => (row, self.n_nodes()),
                 End::New(row) => (row, n_new),
@@ -325,6 +309,13 @@ impl Fitted {
                 return Err(bad(what, "a pair of views that took part in the fit"));
             }
             let weight = link.weight;
+            if !self.takes_weight(weight) {
+                let [a, b] = [quote(&ids[0]), quote(&ids[1])];
+                return Err(bad(
+                    format!("weight {weight} between {a} and {b}"),
+                    NO_NEGATIVE,
+                ));
+            }
             found.links.push(NewLink { row, end, weight });
         }
         Ok(found)
@@ -342,64 +333,5 @@ impl Fitted {
             offset: self.offsets().map_or(0.0, |offsets| offsets[row]),
             view: self.node_views()[row] as usize,
         }
-    }
-
-    /// What is expected of two nodes. A plain fit expects the weight `mu = k e^s` of a
-    /// Poisson count, with the similarity `s = <y, z> - gamma`, plus offsets. In a fit
-    /// to the pattern of links `k e^s` is their intensity, and sizes have a law of
-    /// their own.
-    pub fn expected(&self, a: Point<'_>, b: Point<'_>) -> Expected {
-        let found = self.as_count(a, b);
-        let Some(law) = self.sizes() else {
-            return found;
-        };
-        let similarity = found.similarity;
-        let size = law.mean(similarity);
-        let mu = found.p_link * size;
-        Expected { size, mu, ..found }
-    }
-
-    /// The same of counts, whatever the law of sizes.
-    fn as_count(&self, a: Point<'_>, b: Point<'_>) -> Expected {
-        let positive = self.dim() - self.negative();
-        let product = |y: &[f32], z: &[f32]| -> f64 {
-            let products = y.iter().zip(z).map(|(a, b)| f64::from(*a) * f64::from(*b));
-            products.sum()
-        };
-        let like = product(&a.y[..positive], &b.y[..positive]);
-        let unlike = product(&a.y[positive..], &b.y[positive..]);
-        let offsets = f64::from(a.offset) + f64::from(b.offset);
-        let similarity = like - unlike + offsets - self.gamma().get(a.view, b.view);
-        Expected {
-            similarity,
-            ..Expected::of_count(self.report().k * math::exp(similarity))
-        }
-    }
-
-    /// The expected weight of two nodes.
-    pub fn expected_weight(&self, a: Point<'_>, b: Point<'_>) -> f64 {
-        self.expected(a, b).mu
-    }
-
-    /// Tells intensities of links, so many times what was fitted, and their sizes
-    /// apart.
-    pub(crate) fn tell_sizes(&mut self, factor: f64, sizes: Option<SizeLaw>) {
-        self.parts.report.k *= factor;
-        self.parts.sizes = sizes;
-    }
-
-    /// What is expected of two training nodes.
-    pub fn pair(&self, i: usize, j: usize) -> Expected {
-        self.expected(self.point(i), self.point(j))
-    }
-
-    /// The chance that two training nodes are linked.
-    pub fn p_link(&self, i: usize, j: usize) -> f64 {
-        self.as_count(self.point(i), self.point(j)).p_link
-    }
-
-    /// The expected weight of two training nodes.
-    pub fn mu(&self, i: usize, j: usize) -> f64 {
-        self.pair(i, j).mu
     }
 }

@@ -151,7 +151,16 @@ impl<'f> Fit<'f> {
             _ => engine.start(self.params.init_scale)?,
         };
         let solution = solve(engine, &plan, start, self.runtime)?;
-        finish(self.params, data, engine, &plan, solution, clock)
+        let mut fitted = finish(self.params, data, engine, &plan, solution, clock)?;
+        // Expected weights of two signs: the pattern is fitted, sizes have a law.
+        if data.graph().is_signed() && self.to_all_pairs.is_none() {
+            let seen = |link: &Link| !self.fold.is_some_and(|it| it.holds_out(link.src, link.dst));
+            let links = data.graph().links().filter(seen);
+            let law = fitted.size_law(links.map(|link| (data.user_link(link), 1.0)));
+            fitted.tell_sizes(1.0, law);
+            fitted.parts.report.seconds = clock.elapsed().as_secs_f64();
+        }
+        Ok(fitted)
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::data::dataset::{DataView, Dataset};
 use crate::data::graph::Graph;
 use crate::engine::objective::{Prepared, Problem};
-use crate::engine::pairs::{Part, Split, TileShare};
+use crate::engine::pairs::{Part, Split, TileShare, ViewMatrix};
 use crate::engine::runtime::Runtime;
 use crate::engine::solve::solve;
 use crate::engine::{Embedding, Engine, Look, Plan};
@@ -118,6 +118,12 @@ pub struct FoldFit {
     pub theta: Vec<f64>,
     /// The embeddings, by internal rows.
     pub y: Vec<f32>,
+    /// The offsets; none in a model without.
+    pub offsets: Vec<f32>,
+    /// `gamma` for each pair of views.
+    pub gamma: ViewMatrix,
+    /// The logarithm of the factor between `e^s` and expected weights.
+    pub log_k: f64,
     /// The mean of a score over the pairs of the fold, where one was asked for.
     pub criterion: Option<f64>,
     /// The steps taken.
@@ -229,6 +235,13 @@ fn fit_on<T: Real>(
         collapsed: is_short
             || expected_share(engine, &embedding, &solution.theta, look)? < EXPECTED,
         y: y.iter().map(|x| x.to_f64() as f32).collect(),
+        offsets: embedding
+            .offsets
+            .iter()
+            .map(|x| x.to_f64() as f32)
+            .collect(),
+        gamma: engine.problem().parameters.gamma(&solution.theta),
+        log_k: math::ln(look.k),
         theta: solution.theta.iter().map(|x| x.to_f64()).collect(),
         criterion: by_criterion,
         steps: solution.steps,

@@ -5,17 +5,22 @@ mod apply;
 mod averaged;
 mod believed;
 mod bootstrap;
+pub mod buckets;
 mod doubts;
+mod expected;
 mod fit;
 pub mod folds;
 pub(crate) mod nearest;
 mod neighbors;
 
-pub use apply::{BadLink, Encoded, End, Expected, NewLink, NewLinks, Point};
+pub(crate) use apply::NO_NEGATIVE;
+pub use apply::{BadLink, Encoded, End, NewLink, NewLinks, Point};
 pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
-pub use bootstrap::{Replicate, Replicates, Spread, bootstrap};
+pub(crate) use bootstrap::bootstrap_seen;
+pub use bootstrap::{Replicate, Replicates, Spread, bootstrap, check_replicates};
 pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
+pub use expected::Expected;
 pub use fit::{Fit, check_weights, fit, held_out_pairs};
 pub use neighbors::{Nearness, Neighbor, Neighbors, Query};
 

@@ -9,7 +9,8 @@ use crate::schema::choice;
 choice!(
     /// What neighbours are near by.
     Nearness {
-        /// The largest expected weights. Nodes of which much is expected are near many.
+        /// The largest expected weights, or intensities of links where sizes have two
+        /// signs. Nodes of which much is expected are near many.
         Weight = "weight",
         /// The largest shares `mu_ij / sum_k mu_kj` of what is expected of the neighbour
         /// `j` in all: popular nodes are near those that are particular to them.
@@ -26,7 +27,8 @@ pub struct Neighbor {
     pub row: usize,
     /// The expected weight; NaN where the pair of views took no part in the fit.
     pub mu: f64,
-    /// What it is near by: the expected weight, the share or the cosine.
+    /// What it is near by: the expected weight (where sizes have two signs the intensity
+    /// of a link), the share of that or the cosine.
     pub by: f64,
 }
 
@@ -150,7 +152,7 @@ impl Fitted {
             let is_other = |other: &&usize| !self.is_itself(row, **other);
             let others = some.iter().filter(is_other);
             others
-                .map(|&other| self.expected_weight(self.point(other), point))
+                .map(|&other| self.expected(self.point(other), point).strength)
                 .sum()
         };
         rows.par_iter().map(sum).collect()
@@ -194,14 +196,17 @@ impl Candidates<'_> {
         let own = length(*query);
         let neighbor = |(place, &row): (usize, &usize)| {
             let other = self.model.point(row);
-            let mu = match self.model.takes_part(query.point.view, other.view) {
-                true => self.model.expected_weight(query.point, other),
-                false => f64::NAN,
+            let (mu, strength) = match self.model.takes_part(query.point.view, other.view) {
+                true => {
+                    let found = self.model.expected(query.point, other);
+                    (found.mu, found.strength)
+                }
+                false => (f64::NAN, f64::NAN),
             };
             let scale = self.scales.as_ref().map_or(1.0, |scales| scales[place]);
             let by = match self.by {
-                Nearness::Weight => mu,
-                Nearness::Share => mu / scale.max(f64::MIN_POSITIVE),
+                Nearness::Weight => strength,
+                Nearness::Share => strength / scale.max(f64::MIN_POSITIVE),
                 Nearness::Cosine => {
                     let there = self.model.query(row).recommended;
                     let lengths = (own * scale).max(f64::MIN_POSITIVE);

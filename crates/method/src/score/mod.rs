@@ -26,6 +26,8 @@ pub use tail::{log_gamma_above, log_normal_above, log_tail};
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::schema::value::choice;
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
@@ -187,16 +189,55 @@ impl Term {
 #[derive(Debug, Clone)]
 pub struct Score {
     formula: Arc<dyn Formula>,
+    /// What the formula was made from.
+    made_from: (ScoreKind, Vec<f64>),
     /// Where solvers continue what unlinked pairs and what links pay.
     caps: Option<(f64, LinkCap)>,
+}
+
+/// A score in words, to be made again elsewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ScoreWords {
+    kind: ScoreKind,
+    settings: Vec<f64>,
+    is_capped: bool,
+}
+
+impl ScoreWords {
+    /// The score, capped where it was, for the precision of a fit.
+    pub fn score<T: Real>(&self) -> Score {
+        let names = self.kind.settings();
+        let setting = |name| {
+            let place = names.iter().position(|other| *other == name);
+            let value = place.and_then(|place| self.settings.get(place));
+            value.copied().unwrap_or(f64::NAN)
+        };
+        let score = Score::with(self.kind, setting);
+        match self.is_capped {
+            true => score.capped::<T>(),
+            false => score,
+        }
+    }
 }
 
 impl Score {
     /// The score as it is, everywhere, with its settings by their names.
     pub fn with(kind: ScoreKind, setting: impl Fn(&'static str) -> f64) -> Score {
+        let settings = kind.settings().iter().map(|name| setting(name)).collect();
         Score {
             formula: kind.formula(setting),
+            made_from: (kind, settings),
             caps: None,
+        }
+    }
+
+    /// The same in words.
+    pub fn words(&self) -> ScoreWords {
+        let (kind, settings) = self.made_from.clone();
+        ScoreWords {
+            kind,
+            settings,
+            is_capped: self.caps.is_some(),
         }
     }
 

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::grid::Candidate;
+use super::nodes::gain_of_ranks;
 use super::{Criterion, Entry, Search};
 use crate::error::{Dialect, in_words};
 use crate::params::Param;
-use crate::trust::judge::held_out::{SAME_RANKS, gain};
+use crate::trust::judge::held_out::SAME_RANKS;
 
 /// A candidate beside the best one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,8 +27,13 @@ pub struct Comparison {
 
 /// Compares candidates fold by fold with the best of those that were fitted as
 /// the final fit is. Folds differ far more than candidates do, so only
-/// differences on the same folds mean something; of ranks, those of the same links.
-pub fn compare(entries: Vec<Entry>, links_per_mean: f64) -> Vec<Comparison> {
+/// differences on the same folds mean something; of ranks, those of the same links,
+/// whose `ends` are told by fold: links share nodes.
+pub fn compare(
+    entries: Vec<Entry>,
+    links_per_mean: f64,
+    ends: &dyn Fn(usize) -> Vec<[usize; 2]>,
+) -> Vec<Comparison> {
     let can_be_chosen: Vec<usize> = can_be_chosen(entries.iter());
     let best = can_be_chosen
         .into_iter()
@@ -38,7 +44,7 @@ pub fn compare(entries: Vec<Entry>, links_per_mean: f64) -> Vec<Comparison> {
         .into_iter()
         .map(|entry| {
             let (behind, standard_error) = match &best {
-                Some(best) if entry.is_sound() => difference(&entry, best, links_per_mean),
+                Some(best) if entry.is_sound() => difference(&entry, best, links_per_mean, ends),
                 _ => (None, None),
             };
             Comparison {
@@ -53,7 +59,12 @@ pub fn compare(entries: Vec<Entry>, links_per_mean: f64) -> Vec<Comparison> {
 
 /// How far an entry is behind another on the folds of both, and the standard error
 /// of that.
-fn difference(entry: &Entry, best: &Entry, links_per_mean: f64) -> (Option<f64>, Option<f64>) {
+fn difference(
+    entry: &Entry,
+    best: &Entry,
+    links_per_mean: f64,
+    ends: &dyn Fn(usize) -> Vec<[usize; 2]>,
+) -> (Option<f64>, Option<f64>) {
     let place = |fold: usize| best.folds.iter().position(|(other, _)| *other == fold);
     let both = entry.folds.iter().enumerate();
     let both = both.filter_map(|(own, (fold, _))| Some((own, place(*fold)?)));
@@ -67,7 +78,9 @@ fn difference(entry: &Entry, best: &Entry, links_per_mean: f64) -> (Option<f64>,
     };
     let (own, of_best) = (ranks(entry, |both| both.0), ranks(best, |both| both.1));
     if !own.is_empty() {
-        let (behind, error) = gain(&own, &of_best);
+        let folds = both.iter().map(|places| entry.folds[places.0].0);
+        let ends: Vec<[usize; 2]> = folds.flat_map(ends).collect();
+        let (behind, error) = gain_of_ranks(&own, &of_best, &ends);
         return (Some(behind), Some(error));
     }
     let differences = both.iter().map(|&(own, other)| {

@@ -15,6 +15,7 @@
 mod choose;
 mod criterion;
 mod grid;
+mod nodes;
 mod race;
 mod wants;
 
@@ -94,6 +95,7 @@ impl Search {
         let says_nothing = || data.graph().weights().iter().all(|&weight| weight == 1.0);
         let weights = match (self.weights, self.criterion) {
             (Some(weights), _) => weights,
+            (None, _) if data.graph().is_signed() => WeightTransform::Binary,
             (None, Criterion::Rank)
                 if params.weights == WeightTransform::AsIs && !says_nothing() =>
             {
@@ -338,7 +340,12 @@ fn search_all(
         Criterion::Rank => 1.0,
         Criterion::Score { .. } => linked,
     };
-    let compared = compare(entries, links_per_mean);
+    let node = nodes::node_of(data);
+    let ends = |fold: usize| -> Vec<[usize; 2]> {
+        let ends = race.held_out.iter().flat_map(|it| it.ends(fold));
+        ends.map(|ends| ends.map(node)).collect()
+    };
+    let compared = compare(entries, links_per_mean, &ends);
     let Some((chosen, tied)) = choose::choose(&compared, Band::of(search)) else {
         return Err(all_failed(&compared));
     };

@@ -6,12 +6,13 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::nodes::{MOST_NODES, Scored};
 use super::{Asked, Search};
 use crate::data::dataset::Dataset;
 use crate::engine::objective::Prepared;
 use crate::engine::runtime::{ALONE_NODES, Doing, FitCount, Fits};
 use crate::error::{Error, Result};
-use crate::model::folds::{Care, Folds, fit_fold};
+use crate::model::folds::{Care, FoldFit, Folds, fit_fold};
 use crate::params::{Params, ScoreKind, Similarity};
 use crate::score::Score;
 
@@ -46,7 +47,7 @@ pub struct Tried {
     pub change: Change,
     /// How much smaller the score of held-out pairs is, for each link of them.
     pub gain: f64,
-    /// The standard error of that over folds.
+    /// The standard error of that, by nodes (over folds, of very many nodes).
     pub standard_error: f64,
     /// Whether the graph wants it.
     pub wanted: bool,
@@ -116,22 +117,24 @@ impl Trial<'_> {
         }
         let mut found: Vec<Tried> = Vec::new();
         let mut current = chosen.clone();
-        let mut before: Option<Vec<f64>> = None;
+        let mut before: Option<Vec<FoldFit>> = None;
         for changes in steps {
             let reference = match before.take() {
                 Some(known) => known,
-                None => match self.scores(&current)? {
-                    Some(scores) => scores,
+                None => match self.fits(&current)? {
+                    Some(fits) => fits,
                     None => return Ok(found),
                 },
             };
             let first = found.len();
             let mut all = Vec::new();
             for change in changes {
-                let Some(scores) = self.scores(&change.params(&current))? else {
+                let changed = change.params(&current);
+                let Some(fits) = self.fits(&changed)? else {
                     continue;
                 };
-                let (gain, standard_error) = self.gain(&reference, &scores);
+                let (gain, standard_error) =
+                    self.gain((&current, &reference), (&changed, &fits))?;
                 let wanted = gain > LEAST.max(ERRORS * standard_error);
                 found.push(Tried {
                     change,
@@ -139,7 +142,7 @@ impl Trial<'_> {
                     standard_error,
                     wanted,
                 });
-                all.push(scores);
+                all.push(fits);
             }
             // Of several the best alone.
             let by_gain = |a: &usize, b: &usize| found[*a].gain.total_cmp(&found[*b].gain);
@@ -156,41 +159,60 @@ impl Trial<'_> {
         Ok(found)
     }
 
-    /// The mean score of the held-out pairs of each fold; none where a fit diverged.
-    fn scores(&self, params: &Params) -> Result<Option<Vec<f64>>> {
-        let params = params.clone().check()?;
+    /// The score of held-out pairs.
+    fn score(&self) -> Score {
         let likelihood = || Score::new(ScoreKind::Likelihood, 0.0);
-        let score = self.search.criterion.formula().unwrap_or_else(likelihood);
+        self.search.criterion.formula().unwrap_or_else(likelihood)
+    }
+
+    /// Fits that did not see each fold, with their mean score of its pairs; none where
+    /// one diverged.
+    fn fits(&self, params: &Params) -> Result<Option<Vec<FoldFit>>> {
+        let params = params.clone().check()?;
+        let score = self.score();
         let of_fold = |fold: usize| {
             let split = self.folds.split_of_fit(fold, &params, self.data);
             let prepared = Prepared::new(self.data, &params, Some(split), None)?;
             let runtime = self.count.runtime();
             let fit = fit_fold(&params, &prepared, Care::AsAFit, Some(&score), runtime)?;
             runtime.after_fit(1, 1);
-            Ok(fit.criterion)
+            Ok(fit)
         };
         let folds = 0..self.folds.number();
-        let found: Vec<Result<Option<f64>>> = match self.data.n_nodes() > ALONE_NODES {
+        let found: Vec<Result<FoldFit>> = match self.data.n_nodes() > ALONE_NODES {
             true => folds.map(of_fold).collect(),
             false => folds.into_par_iter().map(of_fold).collect(),
         };
-        let found: Result<Option<Vec<f64>>> = found.into_iter().collect();
+        let found: Result<Vec<FoldFit>> = found.into_iter().collect();
         match found {
             Err(Error::Diverged { .. }) => Ok(None),
-            other => other,
+            other => other.map(Some),
         }
     }
 
-    /// How much smaller the second scores are, for each link, and the standard error.
-    fn gain(&self, before: &[f64], after: &[f64]) -> (f64, f64) {
-        let gains: Vec<f64> = before
-            .iter()
-            .zip(after)
-            .map(|(before, after)| (before - after) / self.links_per_mean)
+    /// How much smaller the second scores are, for each link, and the standard error: by
+    /// nodes, which pairs share, or over folds where nodes are very many.
+    fn gain(
+        &self,
+        (params, before): (&Params, &[FoldFit]),
+        (changed, after): (&Params, &[FoldFit]),
+    ) -> Result<(f64, f64)> {
+        let gains: Vec<f64> = (before.iter().zip(after))
+            .filter_map(|(before, after)| Some(before.criterion? - after.criterion?))
+            .map(|gain| gain / self.links_per_mean)
             .collect();
         let n = gains.len() as f64;
         let mean = gains.iter().sum::<f64>() / n;
-        let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
-        (mean, (squares / (n - 1.0) / n).sqrt())
+        if self.data.n_nodes() > MOST_NODES {
+            let squares: f64 = gains.iter().map(|gain| (gain - mean).powi(2)).sum();
+            return Ok((mean, (squares / (n - 1.0) / n).sqrt()));
+        }
+        let scored = Scored {
+            data: self.data,
+            score: self.score(),
+            folds: self.folds,
+        };
+        let error = scored.error((params, before), (changed, after), mean)?;
+        Ok((mean, error))
     }
 }

@@ -1,7 +1,7 @@
 //! The choice of a law, by links that a fit did not see.
 //!
-//! 1. What kind of numbers weights are: signed where one is negative; counts where
-//!    all but the heaviest are whole multiples of one step; else positive numbers.
+//! 1. What kind of numbers weights are: signed where one is negative (`signed`); counts
+//!    where all but the heaviest are whole multiples of one step; else positive numbers.
 //! 2. Each family is fitted to four fifths of the links and asked what the others
 //!    pay; the one that asks least is taken.
 //! 3. The same with a slope, which must gain by two standard errors.
@@ -62,7 +62,15 @@ impl SizeLaw {
         let some = links.len().min(MOST_LINKS);
         let place = |at: usize| at * links.len() / some.max(1);
         let links: Vec<SizedLink> = (0..some).map(|at| links[place(at)]).collect();
-        let sample = Sample::new(&links, with_slope)?;
+        match links.iter().any(|link| link.weight < 0.0) {
+            true => super::signed::estimate(&links, with_slope),
+            false => SizeLaw::of_one_form(&links, with_slope),
+        }
+    }
+
+    /// The same of numbers that are positive, or of signed ones around one place.
+    pub(super) fn of_one_form(links: &[SizedLink], with_slope: bool) -> Option<SizeLaw> {
+        let sample = Sample::new(links, with_slope)?;
         let tried = sample
             .families
             .iter()
@@ -255,6 +263,7 @@ impl Sample {
             location: location - slope * self.mean,
             slope,
             shape,
+            negative: None,
             similarities: self.range,
             estimated_slope: trial.error.map(|error| (slope, error / unit)),
             slope_gain: None,
@@ -353,7 +362,7 @@ fn merged(mut cells: Vec<Cell>) -> Vec<Cell> {
 
 /// Kolmogorov's distance of ranks from uniform ones. A rank that is told up to an
 /// interval is spread over it, which is what random ones are on average.
-fn distance(ranks: &[((f64, f64), f64)]) -> f64 {
+pub(super) fn distance(ranks: &[((f64, f64), f64)]) -> f64 {
     const POINTS: usize = 400;
     let all: f64 = ranks.iter().map(|it| it.1).sum();
     let far = (1..POINTS).map(|at| {

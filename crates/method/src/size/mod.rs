@@ -9,7 +9,7 @@
 //! The law is fitted by the density-power score with every link counted by the
 //! belief in it (`estimate`), so that neither false links nor a few absurd weights
 //! tell it; family and slope are chosen by links that the fit did not see
-//! (`choose`).
+//! (`choose`). Signed numbers are around one place, or a sign and a size (`signed`).
 
 mod choose;
 mod counts;
@@ -17,9 +17,11 @@ mod estimate;
 mod gamma;
 mod normal;
 mod rounded;
+mod signed;
 mod sums;
 
 pub use choose::SizedLink;
+pub use signed::Signs;
 
 use serde::{Deserialize, Serialize};
 
@@ -139,6 +141,9 @@ pub struct SizeLaw {
     pub slope: f64,
     /// The logarithm of the shape.
     pub shape: f64,
+    /// The chance of a negative sign, where the rest is of sizes without their signs.
+    #[serde(default)]
+    pub negative: Option<Signs>,
     /// The similarities of links, from the least hundredth to the largest: outside
     /// the size is what it is at the ends.
     pub similarities: (f64, f64),
@@ -154,24 +159,52 @@ pub struct SizeLaw {
 }
 
 impl SizeLaw {
+    /// Whether sizes have two signs.
+    pub fn is_signed(&self) -> bool {
+        self.family == Family::Normal || self.negative.is_some()
+    }
+
+    /// A similarity, or the end of those of links where it is beyond.
+    fn within(&self, similarity: f64) -> f64 {
+        let (from, to) = self.similarities;
+        similarity.max(from).min(to)
+    }
+
     /// The location of the sizes of pairs of a similarity.
     fn location_at(&self, similarity: f64) -> f64 {
-        let (from, to) = self.similarities;
         if self.slope == 0.0 {
             return self.location;
         }
-        self.location + self.slope * similarity.max(from).min(to)
+        self.location + self.slope * self.within(similarity)
+    }
+
+    /// The chance of a negative sign at a similarity.
+    fn negative_at(&self, similarity: f64) -> Option<f64> {
+        let similarity = self.within(similarity);
+        self.negative.map(|signs| signs.negative(similarity))
     }
 
     /// The mean size of a link of a pair of this similarity.
     pub fn mean(&self, similarity: f64) -> f64 {
-        self.unit * self.family.mean(self.location_at(similarity), self.shape)
+        let mean = self.unit * self.family.mean(self.location_at(similarity), self.shape);
+        match self.negative_at(similarity) {
+            Some(q) => (1.0 - 2.0 * q) * mean,
+            None => mean,
+        }
     }
 
     /// The logarithm of the chance that a link of a pair of this similarity weighs
-    /// as much, or, of signed weights, is as far from what is usual.
+    /// as much, or, of signed weights, is as far from what is usual: twice the chance of
+    /// such a sign and, with it, such a size.
     pub fn log_chance(&self, weight: f64, similarity: f64) -> f64 {
         let eta = self.location_at(similarity);
+        if let Some(q) = self.negative_at(similarity) {
+            let sign = if weight < 0.0 { q } else { 1.0 - q };
+            let size = self
+                .family
+                .log_above(self.reached(weight.abs()), eta, self.shape);
+            return (math::ln(2.0 * sign) + size).min(0.0);
+        }
         match self.family {
             Family::Normal => {
                 let x = weight / self.unit;
@@ -196,14 +229,34 @@ impl SizeLaw {
     /// no larger. Between the two, at random, stands the rank that is uniform where
     /// the law holds.
     pub fn rank(&self, weight: f64, similarity: f64) -> (f64, f64) {
-        let x = self.family.seen(weight, self.unit);
-        rank_of(self.family, x, self.location_at(similarity), self.shape)
+        let size = match self.negative {
+            Some(_) => weight.abs(),
+            None => weight,
+        };
+        let x = self.family.seen(size, self.unit);
+        let (below, upto) = rank_of(self.family, x, self.location_at(similarity), self.shape);
+        match self.negative_at(similarity) {
+            Some(q) if weight < 0.0 => (q * (1.0 - upto), q * (1.0 - below)),
+            Some(q) => (q + (1.0 - q) * below, q + (1.0 - q) * upto),
+            None => (below, upto),
+        }
     }
 
     /// Whether its numbers can be those of a law.
     pub fn is_sound(&self) -> bool {
         let (from, to) = self.similarities;
-        let numbers = [self.location, self.slope, self.shape, from, to];
+        let signs = self
+            .negative
+            .map_or((0.0, 0.0), |it| (it.log_odds, it.slope));
+        let numbers = [
+            self.location,
+            self.slope,
+            self.shape,
+            from,
+            to,
+            signs.0,
+            signs.1,
+        ];
         let mean = self.mean(from) + self.mean(to);
         self.unit > 0.0 && numbers.iter().all(|x| x.is_finite()) && from <= to && mean.is_finite()
     }

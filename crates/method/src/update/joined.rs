@@ -1,13 +1,13 @@
 //! A model's nodes and links together with what changed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Changes;
 use crate::data::features::Features;
 use crate::data::graph::{Graph, Link, LinkRules};
 use crate::data::ids::{Ids, Names};
 use crate::error::{Error, Remedy, Result, quote};
-use crate::model::{Fitted, Updates};
+use crate::model::{Fitted, NO_NEGATIVE, Updates};
 use crate::trust::robust::{NewVectors, Seen};
 
 /// Nodes and links of a model after some changes. Known nodes keep their rows.
@@ -65,6 +65,11 @@ impl Joined {
             withdrawn_links += 1;
         }
         for (ids, weight) in changes.links.iter().flat_map(|graph| named(graph)) {
+            if !model.takes_weight(weight) {
+                let [a, b] = [quote(&ids[0]), quote(&ids[1])];
+                let found = format!("weight {weight} between {a} and {b}");
+                return Err(Error::links(found, NO_NEGATIVE).or(Remedy::FitAgain));
+            }
             let (a, b) = (nodes.end(&ids[0])?, nodes.end(&ids[1])?);
             nodes.check_views([a, b], &ids)?;
             match weights.insert((a.min(b), a.max(b)), weight) {
@@ -95,6 +100,15 @@ impl Joined {
             changed_links,
             withdrawn_links,
         })
+    }
+
+    /// What belongs to known nodes of which neither a link nor the data vector changed.
+    pub fn untouched<'s, V: Copy>(&'s self, of_known: &'s [V]) -> impl Iterator<Item = V> {
+        let others = self.vectors.iter().flat_map(|new| new.rows.iter().copied());
+        let others: BTreeSet<u32> = others.collect();
+        let stays = move |row: u32| !self.touched.contains_key(&row) && !others.contains(&row);
+        let all = (0u32..).zip(of_known);
+        all.filter(move |(row, _)| stays(*row)).map(|(_, v)| *v)
     }
 
     /// What links are judged by.

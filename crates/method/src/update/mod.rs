@@ -76,6 +76,12 @@ pub struct UpdateReport {
     pub moved_nodes: usize,
     /// How far these moved on average.
     pub moved: f64,
+    /// Known nodes of which no link and no data vector changed.
+    pub untouched_nodes: usize,
+    /// How far these moved on average: those that stayed count as 0.
+    pub untouched_moved: f64,
+    /// How far the one of them that moved most did.
+    pub untouched_most: f64,
     /// The steps of the fit to what changed.
     pub steps: usize,
     /// Why a full fit is due, if it is.
@@ -98,8 +104,9 @@ pub struct Updated {
 /// # Errors
 /// Changes that do not fit the model, each named: a new node without data vectors
 /// where the model reads them, a withdrawn link that the model does not know, views
-/// that took no part together. Models whose data vectors or links were averaged over
-/// walks before the fit need a full fit.
+/// that took no part together, a negative weight where the fit had none. Models whose
+/// data vectors or links were averaged over walks before the fit, and models of links
+/// with directions or between two kinds of nodes, need a full fit.
 pub fn update(model: &Fitted, changes: &Changes<'_>, runtime: Runtime<'_>) -> Result<Updated> {
     let clock = Instant::now();
     refuse_what_needs_a_fit(model)?;
@@ -163,7 +170,9 @@ pub fn update(model: &Fitted, changes: &Changes<'_>, runtime: Runtime<'_>) -> Re
         replicates: None,
         ..parts.clone()
     })?;
-    let (moved_nodes, moved) = moves(model, &new);
+    let moves = moves(model, &new);
+    let moved: Vec<f64> = moves.iter().copied().filter(|&far| far > 0.0).collect();
+    let untouched: Vec<f64> = joined.untouched(&moves).collect();
     Ok(Updated {
         report: UpdateReport {
             new_nodes: joined.new_nodes,
@@ -171,8 +180,11 @@ pub fn update(model: &Fitted, changes: &Changes<'_>, runtime: Runtime<'_>) -> Re
             changed_links: joined.changed_links,
             withdrawn_links: joined.withdrawn_links,
             believed_links,
-            moved_nodes,
-            moved,
+            moved_nodes: moved.len(),
+            moved: mean(&moved),
+            untouched_nodes: untouched.len(),
+            untouched_moved: mean(&untouched),
+            untouched_most: untouched.iter().copied().fold(0.0, f64::max),
             steps,
             full_fit_due: due(&updates, &new),
             seconds: clock.elapsed().as_secs_f64(),
@@ -186,6 +198,7 @@ fn refuse_what_needs_a_fit(model: &Fitted) -> Result<()> {
     let has_table = model.views().iter().any(|view| view.network.is_table());
     let found = match () {
         _ if model.is_directed() => "links that have a direction",
+        _ if model.ids().sides().is_some() => "links between nodes of two kinds",
         _ if has_table && (params.offsets || model.negative() > 0) => {
             "vectors of nodes with offsets, or a signed similarity"
         }
@@ -200,20 +213,23 @@ fn refuse_what_needs_a_fit(model: &Fitted) -> Result<()> {
     Err(error.or(Remedy::FitAgain))
 }
 
-/// How many known nodes moved, and how far on average.
-fn moves(before: &Fitted, after: &Fitted) -> (usize, f64) {
+/// How far each known node moved, against the length of its embedding.
+fn moves(before: &Fitted, after: &Fitted) -> Vec<f64> {
     let dim = before.dim();
     let rows = before.recommended().chunks_exact(dim);
-    let (mut count, mut sum) = (0, 0.0);
-    for (old, new) in rows.zip(after.recommended().chunks_exact(dim)) {
+    let moved = |(old, new): (&[f32], &[f32])| {
         let squares = |of: &dyn Fn(usize) -> f64| (0..dim).map(|k| of(k).powi(2)).sum::<f64>();
         let apart = squares(&|k| f64::from(new[k]) - f64::from(old[k]));
-        if apart > 0.0 {
-            let length = squares(&|k| f64::from(old[k])).max(f64::MIN_POSITIVE);
-            (count, sum) = (count + 1, sum + (apart / length).sqrt());
-        }
-    }
-    (count, sum / f64::from(count.max(1) as u32))
+        let length = squares(&|k| f64::from(old[k])).max(f64::MIN_POSITIVE);
+        (apart / length).sqrt()
+    };
+    rows.zip(after.recommended().chunks_exact(dim))
+        .map(moved)
+        .collect()
+}
+
+fn mean(list: &[f64]) -> f64 {
+    list.iter().sum::<f64>() / list.len().max(1) as f64
 }
 
 /// Why a full fit is due.

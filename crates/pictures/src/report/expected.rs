@@ -13,6 +13,7 @@ use linkproof_method::data::graph::Graph;
 use linkproof_method::data::transform::transform_weight;
 use linkproof_method::model::Fitted;
 use linkproof_method::score::log_tail;
+use linkproof_method::size::SizeLaw;
 use linkproof_numeric::math;
 
 /// What each bin holds, in words; how many there are, and how many a fit expects.
@@ -116,8 +117,48 @@ fn expected_degree(model: &Fitted, row: usize) -> f64 {
     others.map(|other| model.p_link(row, other)).sum()
 }
 
+/// Weights of two signs, and how many are expected by the law of sizes.
+fn signed_weights(model: &Fitted, law: &SizeLaw, links: &Graph) -> Histogram {
+    const BINS: usize = 12;
+    let mut sorted = links.weights().to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64) as usize];
+    let (from, to) = (at(0.01), at(0.99));
+    let edges: Vec<f64> = (1..BINS)
+        .map(|edge| from + (to - from) * edge as f64 / BINS as f64)
+        .collect();
+    let mut observed = vec![0.0; BINS];
+    let mut expected = vec![0.0; BINS];
+    for link in links.links() {
+        observed[edges.partition_point(|&edge| edge < link.weight)] += 1.0;
+        let pair = model.pair(link.src as usize, link.dst as usize);
+        let mut below = 0.0;
+        for (place, sum) in expected.iter_mut().enumerate() {
+            let upto = match edges.get(place) {
+                Some(&edge) => law.rank(edge, pair.similarity).1,
+                None => 1.0,
+            };
+            *sum += upto - below;
+            below = upto;
+        }
+    }
+    let label = |place: usize| match place {
+        0 => format!("below {:.3}", edges[0]),
+        place if place + 1 == BINS => format!("above {:.3}", edges[place - 1]),
+        place => format!("{:.3} to {:.3}", edges[place - 1], edges[place]),
+    };
+    Histogram {
+        labels: (0..BINS).map(label).collect(),
+        observed,
+        expected,
+    }
+}
+
 /// The weights of the links, as the fit sees them.
 pub(super) fn weights(model: &Fitted, links: &Graph) -> Histogram {
+    if let Some(law) = model.sizes().filter(|law| law.is_signed()) {
+        return signed_weights(model, law, links);
+    }
     let transform = model.params().weights;
     let seen = links.weights().iter();
     let seen: Vec<f64> = seen

@@ -35,6 +35,8 @@ struct JudgedOne {
     rate: f64,
     belief: Option<JudgedLink>,
     suspect: bool,
+    /// The standard error of the logarithm of its expected weight, where it is known.
+    error: Option<f64>,
 }
 
 impl Page<'_> {
@@ -57,6 +59,10 @@ impl Page<'_> {
             place.ok().map(|place| beliefs[place])
         };
         let own = Thresholds::new(None, None)?;
+        let spread = |link: &Verdict| {
+            let found = self.model.spread(link.src as usize, link.dst as usize);
+            found.map(|spread| spread.error)
+        };
         let rates = discovery.rates.iter().zip(&discovery.weight_rates);
         let verdicts = judged.verdicts.into_iter().zip(rates);
         let mut links: Vec<JudgedOne> = verdicts
@@ -66,6 +72,7 @@ impl Page<'_> {
                     verdict,
                     rate,
                     belief,
+                    error: spread(&verdict),
                     suspect: match belief {
                         Some(it) => it.false_discovery_rate.min(weight_rate) <= SUSPECTS,
                         None => own.call(&verdict, rate),
@@ -94,7 +101,7 @@ impl Judged {
         let places = shown(&suspects, MOST_LINKS);
         let each = || places.iter().map(|&place| &self.links[place]);
         let numbers = |number: fn(&Verdict) -> f64| {
-            let finite = |link: &JudgedOne| number(&link.verdict).clamp(0.0, f64::MAX);
+            let finite = |link: &JudgedOne| number(&link.verdict).clamp(f64::MIN, f64::MAX);
             reals(&each().map(finite).collect::<Vec<f64>>())
         };
         let single = |value: f64| value.clamp(0.0, f64::from(f32::MAX)) as f32;
@@ -110,6 +117,10 @@ impl Judged {
             "chance": array(each().map(|link| single(link.rate))),
             "suspect": array(each().map(|link| u8::from(link.suspect))),
         });
+        if self.links.iter().any(|link| link.error.is_some()) {
+            let errors = each().map(|link| link.error.map_or(f32::NAN, |error| error as f32));
+            drawn["spread"] = array(errors);
+        }
         if self.by_belief {
             let of_judge = |number: &dyn Fn(&JudgedLink) -> f64| {
                 array(each().map(|link| single(link.belief.as_ref().map_or(f64::NAN, number))))

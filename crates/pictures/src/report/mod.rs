@@ -13,6 +13,7 @@ use std::sync::OnceLock;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -49,6 +50,10 @@ const SCRIPTS: &str = scripts!(
 const MOST_STEPS: usize = 2_000;
 /// More nodes are clustered from fewer starts.
 const MANY_NODES: usize = 20_000;
+/// So many neighbours of a node are looked for in fits to parts of the nodes.
+const NEAREST: usize = 10;
+/// That takes about a minute of one core.
+const MOST_PRODUCTS: f64 = 5e10;
 
 /// What a page shows.
 pub struct Page<'a> {
@@ -162,9 +167,30 @@ impl Page<'_> {
             "degree": array(self.links.degrees()),
             "labels": self.classes.map_or_else(Vec::new, Classes::shown),
             "label": label,
+            "stability": self.stability()?.map(array),
             "clusters": k,
             "cluster": array(clusters.into_iter().map(|cluster| cluster as i32)),
         }))
+    }
+
+    /// For each node the share of its nearest neighbours that stay in fits to parts of the
+    /// nodes; none without these, or where it would take long.
+    fn stability(&self) -> Result<Option<Vec<f32>>> {
+        let (model, n) = (self.model, self.model.n_nodes());
+        let count = model.replicates().map_or(0, |it| it.parts.len());
+        let products = (n * n) as f64 * (count * model.dim()) as f64;
+        if count == 0 || products > MOST_PRODUCTS {
+            return Ok(None);
+        }
+        let of_node = |node: usize| {
+            let near = model.neighbors(model.point(node), NEAREST, Some(node), None)?;
+            let rows: Vec<usize> = near.iter().map(|it| it.row).collect();
+            let shares = model.stability(node, &rows).unwrap_or_default();
+            let sum: f64 = shares.iter().sum();
+            Ok((sum / shares.len() as f64) as f32)
+        };
+        let found: Result<Vec<f32>> = (0..n).into_par_iter().map(of_node).collect();
+        found.map(Some)
     }
 
     fn layout_in_words(&self) -> String {

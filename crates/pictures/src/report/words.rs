@@ -14,7 +14,7 @@ impl Page<'_> {
         let params = self.model.params();
         let notes = &self.model.report().notes;
         let mut notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
-        if params.weights != WeightTransform::AsIs {
+        if params.weights != WeightTransform::AsIs && !self.model.is_signed() {
             notes.push(format!(
                 "expected weights, and the histogram of weights, are those after the transform \
                  '{}'; the list has the weights as they were given",

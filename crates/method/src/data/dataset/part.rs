@@ -1,13 +1,16 @@
 //! Some of the nodes of a dataset.
 
+use std::sync::Arc;
+
 use super::{DataView, Dataset};
 use crate::data::graph::{Graph, Link, LinkRules};
-use crate::data::ids::{Ids, Names};
+use crate::data::ids::{Ids, Names, Sides};
 use crate::error::Result;
 
 impl Dataset {
     /// Some nodes, by ascending internal rows, with the links between them; they are in
-    /// this order.
+    /// this order. Of a directed graph, the rows of a node as a source and as a target are
+    /// both among them, or neither.
     pub fn part(&self, rows: &[u32]) -> Result<Dataset> {
         let mut place = vec![None; self.n_nodes()];
         for (at, &row) in rows.iter().enumerate() {
@@ -25,11 +28,25 @@ impl Dataset {
                 matrix: view.matrix.as_ref().map(|matrix| matrix.select(&within)),
             });
         }
-        let mut names = Names::default();
-        for &row in rows {
-            names.insert(&self.name(row as usize));
-        }
-        let ids = Ids::Names(names);
+        let named = |rows: &[u32]| {
+            let mut names = Names::default();
+            for &row in rows {
+                names.insert(&self.name(row as usize));
+            }
+            Ids::Names(names)
+        };
+        let ids = match self.ids.sides() {
+            // An id may stand on both.
+            Some(sides) => {
+                let (source, target) = rows.split_at(views[0].rows.end);
+                Ids::Sides(Arc::new(Sides {
+                    source: named(source),
+                    target: named(target),
+                    same: sides.same,
+                }))
+            }
+            None => named(rows),
+        };
         let links = self.graph.links().filter_map(|link| {
             let [src, dst] = [link.src, link.dst].map(|row| place[row as usize]);
             Some(Link {

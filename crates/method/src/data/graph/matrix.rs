@@ -81,6 +81,7 @@ impl Graph {
         })?;
         counts.merged = upper.tidy() + lower.tidy();
         let half = join(&ids, upper, lower, rules.duplicates, &mut counts)?;
+        let half = half.without_zeros(&mut counts);
         if half.weights.iter().any(|weight| !weight.is_finite()) {
             let found = "a sum of weights beyond the range of numbers";
             return Err(Error::links(found, "smaller weights"));
@@ -222,6 +223,26 @@ impl Half {
         *self = sorted;
         before - self.targets.len()
     }
+
+    /// Without sums of two signs that came to nothing.
+    fn without_zeros(self, counts: &mut LinkCounts) -> Half {
+        let zeros = self.weights.iter().filter(|&&weight| weight == 0.0).count();
+        if zeros == 0 {
+            return self;
+        }
+        counts.zero += zeros;
+        let mut kept = Half::new(self.offsets.len() - 1);
+        for row in 0..self.offsets.len() - 1 {
+            let (targets, weights) = self.row(row);
+            let links = targets.iter().zip(weights).filter(|link| *link.1 != 0.0);
+            for (&target, &weight) in links {
+                kept.targets.push(target);
+                kept.weights.push(weight);
+            }
+            kept.offsets[row + 1] = kept.targets.len();
+        }
+        kept
+    }
 }
 
 /// The two halves as one.
@@ -250,7 +271,10 @@ fn join(
         for (target, above, below) in aligned(upper.row(row), lower.row(row)) {
             let weight = match duplicates {
                 Duplicates::Sum => above.unwrap_or(0.0) + below.unwrap_or(0.0),
-                Duplicates::Max => above.unwrap_or(0.0).max(below.unwrap_or(0.0)),
+                Duplicates::Max => {
+                    let stored = above.into_iter().chain(below);
+                    stored.fold(f64::NEG_INFINITY, f64::max)
+                }
                 Duplicates::First => above.or(below).unwrap_or(0.0),
                 Duplicates::Error if above == below => continue,
                 Duplicates::Error => {
@@ -373,9 +397,32 @@ mod tests {
     }
 
     #[test]
+    fn weights_may_be_negative_and_sums_of_nothing_go() {
+        let matrix: &[&[(i32, f64)]] = &[&[(1, -0.5), (2, 0.4)], &[(0, 0.5)], &[(0, -0.6)]];
+        for (rule, expected) in [
+            (Duplicates::Sum, vec![(0, 2, 0.4 - 0.6)]),
+            (Duplicates::Max, vec![(0, 1, 0.5), (0, 2, 0.4)]),
+            (Duplicates::First, vec![(0, 1, -0.5), (0, 2, 0.4)]),
+        ] {
+            let found = graph(matrix, merging(rule)).unwrap();
+            assert_eq!(links(&found), expected);
+            let zeros = usize::from(rule == Duplicates::Sum);
+            assert_eq!(found.counts().zero, zeros);
+        }
+        let below: &[&[(i32, f64)]] = &[&[(2, 1.0)], &[(0, -0.5)], &[]];
+        let found = graph(below, merging(Duplicates::Max)).unwrap();
+        assert_eq!(links(&found), [(0, 1, -0.5), (0, 2, 1.0)]);
+        assert!(found.is_signed());
+        assert_eq!(
+            found.negative().map(|link| (link.src, link.dst)),
+            Some((0, 1))
+        );
+    }
+
+    #[test]
     fn bad_entries_are_refused() {
         let rules = LinkRules::default();
-        for weight in [-1.0, f64::NAN, f64::INFINITY] {
+        for weight in [f64::NAN, f64::INFINITY] {
             let error = graph(&[&[(1, weight)], &[]], rules).unwrap_err();
             assert!(error.to_string().contains("between '0' and '1'"), "{error}");
         }

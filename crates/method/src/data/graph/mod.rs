@@ -1,5 +1,6 @@
 //! Undirected weighted links, validated once: a `Graph` cannot hold a
-//! self-link, a repeated pair, or a weight that is not finite and positive.
+//! self-link, a repeated pair, or a weight that is zero or not finite. Weights may be
+//! negative, as correlations are: what fits weights themselves refuses those.
 
 mod adjacency;
 mod matrix;
@@ -193,6 +194,17 @@ impl Graph {
         &self.weights
     }
 
+    /// The first link of negative weight.
+    pub fn negative(&self) -> Option<Link> {
+        let place = self.weights.iter().position(|&weight| weight < 0.0);
+        place.map(|place| self.link(place))
+    }
+
+    /// Whether some weights are negative.
+    pub fn is_signed(&self) -> bool {
+        self.negative().is_some()
+    }
+
     /// The links of a row to larger rows: targets in ascending order, and weights.
     pub fn upper_row(&self, row: usize) -> (&[u32], &[f64]) {
         let range = self.offsets[row]..self.offsets[row + 1];
@@ -287,7 +299,7 @@ fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
         ));
     }
     let names = || (ids.name(link.src as usize), ids.name(link.dst as usize));
-    if !(link.weight >= 0.0 && link.weight.is_finite()) {
+    if !link.weight.is_finite() {
         let (src, dst) = names();
         return Err(Error::links(
             format!(
@@ -296,7 +308,7 @@ fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
                 quote(&src),
                 quote(&dst)
             ),
-            "a finite weight of zero or more",
+            "a finite weight",
         ));
     }
     if link.src == link.dst && self_links == SelfLinks::Error {
@@ -381,6 +393,11 @@ fn merge_rows(
         for run in listed[start..end].chunk_by(|a, b| a.target == b.target) {
             let weight = merge_run(&ids, row, run, duplicates)?;
             counts.merged += run.len() - 1;
+            if weight == 0.0 {
+                // Weights of two signs that add up to nothing.
+                counts.zero += 1;
+                continue;
+            }
             targets.push(run[0].target);
             weights.push(weight);
         }
@@ -409,7 +426,7 @@ fn merge_run(ids: &Ids, row: usize, run: &[Listed], duplicates: Duplicates) -> R
     let weights = run.iter().map(|link| link.weight);
     let merged = match duplicates {
         Duplicates::Sum => weights.sum(),
-        Duplicates::Max => weights.fold(0.0, f64::max),
+        Duplicates::Max => weights.fold(f64::NEG_INFINITY, f64::max),
         Duplicates::First => run[0].weight,
         Duplicates::Error => {
             return Err(Error::DuplicateLink {

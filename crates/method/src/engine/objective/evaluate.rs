@@ -4,7 +4,7 @@ use crate::data::graph::Graph;
 use crate::engine::pairs::{
     AllPairs, EmbeddedRows, PairTerm, SumPairs, TileShare, Tiled, ViewMatrix, listed_pairs,
 };
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::score::{Kernel, Score};
 use linkproof_numeric::real::Real;
 
@@ -51,8 +51,8 @@ impl<T: Real> Evaluation<T> {
 /// ```
 ///
 /// # Errors
-/// [`Error::Data`] when the sizes do not fit each other or a number is not
-/// finite.
+/// [`Error::Data`] when the sizes do not fit each other, a number is not finite or
+/// a weight is negative.
 pub fn evaluate<T: Real>(
     y: &[T],
     dim: usize,
@@ -76,6 +76,16 @@ pub fn evaluate<T: Real>(
     if !gamma.is_finite() || y.iter().any(|x| !x.is_finite()) {
         let what = "embeddings and gamma";
         return Err(Error::data(what, "NaN or infinity", "finite numbers"));
+    }
+    if let Some(link) = graph.negative() {
+        let [a, b] = [link.src, link.dst].map(|row| graph.ids().name(row as usize));
+        let found = format!(
+            "weight {} between {} and {}",
+            link.weight,
+            quote(&a),
+            quote(&b)
+        );
+        return Err(Error::links(found, "weights of zero or more"));
     }
     let rows = vec![0..n; 1];
     let gammas = ViewMatrix::filled(1, gamma);

@@ -3,7 +3,9 @@
 
 use crate::data::dataset::{DataView, Dataset};
 use crate::data::graph::{Graph, Link, LinkRules};
-use crate::data::transform::{average_over_walks, normalize, propagate, transform_weights};
+use crate::data::transform::{
+    average_over_walks, check_signs, normalize, propagate, transform_weights,
+};
 use crate::engine::pairs::{Part, Split};
 use crate::error::{Error, Remedy, Result};
 use crate::params::CheckedParams;
@@ -48,6 +50,7 @@ impl Prepared {
         split: Option<Split>,
         aside: Option<&Graph>,
     ) -> Result<Prepared> {
+        check_signs(data, params.weights)?;
         let graph = transform_weights(data.graph(), params.weights)?;
         let held = |link: &Link| split.is_some_and(|split| split.holds_out(link.src, link.dst));
         let is_aside =

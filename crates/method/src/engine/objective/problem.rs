@@ -6,7 +6,7 @@ use super::{ParameterLayout, Prepared, ViewEncoder};
 use crate::engine::encoder::{Dropout, Input};
 use crate::engine::pairs::{ViewMatrix, mirrored};
 use crate::error::Result;
-use crate::params::CheckedParams;
+use crate::params::{CheckedParams, Params};
 use crate::score::Score;
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
@@ -33,6 +33,8 @@ pub struct Problem<'a> {
     pub dropout: Option<(f64, f64)>,
     /// The seed of everything random.
     pub seed: u64,
+    /// The settings that all of this was made from.
+    pub params: Params,
 }
 
 impl<'a> Problem<'a> {
@@ -53,6 +55,7 @@ impl<'a> Problem<'a> {
             ridge: params.ridge,
             dropout: drops.then_some((params.input_dropout, dropout)),
             seed: params.seed,
+            params: params.given().clone(),
         })
     }
 

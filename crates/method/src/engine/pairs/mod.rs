@@ -5,28 +5,49 @@
 //! in; value, `dY` and `dgamma` come out.
 
 mod packed;
+mod partial;
 mod schedule;
 mod split;
+mod tile;
 mod tiled;
+mod tree;
 
+pub use partial::{FlatPartial, Partial, PassShare, most_shares};
 pub use split::{Part, Rule, Split};
-pub use tiled::Tiled;
+pub use tiled::{Tiled, copies_of_gradient};
 
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::data::graph::Adjacency;
 use crate::score::{Kernel, Score, Term};
 use linkproof_numeric::real::{Real, add_scaled, dot};
 
 /// A symmetric matrix with one entry for each pair of views.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ViewMatrix {
     n: usize,
+    #[serde(with = "bits")]
     entries: Vec<f64>,
+}
+
+/// Numbers by their bits, so that infinite ones travel too.
+mod bits {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(numbers: &[f64], to: S) -> Result<S::Ok, S::Error> {
+        let bits: Vec<u64> = numbers.iter().map(|x| x.to_bits()).collect();
+        bits.serialize(to)
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<f64>, D::Error> {
+        let bits = Vec::<u64>::deserialize(from)?;
+        Ok(bits.into_iter().map(f64::from_bits).collect())
+    }
 }
 
 impl ViewMatrix {
@@ -41,6 +62,11 @@ impl ViewMatrix {
     /// The number of views.
     pub fn n_views(&self) -> usize {
         self.n
+    }
+
+    /// Whether it has an entry for each pair: one that was read may not.
+    pub fn is_square(&self) -> bool {
+        self.n.checked_mul(self.n) == Some(self.entries.len())
     }
 
     /// The entry of a pair of views.

@@ -31,7 +31,7 @@ pub struct Rule {
 }
 
 /// One side of a split.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Part {
     /// The pairs that a fit is fitted to.
     Training,

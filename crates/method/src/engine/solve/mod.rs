@@ -7,22 +7,26 @@
 
 mod lbfgs;
 mod state;
+mod task;
 mod vectors;
 mod watch;
 
 pub use crate::engine::Plan;
 pub use lbfgs::{Descent, Lbfgs, Minimized, minimize};
+pub use task::run_task;
 
 use std::borrow::Cow;
 use std::io;
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use self::state::{Kept, Reader, Writer};
 use self::watch::{Known, Next, Watch};
 use crate::engine::pairs::TileShare;
-use crate::engine::runtime::{Record, Runtime, Stage};
-use crate::engine::{Engine, OptimizerMemory};
+use crate::engine::runtime::{Elsewhere, Record, Runtime, Stage};
+use crate::engine::task::torn;
+use crate::engine::{Engine, OptimizerMemory, SolverTask};
 use crate::error::{Error, Result};
 use crate::params::OptimizerKind;
 use linkproof_numeric::real::Real;
@@ -66,7 +70,10 @@ pub fn solve<T: Real>(
     start: Vec<T>,
     runtime: Runtime<'_>,
 ) -> Result<Solution<T>> {
-    runtime.check_memory::<T>(engine.problem(), plan)?;
+    let elsewhere = runtime.elsewhere();
+    if elsewhere.is_none() {
+        runtime.check_memory::<T>(engine.problem(), plan)?;
+    }
     let keeper = runtime.keeper();
     let kept = keeper.map(|keeper| Kept::new(keeper, engine.problem(), plan, &start));
     let mut earlier = None;
@@ -75,8 +82,13 @@ pub fn solve<T: Real>(
             engine.load(&solution.theta)?;
             return Ok(solution);
         }
-        let read = |from: &mut Reader<'_>| Ok((Known::read(from)?, Halfway::read(plan, from)?));
-        earlier = kept.recalled(Stage::Running, read)?;
+        if elsewhere.is_none() {
+            let read = |from: &mut Reader<'_>| Ok((Known::read(from)?, Halfway::read(plan, from)?));
+            earlier = kept.recalled(Stage::Running, read)?;
+        }
+    }
+    if let Some(elsewhere) = elsewhere {
+        return solve_elsewhere(engine, plan, &start, (runtime, elsewhere), kept);
     }
     let (mut watch, from) = match earlier {
         Some((known, halfway)) => (Watch::of(known, plan, runtime, kept), halfway),
@@ -99,6 +111,33 @@ pub fn solve<T: Real>(
     let solution = watch.finish(engine, stop_reason)?;
     engine.load(&solution.theta)?;
     Ok(solution)
+}
+
+/// Has a solver run elsewhere, from its start: what it remembers on its way stays there.
+fn solve_elsewhere<T: Real>(
+    engine: &mut dyn Engine<T>,
+    plan: &Plan,
+    start: &[T],
+    (runtime, elsewhere): (Runtime<'_>, &dyn Elsewhere),
+    kept: Option<Kept<'_>>,
+) -> Result<Solution<T>> {
+    let clock = Instant::now();
+    let task = SolverTask::new(engine.problem(), plan, start);
+    let bytes = elsewhere.solve(task, &|| runtime.after_tick())?;
+    let solution = task::outcome::<T>(&bytes)?;
+    if solution.theta.len() != start.len() {
+        return Err(torn());
+    }
+    if let Some(kept) = &kept {
+        kept.finish(&solution, clock.elapsed().as_secs_f64())?;
+    }
+    engine.load(&solution.theta)?;
+    match runtime.after_tick() {
+        true => Ok(solution),
+        false => Err(Error::Interrupted {
+            step: solution.steps,
+        }),
+    }
 }
 
 /// Where a solver begins.

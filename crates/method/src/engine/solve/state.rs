@@ -94,6 +94,8 @@ fn key<T: Real>(problem: &Problem<'_>, plan: &Plan, start: &[T]) -> String {
         ridge,
         dropout,
         seed,
+        // All that it says is in the others and in the plan.
+        params: _,
     } = problem;
     let Prepared {
         views,
@@ -131,7 +133,16 @@ fn key<T: Real>(problem: &Problem<'_>, plan: &Plan, start: &[T]) -> String {
 /// Writes what a solver remembers.
 pub(super) struct Writer<'w>(&'w mut dyn Write);
 
-impl Writer<'_> {
+impl<'w> Writer<'w> {
+    pub(super) fn new(to: &'w mut dyn Write) -> Writer<'w> {
+        Writer(to)
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.number(bytes.len() as u64)?;
+        self.0.write_all(bytes)
+    }
+
     pub(super) fn number(&mut self, number: u64) -> io::Result<()> {
         self.0.write_all(&number.to_le_bytes())
     }
@@ -174,7 +185,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn solution<T: Real>(&mut self, solution: &Solution<T>) -> io::Result<()> {
+    pub(super) fn solution<T: Real>(&mut self, solution: &Solution<T>) -> io::Result<()> {
         self.reals(&solution.theta)?;
         self.number(solution.stop_reason as u64)?;
         self.number(solution.steps as u64)?;
@@ -188,7 +199,17 @@ impl Writer<'_> {
 /// Reads what a solver remembers.
 pub(super) struct Reader<'r>(&'r mut dyn Read);
 
-impl Reader<'_> {
+impl<'r> Reader<'r> {
+    pub(super) fn new(from: &'r mut dyn Read) -> Reader<'r> {
+        Reader(from)
+    }
+
+    pub(super) fn bytes(&mut self) -> io::Result<Vec<u8>> {
+        let (length, mut bytes) = (self.number()?, Vec::new());
+        Read::take(&mut *self.0, length).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
     pub(super) fn number(&mut self) -> io::Result<u64> {
         let mut bytes = [0; 8];
         self.0.read_exact(&mut bytes)?;
@@ -245,7 +266,7 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn solution<T: Real>(&mut self) -> io::Result<Solution<T>> {
+    pub(super) fn solution<T: Real>(&mut self) -> io::Result<Solution<T>> {
         let theta = self.reals()?;
         let stop_reason = match self.number()? {
             0 => StopReason::Converged,

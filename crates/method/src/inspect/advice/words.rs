@@ -84,6 +84,13 @@ impl WeightsLook {
                 in_percent(*share),
                 dialect.with(Param::Weights.name(), &["log1p"])
             ),
+            WeightsLook::Signed(share) => format!(
+                "{} of the weights are negative, as correlations are. Expected weights of a fit to \
+                 weights are positive; a fit to the pattern tells which pairs are linked, and has \
+                 a law of sizes of either sign. {} does both too.",
+                in_percent(*share),
+                dialect.with("robust", &["true"])
+            ),
             WeightsLook::Wrong { share, chances } => {
                 let why = match chances {
                     Some((heavy, others)) => format!(

@@ -10,6 +10,12 @@
 //! Replicates start from the model and end where a step gains nothing; a fit to all
 //! nodes that ends in the same way is what they are compared with. What a ridge takes
 //! from every fit, the spread does not show.
+//!
+//! A node of a directed graph is drawn as a source and as a target together.
+
+mod told;
+
+pub use told::Spread;
 
 use super::{Fit, Fitted};
 use rand::{RngExt, SeedableRng};
@@ -21,9 +27,7 @@ use crate::data::features::Features;
 use crate::engine::pairs::ViewMatrix;
 use crate::engine::runtime::{Doing, FitCount, Runtime};
 use crate::error::{Error, Result};
-use crate::measure::KMeans;
 use crate::params::{CheckedParams, Params};
-use linkproof_numeric::math;
 
 /// A gain of this share of the objective ends a replicate.
 const TOLERANCE: f64 = 1e-5;
@@ -31,8 +35,6 @@ const TOLERANCE: f64 = 1e-5;
 const CHANCE: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// Fewer replicates that a pair took part in tell nothing of it.
 const LEAST: usize = 5;
-/// Standard errors on either side that hold 90 of 100.
-const NINETY: f64 = 1.645;
 
 /// One fit: embeddings by the user's rows, and what similarities need beside.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +43,8 @@ pub struct Replicate {
     pub embeddings: Vec<f32>,
     /// Whether each node has one: free vectors are fitted to nodes that take part.
     pub has: Option<Vec<bool>>,
+    /// The offset of each node, in a model with offsets; 0 where the node has none.
+    pub offsets: Option<Vec<f32>>,
     /// `gamma` for each pair of views.
     pub gamma: ViewMatrix,
 }
@@ -59,6 +63,7 @@ impl Replicates {
     pub(super) fn fit(&self, n: usize, dim: usize, n_views: usize) -> bool {
         let fits = |it: &Replicate| {
             it.embeddings.len() == n * dim
+                && it.offsets.iter().all(|offsets| offsets.len() == n)
                 && it.has.iter().all(|has| has.len() == n)
                 && it.gamma.n_views() == n_views
         };
@@ -66,19 +71,17 @@ impl Replicates {
     }
 }
 
-/// How sure the logarithm of an expected weight is.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spread {
-    /// Its standard error.
-    pub error: f64,
-    /// It is between these in 90 of 100 cases.
-    pub interval: (f64, f64),
-}
-
-impl Spread {
-    /// What the expected weight is between in 90 of 100 cases.
-    pub fn weights(&self) -> (f64, f64) {
-        (math::exp(self.interval.0), math::exp(self.interval.1))
+/// Refuses fewer replicates than tell anything.
+///
+/// # Errors
+/// Fewer than five.
+pub fn check_replicates(count: usize) -> Result<()> {
+    match count < LEAST {
+        true => {
+            let accepted = format!("at least {LEAST} replicates");
+            Err(Error::argument("bootstrap", accepted, count))
+        }
+        false => Ok(()),
     }
 }
 
@@ -93,30 +96,46 @@ pub fn bootstrap(
     count: usize,
     runtime: Runtime<'_>,
 ) -> Result<Replicates> {
-    if count < LEAST {
-        let accepted = format!("at least {LEAST} replicates");
-        return Err(Error::argument("bootstrap", accepted, count));
-    }
-    if data.n_nodes() != model.n_nodes() || model.believed().is_some() {
-        let found = "a robust model, or other nodes";
-        return Err(Error::data("bootstrap", found, "a plain fit and its data"));
-    }
-    if model.is_directed() || model.offsets().is_some() {
-        let found = "links with a direction, or offsets";
-        return Err(Error::data("bootstrap", found, "a fit without them"));
+    bootstrap_seen(params, data, model, count, Ok, runtime)
+}
+
+/// The same of a fit that does not see links as they are: `seen` makes what it sees of
+/// the links between some of the nodes.
+pub(crate) fn bootstrap_seen(
+    params: &CheckedParams,
+    data: &Dataset,
+    model: &Fitted,
+    count: usize,
+    seen: impl Fn(Dataset) -> Result<Dataset> + Sync,
+    runtime: Runtime<'_>,
+) -> Result<Replicates> {
+    check_replicates(count)?;
+    if data.n_nodes() != model.n_nodes() {
+        return Err(Error::data(
+            "bootstrap",
+            "other nodes",
+            "the data of the fit",
+        ));
     }
     let counted = FitCount::new(runtime.of_one_of_many(), count + 1);
     runtime.begins(Doing::FittingParts);
     let runtime = counted.runtime();
-    let all: Vec<u32> = (0..data.n_nodes() as u32).collect();
-    let whole = replicate(params, data, &all, model, 1.0, runtime)?;
+    let n = data.n_nodes() as u32;
+    let starts = Starts::new(model, data)?;
+    let fit = |rows: &[u32], share: f64| {
+        let part = seen(data.part(rows)?)?;
+        replicate(params, (data, &part), rows, &starts, share, runtime)
+    };
+    let whole = fit(&(0..n).collect::<Vec<_>>(), 1.0)?;
     runtime.after_fit(1, count + 1);
+    // Each node once, also where it is a source and a target.
+    let nodes = if model.is_directed() { n / 2 } else { n };
     let parts = (0..count as u64).into_par_iter().map(|number| {
         let mut random = ChaCha8Rng::seed_from_u64(params.seed ^ 0x626f_6f74);
         random.set_stream(number);
-        let takes_part = |_: &u32| random.random_bool(CHANCE);
-        let rows: Vec<u32> = all.iter().copied().filter(takes_part).collect();
-        let found = replicate(params, data, &rows, model, CHANCE * CHANCE, runtime)?;
+        let drawn: Vec<u32> = (0..nodes).filter(|_| random.random_bool(CHANCE)).collect();
+        let rows = (0..n / nodes).flat_map(|side| drawn.iter().map(move |row| side * nodes + row));
+        let found = fit(&rows.collect::<Vec<_>>(), CHANCE * CHANCE)?;
         runtime.after_fit(1, count + 1);
         Ok(found)
     });
@@ -129,13 +148,12 @@ pub fn bootstrap(
 /// A fit to the nodes of some internal rows, whose pairs are a share of all.
 fn replicate(
     params: &CheckedParams,
-    data: &Dataset,
+    (data, part): (&Dataset, &Dataset),
     rows: &[u32],
-    model: &Fitted,
+    starts: &Starts<'_>,
     share: f64,
     runtime: Runtime<'_>,
 ) -> Result<Replicate> {
-    let part = data.part(rows)?;
     let with = Params {
         // Against as many pairs as there are, at their weights.
         ridge: params.ridge * share,
@@ -143,11 +161,11 @@ fn replicate(
         ..params.given().clone()
     };
     let with = with.check()?;
-    let start = start(model, data, rows);
+    let start = starts.of(data, rows);
     let fit = Fit::new(&with).to_all_pairs(TOLERANCE);
     let fit = fit.starting_from(start.as_slice()).runtime(runtime);
-    let fitted = fit.run(&part)?;
-    let (n, dim) = (data.n_nodes(), model.dim());
+    let fitted = fit.run(part)?;
+    let (n, dim) = (data.n_nodes(), fitted.dim());
     let mut embeddings = vec![0.0f32; n * dim];
     let mut has = vec![false; n];
     let mut put = |inside: usize, y: &[f32]| {
@@ -170,158 +188,76 @@ fn replicate(
             }
         }
     }
+    // What is a node's own of its offset is known of those that take part alone.
+    let offsets = fitted.offsets().map(|own| {
+        let mut offsets = vec![0.0; n];
+        has.fill(false);
+        for (&inside, &offset) in rows.iter().zip(own) {
+            let row = data.user_row(inside as usize);
+            (offsets[row], has[row]) = (offset, true);
+        }
+        offsets
+    });
     let is_whole = has.iter().all(|has| *has);
     Ok(Replicate {
         embeddings,
+        offsets,
         has: (!is_whole).then_some(has),
         gamma: fitted.gamma().clone(),
     })
 }
 
-/// The parameters of the model that a fit to some rows begins with.
-fn start(model: &Fitted, data: &Dataset, rows: &[u32]) -> Vec<f32> {
-    let mut theta: Vec<f32> = Vec::new();
-    for (view, own) in data.views().iter().zip(model.views()) {
-        if own.network.is_table() {
-            let drawn = rows.iter().map(|&row| row as usize);
-            let drawn = drawn.filter(|row| view.rows.contains(row));
-            drawn.for_each(|row| theta.extend_from_slice(model.row(data.user_row(row))));
-        } else {
-            theta.extend(own.weights.cast::<f32>().iter());
-        }
-    }
-    let gammas = model.view_pairs().iter();
-    theta.extend(gammas.map(|&(d, e)| model.gamma().get(d, e) as f32));
-    theta
+/// The parameters of a model, from which fits to some of its nodes begin.
+struct Starts<'m> {
+    model: &'m Fitted,
+    /// For each view, by its nodes, what of an offset the data vector does not tell.
+    own_offsets: Vec<Vec<f32>>,
 }
 
-impl Fitted {
-    /// The same model with fits to parts of its nodes.
-    ///
-    /// # Errors
-    /// Replicates of other nodes.
-    pub fn with_replicates(mut self, replicates: Replicates) -> Result<Fitted> {
-        self.parts.replicates = Some(replicates);
-        Fitted::new(self.parts)
-    }
-
-    /// Fits to parts of the nodes, where there are some.
-    pub fn replicates(&self) -> Option<&Replicates> {
-        self.parts.replicates.as_ref()
-    }
-
-    /// `<y_i, y_j> - gamma` in a replicate, where both nodes took part.
-    fn similarity_in(&self, of: &Replicate, i: usize, j: usize) -> Option<f64> {
-        let has = |row: usize| of.has.as_ref().is_none_or(|has| has[row]);
-        if !(has(i) && has(j)) {
-            return None;
+impl<'m> Starts<'m> {
+    fn new(model: &'m Fitted, data: &Dataset) -> Result<Starts<'m>> {
+        let mut own_offsets = Vec::new();
+        for (place, view) in data.views().iter().enumerate() {
+            let Some(offsets) = model.offsets() else {
+                break;
+            };
+            let rows = view.rows.clone();
+            let mut own: Vec<f32> = rows.map(|row| offsets[data.user_row(row)]).collect();
+            let reads = !model.views()[place].network.is_table();
+            if let Some(matrix) = view.matrix.as_ref().filter(|_| reads) {
+                let told = model.encode_view(place, &Features::new(matrix.clone()), None)?;
+                let both = own.iter_mut().zip(told.offsets);
+                both.for_each(|(own, told)| *own -= told);
+            }
+            own_offsets.push(own);
         }
-        let row = |row: usize| &of.embeddings[row * self.dim()..][..self.dim()];
-        let products = row(i).iter().zip(row(j));
-        let mut products = products.map(|(a, b)| f64::from(*a) * f64::from(*b));
-        let like: f64 = products.by_ref().take(self.dim() - self.negative()).sum();
-        let product = like - products.sum::<f64>();
-        let view = |row: usize| self.node_views()[row] as usize;
-        Some(product - of.gamma.get(view(i), view(j)))
+        Ok(Starts { model, own_offsets })
     }
 
-    /// How sure the logarithm of the expected weight of two nodes is; none without
-    /// replicates, or where too few saw both.
-    pub fn spread(&self, i: usize, j: usize) -> Option<Spread> {
-        let replicates = self.replicates()?;
-        let whole = self.similarity_in(&replicates.whole, i, j)?;
-        let parts = replicates.parts.iter();
-        let apart: Vec<f64> = parts
-            .filter_map(|part| Some(self.similarity_in(part, i, j)? - whole))
-            .collect();
-        if apart.len() < LEAST {
-            return None;
-        }
-        let squares: f64 = apart.iter().map(|x| x * x).sum();
-        let error = (squares / apart.len() as f64).sqrt();
-        let at = math::ln(self.mu(i, j).max(f64::MIN_POSITIVE));
-        Some(Spread {
-            error,
-            interval: (at - NINETY * error, at + NINETY * error),
-        })
-    }
-
-    /// For each of the neighbours of a node the share of replicates, among those that
-    /// saw both, in which it is among as many nearest; none without replicates.
-    pub fn stability(&self, node: usize, neighbors: &[usize]) -> Option<Vec<f64>> {
-        let replicates = self.replicates()?;
-        let (mut found, mut seen) = (vec![0.0; neighbors.len()], vec![0.0f64; neighbors.len()]);
-        let view = |row: usize| self.node_views()[row] as usize;
-        // Among nodes of the views that the neighbours are of.
-        let views: Vec<usize> = neighbors.iter().map(|&row| view(row)).collect();
-        let others: Vec<usize> = (0..self.n_nodes())
-            .filter(|&row| row != node && views.contains(&view(row)))
-            .collect();
-        for part in &replicates.parts {
-            let mut all: Vec<(f64, usize)> = (others.iter())
-                .filter_map(|&row| Some((self.similarity_in(part, node, row)?, row)))
-                .collect();
-            all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-            all.truncate(neighbors.len());
-            for (place, &row) in neighbors.iter().enumerate() {
-                let took_part = self.similarity_in(part, node, row).is_some();
-                seen[place] += f64::from(u8::from(took_part));
-                found[place] += f64::from(u8::from(all.iter().any(|it| it.1 == row)));
+    /// Those that a fit to some rows begins with, in the order of its parameters.
+    fn of(&self, data: &Dataset, rows: &[u32]) -> Vec<f32> {
+        let model = self.model;
+        let mut theta: Vec<f32> = Vec::new();
+        for (place, (view, own)) in data.views().iter().zip(model.views()).enumerate() {
+            let drawn = rows.iter().map(|&row| row as usize);
+            let drawn = drawn.filter(|row| view.rows.contains(row));
+            match own.network.is_table() {
+                true => (drawn.clone())
+                    .for_each(|row| theta.extend_from_slice(model.row(data.user_row(row)))),
+                false => theta.extend(own.weights.cast::<f32>().iter()),
+            }
+            if let Some(offsets) = self.own_offsets.get(place) {
+                theta.extend(
+                    own.offsets
+                        .iter()
+                        .flat_map(|map| map.cast::<f32>().to_vec()),
+                );
+                theta.extend(drawn.map(|row| offsets[row - view.rows.start]));
             }
         }
-        let shares = found.iter().zip(seen);
-        Some(shares.map(|(found, seen)| found / seen.max(1.0)).collect())
-    }
-
-    /// For each node the share of its cluster that stays with it, over replicates: they
-    /// are clustered anew, into as many clusters. None without replicates.
-    ///
-    /// # Errors
-    /// Clusters of other nodes.
-    pub fn together(&self, clusters: &[u32], seed: u64) -> Result<Option<Vec<f64>>> {
-        let Some(replicates) = self.replicates() else {
-            return Ok(None);
-        };
-        let (n, dim) = (self.n_nodes(), self.dim());
-        if clusters.len() != n {
-            let found = format!("{} clusters", clusters.len());
-            return Err(Error::data(
-                "clusters",
-                found,
-                format!("one for each of {n} nodes"),
-            ));
-        }
-        let count = clusters.iter().max().map_or(0, |&last| last as usize + 1);
-        let (mut together, mut seen) = (vec![0.0; n], vec![0.0f64; n]);
-        for part in &replicates.parts {
-            let has = |row: &usize| part.has.as_ref().is_none_or(|has| has[*row]);
-            let rows: Vec<usize> = (0..n).filter(has).collect();
-            let y: Vec<f32> = (rows.iter())
-                .flat_map(|&row| &part.embeddings[row * dim..][..dim])
-                .copied()
-                .collect();
-            let found = KMeans::new(count, seed).fit(&y, rows.len(), dim)?;
-            // How many nodes are in each pair of clusters, one of either kind.
-            let (mut both, mut own) = (vec![0.0f64; count * count], vec![0.0f64; count]);
-            let pairs = || rows.iter().zip(&found.labels);
-            for (&row, &other) in pairs() {
-                both[clusters[row] as usize * count + other as usize] += 1.0;
-                own[clusters[row] as usize] += 1.0;
-            }
-            for (&row, &other) in pairs() {
-                let cluster = clusters[row] as usize;
-                let mates = own[cluster] - 1.0;
-                if mates > 0.0 {
-                    together[row] += (both[cluster * count + other as usize] - 1.0) / mates;
-                    seen[row] += 1.0;
-                }
-            }
-        }
-        let share = |(together, seen): (&f64, f64)| match seen > 0.0 {
-            true => together / seen,
-            false => 1.0,
-        };
-        Ok(Some(together.iter().zip(seen).map(share).collect()))
+        let gammas = model.view_pairs().iter();
+        theta.extend(gammas.map(|&(d, e)| model.gamma().get(d, e) as f32));
+        theta
     }
 }
 

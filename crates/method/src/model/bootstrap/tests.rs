@@ -1,6 +1,8 @@
 use super::*;
 use crate::data::features::Matrix;
-use crate::data::graph::Graph;
+use crate::data::graph::{Ends, Graph, Link, LinkRules};
+use crate::data::ids::Ids;
+use crate::measure::KMeans;
 use crate::params::ScoreKind;
 use linkproof_numeric::math;
 
@@ -158,4 +160,136 @@ fn free_vectors_are_compared_where_both_nodes_took_part() {
     assert!(model.spread(0, 1).is_some_and(|spread| spread.error > 0.0));
     let few = bootstrap(&params, &links, &model, 2, Runtime::default());
     assert!(few.unwrap_err().to_string().contains("at least 5"));
+}
+
+/// A share of pairs whose interval holds the planted logarithm of the expected weight,
+/// over graphs that are simulated from a fit to links with directions, or with offsets.
+fn coverage(params: &CheckedParams, ends: Ends, nodes: usize, graphs: u64, free: bool) -> f64 {
+    let x = vectors(nodes);
+    let n = nodes as u32;
+    let simulated = |log_mu: &dyn Fn(u32, u32) -> f64, seed: u64| {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut links = Vec::new();
+        for src in 0..n {
+            for dst in 0..n {
+                let possible = match ends {
+                    Ends::Directed => src != dst,
+                    _ => src < dst,
+                };
+                let weight = count(&mut random, math::exp(log_mu(src, dst)));
+                if possible && weight > 0.0 {
+                    links.push(Link { src, dst, weight });
+                }
+            }
+        }
+        let rules = LinkRules {
+            ends,
+            ..LinkRules::default()
+        };
+        let graph = Graph::new(Ids::Rows(nodes), links, rules).unwrap();
+        match free {
+            true => Dataset::with_nodes(graph, Ids::Rows(nodes)).unwrap(),
+            false => Dataset::new(graph, Features::new(x.clone())).unwrap(),
+        }
+    };
+    let value = |row: u32, k: usize| x.row(row as usize)[k].1;
+    let planted = |i: u32, j: u32| {
+        let popular = if params.offsets {
+            0.8 * (value(i, 2) + value(j, 3))
+        } else {
+            0.0
+        };
+        1.2 * value(i, 0) * value(j, 1) + value(i, 1) * value(j, 0) + popular - 1.2
+    };
+    let other = if ends == Ends::Directed { n } else { 0 };
+    let log_mu =
+        |model: &Fitted, i: u32, j: u32| math::ln(model.mu(i as usize, (j + other) as usize));
+    let (mut held, mut all) = (0.0, 0.0);
+    for seed in 0..graphs {
+        let truth = crate::fit(params, &simulated(&planted, 300 + seed)).unwrap();
+        let data = simulated(&|i, j| log_mu(&truth, i, j), 400 + seed);
+        let model = crate::fit(params, &data).unwrap();
+        let found = bootstrap(params, &data, &model, 40, Runtime::default()).unwrap();
+        let model = model.with_replicates(found).unwrap();
+        for i in 0..n {
+            for j in (0..n).filter(|&j| j != i) {
+                let spread = model.spread(i as usize, (j + other) as usize);
+                let (low, high) = spread.unwrap().interval;
+                let at = log_mu(&truth, i, j);
+                held += f64::from(u8::from(low <= at && at <= high));
+                all += 1.0;
+            }
+        }
+    }
+    held / all
+}
+
+#[test]
+fn intervals_of_directed_models_hold_what_was_planted() {
+    let share = coverage(&params(), Ends::Directed, 60, 12, false);
+    println!("directed: {share}");
+    assert!((0.83..=0.97).contains(&share), "{share}");
+}
+
+#[test]
+fn intervals_of_models_with_offsets_hold_what_was_planted() {
+    let params = Params {
+        offsets: true,
+        ridge: 0.05,
+        ..params().given().clone()
+    };
+    let share = coverage(&params.check().unwrap(), Ends::Alike, 80, 12, false);
+    println!("offsets: {share}");
+    assert!((0.83..=0.97).contains(&share), "{share}");
+}
+
+#[test]
+fn intervals_of_free_vectors_hold_what_was_planted() {
+    let params = Params {
+        ridge: 0.05,
+        ..params().given().clone()
+    };
+    let share = coverage(&params.check().unwrap(), Ends::Alike, 80, 8, true);
+    println!("free vectors: {share}");
+    assert!((0.8..=0.98).contains(&share), "{share}");
+}
+
+#[test]
+fn a_node_of_a_directed_model_is_drawn_as_source_and_target_together() {
+    let ring = |n: u32| (0..n).flat_map(move |i| [1, 3].map(|step| (i, (i + step) % n, 1.0)));
+    let links = ring(30).map(|(src, dst, weight)| Link { src, dst, weight });
+    let rules = LinkRules {
+        ends: Ends::Directed,
+        ..LinkRules::default()
+    };
+    let graph = Graph::new(Ids::Rows(30), links.collect(), rules).unwrap();
+    let data = Dataset::from_links(graph).unwrap();
+    let params = Params {
+        ridge: 0.5,
+        offsets: true,
+        ..params().given().clone()
+    };
+    let params = params.check().unwrap();
+    let model = crate::fit(&params, &data).unwrap();
+    let with = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap()
+            .install(|| bootstrap(&params, &data, &model, 8, Runtime::default()).unwrap())
+    };
+    let found = with(1);
+    assert_eq!(found, with(3), "the number of threads does not matter");
+    for part in &found.parts {
+        let has = part.has.as_ref().unwrap();
+        assert_eq!(has[..30], has[30..]);
+        assert!(part.offsets.is_some());
+    }
+    // The whole fit starts where the model ended.
+    let model = model.with_replicates(found).unwrap();
+    let whole = &model.replicates().unwrap().whole;
+    let apart = whole.embeddings.iter().zip(model.embeddings());
+    let apart = apart.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(apart < 0.2, "{apart}");
+    let clusters = vec![0; 30];
+    assert_eq!(model.together(&clusters, 0).unwrap().unwrap().len(), 30);
+    assert!(model.stability(3, &[34, 36]).is_some());
 }

@@ -89,6 +89,11 @@ fn mus(fitted: &Fitted, random: &[RandomPair], split: Split) -> Vec<(usize, f64)
     let pairs = random.iter().enumerate();
     pairs
         .filter(|(_, pair)| of_fold(pair))
-        .map(|(place, pair)| (place, fitted.mu(pair.src as usize, pair.dst as usize)))
+        .map(|(place, pair)| {
+            (
+                place,
+                fitted.pair(pair.src as usize, pair.dst as usize).strength,
+            )
+        })
         .collect()
 }

@@ -130,7 +130,10 @@ fn existence_rates(verdicts: &[Verdict], random: &[f64]) -> (Vec<f64>, f64) {
         let ties = (random.len() - below - above) as f64;
         (above as f64 + 0.5 * ties) / random.len() as f64
     };
-    let shares: Vec<f64> = verdicts.iter().map(|verdict| share(verdict.mu)).collect();
+    let shares: Vec<f64> = verdicts
+        .iter()
+        .map(|verdict| share(verdict.strength))
+        .collect();
     let m = shares.len() as f64;
     let beyond = shares.iter().filter(|&&u| u > 0.5).count() as f64;
     let random_share = (beyond / (0.5 * m)).min(1.0);

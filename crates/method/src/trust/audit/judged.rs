@@ -11,6 +11,7 @@ use crate::engine::runtime::Runtime;
 use crate::error::{Error, Remedy, Result};
 use crate::model::Fitted;
 use crate::model::folds::Folds;
+use crate::params::{Params, WeightTransform};
 
 /// How many random pairs links are compared with.
 const RANDOM_PAIRS: usize = 20_000;
@@ -106,20 +107,30 @@ pub fn judge_by(
              judge",
         ));
     }
-    let params = model.params().clone().check()?;
+    let params = seen_params(model).check()?;
     let folds = Folds::new(params.seed, folds)?;
     cross_fit(&params, data, folds, &random, runtime)
+}
+
+/// The settings of a fit like the model's. Where sizes have two signs that is one to
+/// the pattern of the links.
+fn seen_params(model: &Fitted) -> Params {
+    let mut params = model.params().clone();
+    if model.is_signed() {
+        params.weights = WeightTransform::Binary;
+    }
+    params
 }
 
 /// What the model itself makes of the links, their weights as its fit sees them,
 /// and of random pairs.
 pub fn as_fitted(model: &Fitted, data: &Dataset, random: &[RandomPair]) -> Result<CrossFit> {
-    let mu = |pair: &RandomPair| model.mu(pair.src as usize, pair.dst as usize);
-    let seen = SeenWeights::new(model.params(), data)?;
+    let strength = |pair: &RandomPair| model.pair(pair.src as usize, pair.dst as usize).strength;
+    let seen = SeenWeights::new(&seen_params(model), data)?;
     let verdicts = judge_inside(model, data, &seen, data.graph().links());
     Ok(CrossFit {
         verdicts: least_trusted_first(verdicts),
-        random: random.iter().map(mu).collect(),
+        random: random.iter().map(strength).collect(),
     })
 }
 

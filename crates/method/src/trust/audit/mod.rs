@@ -60,6 +60,8 @@ pub struct Verdict {
     pub mu: f64,
     /// The chance of a link.
     pub p_link: f64,
+    /// By what it is compared with other pairs ([`Expected::strength`]).
+    pub strength: f64,
     /// The similarity of its ends.
     pub similarity: f64,
     /// `p(w|mu)/p(w|w)` where the weight is larger than expected, else 1.
@@ -89,23 +91,26 @@ impl Verdict {
 
     /// The same of a link that the fit sees with another weight than observed.
     pub(crate) fn seen_as(score: &Score, link: Link, seen: f64, expected: Expected) -> Verdict {
-        let mu = expected.mu;
-        let log_trust = log_trust(seen, mu);
+        // Where sizes have two signs, what was fitted is whether there is a link.
+        let seen = if expected.signed { 1.0 } else { seen };
+        let log_trust = log_trust(seen, expected.strength);
         Verdict {
             src: link.src,
             dst: link.dst,
             weight: link.weight,
-            mu,
+            mu: expected.mu,
+            strength: expected.strength,
             p_link: expected.p_link,
             similarity: expected.similarity,
             trust: math::exp(log_trust),
-            influence: score.influence(log_trust, mu),
+            influence: score.influence(log_trust, expected.strength),
             log_trust,
         }
     }
 
     /// `-log10` of the chance of a weight as large: that of a link, times that of
-    /// such a size by the law of sizes, where there is one.
+    /// such a size by the law of sizes, where there is one; where sizes have two signs,
+    /// that of a size as far from what is usual, on either side.
     pub fn surprise(&self, sizes: Option<&SizeLaw>) -> f64 {
         let log_size = sizes.map_or(0.0, |law| law.log_chance(self.weight, self.similarity));
         -(math::ln(self.p_link) + log_size) / std::f64::consts::LN_10
@@ -115,7 +120,7 @@ impl Verdict {
     fn order(&self, other: &Verdict) -> std::cmp::Ordering {
         self.log_trust
             .total_cmp(&other.log_trust)
-            .then(self.mu.total_cmp(&other.mu))
+            .then(self.strength.total_cmp(&other.strength))
             .then((self.src, self.dst).cmp(&(other.src, other.dst)))
     }
 }

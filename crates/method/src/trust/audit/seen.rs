@@ -3,7 +3,9 @@
 
 use crate::data::dataset::Dataset;
 use crate::data::graph::{Adjacency, Graph, Link};
-use crate::data::transform::{average_over_walks, transform_weight, transform_weights};
+use crate::data::transform::{
+    average_over_walks, check_signs, transform_weight, transform_weights,
+};
 use crate::error::Result;
 use crate::params::Params;
 
@@ -25,6 +27,7 @@ impl SeenWeights {
     /// The weights of links between internal rows.
     pub fn new(params: &Params, data: &Dataset) -> Result<SeenWeights> {
         let transform = params.weights;
+        check_signs(data, transform)?;
         if params.walks == 0 {
             let walked = None;
             return Ok(SeenWeights { transform, walked });

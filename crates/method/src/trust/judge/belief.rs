@@ -102,15 +102,37 @@ pub fn by_ranks(ranks: &[f64], strata: &[usize], unexplained: &[f64]) -> Density
     }
 }
 
-/// The bin of each weight: quantiles of the order, equal weights together.
+/// The bin of each weight: quantiles of the order of sizes, equal ones together.
+/// Positive and negative weights have bins of their own, where there are enough of
+/// both; weights times -1 are in the same ones.
 pub fn weight_bins(weights: &[f64]) -> (Vec<usize>, usize) {
-    let mut order: Vec<usize> = (0..weights.len()).collect();
-    order.sort_by(|&a, &b| weights[a].total_cmp(&weights[b]).then(a.cmp(&b)));
-    let mut bins = vec![0; weights.len()];
     let least = weights.len().div_ceil(BINS).max(1);
-    let (mut bin, mut filled) = (0, 0);
+    let (negative, positive): (Vec<usize>, Vec<usize>) =
+        (0..weights.len()).partition(|&link| weights[link] < 0.0);
+    let groups = match negative.len().min(positive.len()) < least {
+        true => vec![(0..weights.len()).collect()],
+        false => vec![positive, negative],
+    };
+    let mut bins = vec![0; weights.len()];
+    let first = groups.into_iter().fold(0, |first, group| {
+        bins_from(first, group, weights, least, &mut bins)
+    });
+    (bins, first)
+}
+
+/// Puts links into bins from a number on; the next number that is free.
+fn bins_from(
+    first: usize,
+    mut order: Vec<usize>,
+    weights: &[f64],
+    least: usize,
+    bins: &mut [usize],
+) -> usize {
+    let size = |link: usize| weights[link].abs();
+    order.sort_by(|&a, &b| size(a).total_cmp(&size(b)).then(a.cmp(&b)));
+    let (mut bin, mut filled) = (first, 0);
     for (place, &link) in order.iter().enumerate() {
-        let fresh = place > 0 && weights[order[place - 1]] != weights[link];
+        let fresh = place > 0 && size(order[place - 1]) != size(link);
         // A heavy tail of equal weights gets a bin of its own: those before it
         // would hide it.
         if fresh && (filled >= least || tied(weights, &order, place) >= least / 2) {
@@ -119,14 +141,15 @@ pub fn weight_bins(weights: &[f64]) -> (Vec<usize>, usize) {
         bins[link] = bin;
         filled += 1;
     }
-    (bins, if weights.is_empty() { 0 } else { bin + 1 })
+    if order.is_empty() { first } else { bin + 1 }
 }
 
 /// How many links from a place in the order on have the same weight.
 fn tied(weights: &[f64], order: &[usize], place: usize) -> usize {
-    let weight = weights[order[place]];
+    let size = weights[order[place]].abs();
     let rest = order[place..].iter();
-    rest.take_while(|&&link| weights[link] == weight).count()
+    rest.take_while(|&&link| weights[link].abs() == size)
+        .count()
 }
 
 /// What weights tell.

@@ -117,6 +117,12 @@ impl HeldOut {
         })
     }
 
+    /// The ends of the links of a fold, in their order.
+    pub fn ends(&self, fold: usize) -> impl Iterator<Item = [u32; 2]> {
+        let links = self.folds[fold].links.iter();
+        links.map(|seat| [seat.pair.src, seat.pair.dst])
+    }
+
     /// For each link of a fold the share of the decoys of its stratum that are
     /// closer, by the embeddings of a fit that did not see the fold.
     pub fn ranks(&self, fold: usize, y: &[f32], params: &Params) -> Vec<f64> {

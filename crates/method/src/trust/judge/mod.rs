@@ -29,6 +29,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::data::dataset::Dataset;
+use crate::data::graph::Link;
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
 use crate::model::folds::Folds;
@@ -101,6 +102,17 @@ pub struct JudgedLink {
     pub by_kind: [f64; Kind::ALL.len()],
     /// What its weight multiplied the odds by.
     pub weight_odds: f64,
+}
+
+impl JudgedLink {
+    /// The link alone.
+    pub fn link(&self) -> Link {
+        Link {
+            src: self.src,
+            dst: self.dst,
+            weight: self.weight,
+        }
+    }
 }
 
 /// What was found about all links.

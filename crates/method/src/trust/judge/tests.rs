@@ -459,6 +459,27 @@ fn a_fold_does_not_see_its_links() {
 }
 
 #[test]
+fn weights_of_two_signs_have_bins_of_their_own() {
+    let weights: Vec<f64> = (0..320).map(|k| f64::from(k) - 159.5).collect();
+    let (bins, n_bins) = belief::weight_bins(&weights);
+    let turned: Vec<f64> = weights.iter().map(|weight| -weight).collect();
+    let (other, n_other) = belief::weight_bins(&turned);
+    assert_eq!((n_bins, n_other), (16, 16));
+    for a in 0..320 {
+        for b in 0..a {
+            assert_eq!(bins[a] == bins[b], other[a] == other[b]);
+            if weights[a] * weights[b] < 0.0 {
+                assert!(bins[a] != bins[b]);
+            }
+        }
+    }
+    // A few of the other sign are no bin of their own: they would speak for themselves.
+    let few: Vec<f64> = (0..320).map(|k| f64::from(k) - 4.5).collect();
+    let (bins, _) = belief::weight_bins(&few);
+    assert_eq!(bins[4], bins[5]);
+}
+
+#[test]
 fn few_links_are_not_claimed_to_be_false_on_luck() {
     // Ten links that nothing speaks for are one sound link in ten by luck alone.
     let few: Vec<f64> = [vec![0.01; 10], vec![0.9; 90]].concat();

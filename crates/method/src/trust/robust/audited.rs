@@ -146,11 +146,11 @@ impl Audit {
 
     /// The shares of the links and of the weight that the suspects have.
     pub fn suspect_shares(&self) -> (f64, f64) {
-        let heaviest = self.links.iter().map(|link| link.verdict.weight);
+        let heaviest = self.links.iter().map(|link| link.verdict.weight.abs());
         let unit = heaviest.fold(f64::MIN_POSITIVE, f64::max);
         let (mut weight, mut all) = (0.0, 0.0);
         for link in &self.links {
-            let share = link.verdict.weight / unit;
+            let share = link.verdict.weight.abs() / unit;
             all += share;
             weight += if link.suspect { share } else { 0.0 };
         }
@@ -362,7 +362,7 @@ fn compare(
 ) -> Result<Option<Contest>> {
     let links = unseen
         .iter()
-        .map(|link| (link.mu, baseline.cosine(link.src, link.dst)));
+        .map(|link| (link.strength, baseline.cosine(link.src, link.dst)));
     let pairs = random.iter().zip(mus);
     let pairs = pairs.map(|(pair, &mu)| (mu, baseline.cosine(pair.src, pair.dst)));
     contest(&Vec::from_iter(links), &Vec::from_iter(pairs))

@@ -30,7 +30,11 @@ pub use smoothed::{SMOOTHING_THRESHOLD, Smoothing, smooth};
 pub use unseen::{Newcomers, embed_new};
 pub(crate) use updated::{NewVectors, Seen, rejudge};
 pub use verdict::{ByWeight, Said, Topic, WeightsSay};
-pub use workflow::{RobustFit, fit_model};
+pub use workflow::{RobustFit, bootstrap, fit_model, together};
 
+#[cfg(test)]
+mod bootstrap_tests;
+#[cfg(test)]
+mod signed_tests;
 #[cfg(test)]
 mod tests;

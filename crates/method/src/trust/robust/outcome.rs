@@ -1,6 +1,8 @@
 //! What comes out of the recipe: a model to keep, beliefs as a table, and what was
 //! found in few numbers.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::audited::numbers;
@@ -13,7 +15,7 @@ use crate::data::dataset::{DataView, Dataset};
 use crate::engine::runtime::{FitCount, Fits, Runtime};
 use crate::error::Result;
 use crate::model::{Averaged, Believed, Fit, Fitted, FittedView, effective_rank};
-use crate::params::CheckedParams;
+use crate::params::{CheckedParams, WeightTransform};
 use crate::trust::judge::evidence::Kind;
 use crate::trust::judge::pairs::Draw;
 use crate::trust::judge::{Judge, Judgement};
@@ -112,11 +114,11 @@ fn doubted_weight(judgement: &Judgement) -> f64 {
     let unit = judgement
         .links
         .iter()
-        .map(|link| link.weight)
+        .map(|link| link.weight.abs())
         .fold(f64::MIN_POSITIVE, f64::max);
     let (mut doubted, mut all) = (0.0, 0.0);
     for link in &judgement.links {
-        let weight = link.weight / unit;
+        let weight = link.weight.abs() / unit;
         doubted += (1.0 - link.belief) * weight;
         all += weight;
     }
@@ -164,10 +166,21 @@ pub(super) fn plain(
     runtime: Runtime<'_>,
 ) -> Result<Robust> {
     let with = belief_params(params.given(), judge_ridge)?;
-    let links = data.graph().adjacency();
-    let told = tell(&with, data, (&links, recipe.rounds), runtime)?;
+    // Weights of two signs are no strengths: the links count alike.
+    let signed = data.graph().is_signed();
+    let counted = match signed {
+        true => Cow::Owned(data.with_graph(data.graph().map_weights(|_| 1.0)?)),
+        false => Cow::Borrowed(data),
+    };
+    let links = counted.graph().adjacency();
+    let told = tell(&with, &counted, (&links, recipe.rounds), runtime)?;
+    let mut params = params.given().clone();
+    if signed {
+        params.weights = WeightTransform::Binary;
+    }
+    let params = params.check()?;
     let model = {
-        let fit = Fit::new(params).runtime(runtime.of_one_of_many());
+        let fit = Fit::new(&params).runtime(runtime.of_one_of_many());
         fit.run(data)?
     };
     runtime.after_fit(1, 1);

@@ -14,7 +14,6 @@ use crate::error::{Error, Result};
 use crate::model::{Fit, Fitted};
 use crate::params::{CheckedParams, Param, Params, ScoreKind, Similarity, WeightTransform};
 use crate::schema::choice;
-use crate::size::{SizeLaw, SizedLink};
 use crate::trust::judge::fits::{JUDGES_TOLERANCE, LinkFit, TOLERANCE};
 use crate::trust::judge::held_out::{SAME_RANKS, gain};
 use crate::trust::judge::{Hearing, Judge, Judgement};
@@ -312,7 +311,8 @@ pub fn fit_robust(
     // The fit saw the links at `max(0, 2b - 1)`; there are as many as are believed.
     let believed_links: f64 = judgement.links.iter().map(|link| link.belief).sum();
     let seen: f64 = trusted.weights().iter().sum();
-    let sizes = sizes(&model, &judgement);
+    let judged = judgement.links.iter().map(|it| (it.link(), it.belief));
+    let sizes = model.size_law(judged);
     model.tell_sizes(believed_links / seen.max(f64::MIN_POSITIVE), sizes);
     let averaged = average_model(&model, data, &links, recipe.rounds)?;
     Ok(Robust {
@@ -326,16 +326,6 @@ pub fn fit_robust(
         walk_ridges,
         ridge,
     })
-}
-
-/// The law of the sizes of links, by the similarities of a fit to their pattern.
-fn sizes(model: &Fitted, judgement: &Judgement) -> Option<SizeLaw> {
-    let links = judgement.links.iter().map(|link| SizedLink {
-        weight: link.weight,
-        belief: link.belief,
-        similarity: model.pair(link.src as usize, link.dst as usize).similarity,
-    });
-    SizeLaw::estimate(&links.collect::<Vec<_>>(), true)
 }
 
 /// The ridge by which held-out links are told from decoys best, and its fits to

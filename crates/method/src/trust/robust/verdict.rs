@@ -78,7 +78,8 @@ impl ByWeight {
     /// Compares heavy and light links.
     pub(super) fn new(judgement: &Judgement) -> ByWeight {
         let links = &judgement.links;
-        let mut weights: Vec<f64> = links.iter().map(|link| link.weight).collect();
+        // A strong negative link is a heavy one.
+        let mut weights: Vec<f64> = links.iter().map(|link| link.weight.abs()).collect();
         weights.sort_by(f64::total_cmp);
         let at = |share: f64| {
             let place = (share * weights.len() as f64) as usize;
@@ -92,7 +93,7 @@ impl ByWeight {
         };
         let is_light = |weight: f64| !is_heavy(weight) && weight <= median;
         let mean = |part: &dyn Fn(f64) -> bool, value: &dyn Fn(usize) -> f64| {
-            let places = (0..links.len()).filter(|&place| part(links[place].weight));
+            let places = (0..links.len()).filter(|&place| part(links[place].weight.abs()));
             let (mut sum, mut count) = (0.0, 0.0);
             places.for_each(|place| (sum, count) = (sum + value(place), count + 1.0));
             sum / f64::max(count, 1.0)
@@ -102,7 +103,7 @@ impl ByWeight {
         let loud = math::ln(SPEAKING_ODDS);
         let apart = mean(&is_heavy, &log_odds) - mean(&is_light, &log_odds);
         let says = match apart {
-            _ if weights.first() == weights.last() => WeightsSay::Equal,
+            _ if links.iter().all(|link| link.weight == links[0].weight) => WeightsSay::Equal,
             _ if judgement.abstained || !weights_speak(judgement) => WeightsSay::Nothing,
             apart if apart > loud => WeightsSay::ForHeavy,
             apart if apart < -loud => WeightsSay::AgainstHeavy,

@@ -1,14 +1,18 @@
 //! The recipe as one step: from data to a model that can be kept.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use super::outcome::RobustSummary;
-use super::recipe::{Recipe, fit_robust};
+use super::recipe::{Recipe, fit_robust, walks_over, weight};
+use super::unseen::trusted;
 use crate::data::dataset::Dataset;
+use crate::data::graph::{Graph, Link, LinkRules};
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
-use crate::model::Fitted;
+use crate::model::{self, Believed, Fitted, Replicates, bootstrap_seen};
 use crate::params::CheckedParams;
+use crate::trust::judge::average::averages;
 
 /// A robust fit that can be kept.
 #[derive(Debug, Clone)]
@@ -57,6 +61,55 @@ pub fn fit_model(
     let seconds = clock.elapsed().as_secs_f64();
     let model = robust.into_model(data, recipe, seconds)?;
     Ok(RobustFit { model, summary })
+}
+
+/// Fits to parts of the nodes of a model, plain or robust, to tell how sure it is.
+/// Beliefs stay as they are: links between the nodes of a part are walked over anew.
+///
+/// # Errors
+/// Fewer than five replicates; data that are not the model's.
+pub fn bootstrap(
+    model: &Fitted,
+    data: &Dataset,
+    recipe: &Recipe,
+    count: usize,
+    runtime: Runtime<'_>,
+) -> Result<Replicates> {
+    let params = model.params().clone().check()?;
+    let believed = model.believed().filter(|it| !it.abstained);
+    let Some(beliefs) = believed.and_then(|it| it.column(Believed::BELIEF)) else {
+        return model::bootstrap(&params, data, model, count, runtime);
+    };
+    let links = model.links().links().zip(beliefs);
+    let links: Vec<Link> = links
+        .map(|(link, &belief)| Link {
+            weight: weight(belief),
+            ..link
+        })
+        .collect();
+    let trusted = Graph::new(model.ids().clone(), links, LinkRules::default())?;
+    let trusted = data.with_graph(data.to_internal_rows(trusted)?);
+    let walked = |part: Dataset| {
+        let walked = walks_over(&part, part.graph(), recipe.walks)?;
+        Ok(part.with_graph(walked))
+    };
+    bootstrap_seen(&params, &trusted, model, count, walked, runtime)
+}
+
+/// For each node the share of its cluster that stays with it, over replicates, whose
+/// embeddings are averaged as the model's are. None without replicates.
+///
+/// # Errors
+/// Clusters of other nodes.
+pub fn together(model: &Fitted, clusters: &[u32], seed: u64) -> Result<Option<Vec<f64>>> {
+    let Some(believed) = model.believed().filter(|_| model.averaged().is_some()) else {
+        return model.together(clusters, seed);
+    };
+    let links = trusted(model, believed);
+    model.together_by(clusters, seed, |part| {
+        let mut levels = averages(&links, &part.embeddings, model.dim(), believed.rounds);
+        Cow::Owned(levels.pop().unwrap_or_default())
+    })
 }
 
 impl Recipe {

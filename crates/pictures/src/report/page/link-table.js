@@ -12,6 +12,7 @@ class LinkTable {
       { name: "To", kind: "name", values: links.dst },
       { name: "Weight", values: links.weight },
       { name: "Expected", values: links.mu, title: "the weight that the model expects" },
+      { name: "Spread", values: links.spread, title: "standard error of the logarithm of the expected weight, by fits to parts of the nodes" },
       { name: "Belief", values: links.belief, title: "chance that the link is sound, by fits that did not see it" },
       { name: "For", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).for },
       { name: "Against", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).against },

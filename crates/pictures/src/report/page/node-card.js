@@ -56,6 +56,7 @@ class NodeCard {
     if (nodes.label) rows.push(["label", nodes.label[node] < 0 ? "none" : (nodes.labels[nodes.label[node]] ?? "-")]);
     if (nodes.cluster) rows.push(["cluster", nodes.cluster[node] < 0 ? "none" : String(nodes.cluster[node])]);
     if (nodes.degree) rows.push(["degree", count(nodes.degree[node])]);
+    if (nodes.stability && !Number.isNaN(nodes.stability[node])) rows.push(["neighbours that stay", `${Math.round(100 * nodes.stability[node])}%`]);
     const facts = rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
     const content = [element("h3", {}, nodeName(this.report, node)), element("dl", {}, ...facts)];
     const links = this.scatter.nodeLinks.of(node);
@@ -82,8 +83,9 @@ class NodeCard {
   }
 
   linkContent(link) {
-    const { src, dst, weight, mu, trust, chance, suspect, belief } = this.report.links;
+    const { src, dst, weight, mu, trust, chance, suspect, belief, spread } = this.report.links;
     const rows = [["weight", figure(weight[link])], ["expected", figure(mu[link])], ["trust", figure(trust[link])]];
+    if (spread && !Number.isNaN(spread[link])) rows.push(["spread of log expected", figure(spread[link])]);
     if (belief) {
       const said = spoken(this.report, link);
       rows.push(["belief", figure(belief[link])], ["for it", said.for], ["against it", said.against]);

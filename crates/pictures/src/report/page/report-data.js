@@ -35,9 +35,9 @@ function readReport(text) {
   if (report.version !== 1) {
     throw new Error(`the data have version ${report.version}; this page reads version 1`);
   }
-  report.nodes = withTypedArrays(report.nodes, ["x", "y", "view", "degree", "label", "cluster"]);
+  report.nodes = withTypedArrays(report.nodes, ["x", "y", "view", "degree", "label", "cluster", "stability"]);
   const evidence = report.links.evidence ?? [];
-  const columns = ["src", "dst", "weight", "mu", "trust", "chance", "suspect", "belief", "rate", "weight_odds", ...evidence.map(({ column }) => column)];
+  const columns = ["src", "dst", "weight", "mu", "trust", "chance", "suspect", "belief", "rate", "weight_odds", "spread", ...evidence.map(({ column }) => column)];
   report.links = leastFirst(withTypedArrays(report.links, columns), columns);
   return report;
 }

@@ -1,0 +1,435 @@
+"""Ray clusters: connecting, checking, and handing work out."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from linkproof import _core
+from linkproof._settings import read_count, read_real
+from linkproof._words import refused
+
+# Seconds that a thread waits for a task before it asks whether it is still wanted.
+_WAIT = 0.2
+# A share of a pass that so many workers were lost with is given up.
+_TRIES = 8
+
+
+class ClusterError(RuntimeError):
+    """Work on a cluster that cannot go on, and why."""
+
+
+class Cluster:
+    """A Ray cluster, and how much of it to use.
+
+    Parameters
+    ----------
+    address : str or None, default=None
+        The address of a cluster, such as ``"10.0.0.1:6379"`` or ``"auto"``; None: the one
+        that this process is connected to or that Ray finds, else the cores of this machine.
+    workers : int or None, default=None
+        The workers that share the passes of a plain fit; None: one on each node. More
+        than the cluster has room for are waited for, as an autoscaler starts nodes.
+    threads : int or None, default=None
+        The threads of each worker, and the CPUs that are asked of Ray for it; None: all
+        CPUs of a node for passes, one for each of many fits.
+    patience : float, default=60.0
+        Seconds to wait for workers to start.
+
+    Examples
+    --------
+    >>> from linkproof.ray import Cluster
+    >>> Cluster(workers=4, threads=2)
+    Cluster(address=None, workers=4, threads=2, patience=60.0)
+    """
+
+    def __init__(
+        self,
+        address: str | None = None,
+        *,
+        workers: int | None = None,
+        threads: int | None = None,
+        patience: float = 60.0,
+    ) -> None:
+        if not (address is None or isinstance(address, str)):
+            raise refused("address", "the address of a Ray cluster or None", address)
+        self.address = address
+        self.workers = None if workers is None else read_count("workers", workers, 1)
+        self.threads = None if threads is None else read_count("threads", threads, 1)
+        self.patience = read_real("patience", patience)
+
+    def __repr__(self) -> str:
+        return (
+            f"Cluster(address={self.address!r}, workers={self.workers}, "
+            f"threads={self.threads}, patience={self.patience})"
+        )
+
+    def connect(self) -> Any:
+        """Connect this process to the cluster; the module `ray`.
+
+        Raises
+        ------
+        ClusterError
+            Where Ray is not installed, or nobody answers at the address.
+        """
+        # Nothing but data sets is fetched or told over a network.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        try:
+            import ray
+        except ImportError as error:
+            raise ClusterError(
+                "ray: found no Ray; install it with pip install 'linkproof[ray]'"
+            ) from error
+        if ray.is_initialized():
+            return ray
+        self._knock()
+        try:
+            ray.init(
+                address=self.address,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                configure_logging=True,
+                include_dashboard=None if self.address else False,
+            )
+        except Exception as error:
+            raise ClusterError(
+                f"ray: no cluster answers at {self.address or 'this machine'}: {_first_line(error)}"
+            ) from error
+        return ray
+
+    def check_room(self, threads: int) -> None:
+        """See that some node has so many CPUs, or comes: tasks would wait for ever."""
+        ray = self.connect()
+        until = time.monotonic() + self.patience
+        while True:
+            alive = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+            most = max([int(resources.get("CPU", 0)) for resources in alive], default=0)
+            if most >= threads:
+                return
+            if time.monotonic() > until:
+                raise ClusterError(
+                    f"ray: found no node with {threads} CPUs within {self.patience:g} seconds, "
+                    f"as threads asks for; the largest has {most}"
+                )
+            time.sleep(0.5)
+
+    def _knock(self) -> None:
+        """See that someone listens at the address: Ray itself asks for minutes."""
+        host, _, port = (self.address or "").removeprefix("ray://").rpartition(":")
+        if not (host and port.isdigit()):
+            return
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=5).close()
+        except (OSError, OverflowError) as error:
+            raise ClusterError(
+                f"ray: no cluster answers at {self.address}: {_first_line(error)}"
+            ) from error
+
+
+def read_cluster(value: Any) -> Cluster | None:
+    """What `ray` of a fit or a search says: True, an address or a cluster; else None."""
+    if value is None or value is False:
+        return None
+    if value is True:
+        return Cluster()
+    if isinstance(value, str):
+        return Cluster(value)
+    if isinstance(value, Cluster):
+        return value
+    raise refused("ray", "True, the address of a cluster, or a linkproof.ray.Cluster", value)
+
+
+def _first_line(error: BaseException) -> str:
+    """The first line of what went wrong; of a task that failed, what it raised."""
+    error = getattr(error, "cause", None) or error
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+# A small pass over all pairs, whose bits tell machines apart.
+_SMALL_PASS = json.dumps(
+    {
+        "dim": 8,
+        "negative": 0,
+        "views": [{"start": 0, "end": 40}],
+        "gamma": {"n": 1, "entries": [0x3FE0000000000000]},
+        "scale": {"n": 1, "entries": [0x3FF0000000000000]},
+        "split": None,
+        "watched": False,
+        "score": {"kind": "probability", "settings": [0.5], "is_capped": True},
+        "is_single": True,
+    }
+)
+
+
+def _about() -> tuple[str, bytes]:
+    """The version here, and the bits of a small piece of work."""
+    y = np.sin(np.arange(320, dtype=np.float32) % 17).astype(np.float32)
+    none = np.zeros(0, dtype=np.float32)
+    found = _core.PairWorker().part(_SMALL_PASS, y, none, (0, 1), True, threads=1)
+    return _core.__version__, b"".join(part.tobytes() for part in found)
+
+
+class _PairActor:
+    """A worker: shares of passes over all pairs."""
+
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
+        self._worker = _core.PairWorker()
+
+    def about(self) -> tuple[str, bytes]:
+        return _about()
+
+    def part(
+        self,
+        request: str,
+        y: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        share: tuple[int, int],
+        with_gradient: bool,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+        return self._worker.part(request, y, offsets, share, with_gradient, threads=self._threads)
+
+
+def _solve(
+    words: str, threads: int, about: tuple[str, bytes], names: list[int], *arrays: Any
+) -> bytes:
+    """One of many fits, on whichever node."""
+    if _about() != about:
+        raise ClusterError(_differs(_about()[0], about[0]))
+    lists: list[list[Any]] = []
+    rest = list(arrays)
+    for count in names:
+        lists.append(rest[:count])
+        rest = rest[count:]
+    return _core.solve_task(words, lists, threads=threads)
+
+
+def _differs(there: str, here: str) -> str:
+    if there != here:
+        return f"ray: found linkproof {there} on a node; expected {here} as here"
+    return (
+        f"ray: found a build of linkproof {there} on a node that computes other bits; "
+        "expected the one that is installed here"
+    )
+
+
+class Hands:
+    """Hands work out to a cluster; the compiled half calls it from its threads."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._ray = cluster.connect()
+        self._about = _about()
+        self._actors: list[Any] = []
+        self._threads: list[int] = []
+        self._stock: dict[str, list[Any]] = {}
+        self._solving = 0
+        self._lock = threading.Lock()
+        # What has been done: passes, bytes to and from workers, tasks, workers lost.
+        self.passes_done = 0
+        self.bytes_out = 0
+        self.bytes_back = 0
+        self.tasks_done = 0
+        self.workers_lost = 0
+
+    # Passes over all pairs
+
+    def passes(
+        self,
+        request: str,
+        y: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        with_gradient: bool,
+        most: int,
+    ) -> list[tuple[int, int, Any, Any, Any]] | None:
+        """All shares of a pass; None while the cluster is busy with tasks."""
+        with self._lock:
+            if self._solving:
+                return None
+            if not self._actors:
+                self._start_workers()
+            of = min(len(self._actors), most)
+            numbers = self._put(y), self._put(offsets)
+            self.bytes_out += y.nbytes + offsets.nbytes
+            asked = (request, *numbers)
+            waiting = {
+                self._actors[place].part.remote(*asked, (place, of), with_gradient): (place, 0)
+                for place in range(of)
+            }
+            found: list[tuple[int, int, Any, Any, Any]] = []
+            while waiting:
+                ready, _ = self._ray.wait(list(waiting), num_returns=1)
+                place, tries = waiting.pop(ready[0])
+                try:
+                    sums, places, parts = self._ray.get(ready[0])
+                except self._ray.exceptions.RayTaskError as error:
+                    raise ClusterError(f"ray: a worker failed: {_first_line(error)}") from error
+                except self._ray.exceptions.RayError as error:
+                    self._replace(place, tries, error)
+                    again = self._actors[place].part.remote(*asked, (place, of), with_gradient)
+                    waiting[again] = (place, tries + 1)
+                    continue
+                self.bytes_back += sums.nbytes + places.nbytes + parts.nbytes
+                found.append((place, of, sums, places, parts))
+            self.passes_done += 1
+            return found
+
+    def _put(self, numbers: npt.NDArray[Any]) -> Any:
+        try:
+            return self._ray.put(numbers)
+        except self._ray.exceptions.RayError as error:
+            raise ClusterError(
+                f"ray: the object store cannot hold {numbers.nbytes / 1e6:.0f} MB more: "
+                f"{_first_line(error)}; start Ray with a larger object_store_memory"
+            ) from error
+
+    def _start_workers(self) -> None:
+        places = self._places()
+        self._threads = [threads for _, threads in places]
+        self._actors = [self._actor(place, threads) for place, threads in places]
+        self._check(self._actors)
+
+    def _places(self) -> list[tuple[str | None, int]]:
+        """The node of each worker, None for any, and its threads."""
+        cluster = self._cluster
+        nodes = [node for node in self._ray.nodes() if node["Alive"]]
+        cpus = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in nodes}
+        cpus = {node: count for node, count in cpus.items() if count > 0}
+        if not cpus:
+            raise ClusterError("ray: found no node with a CPU; expected one at least")
+        if cluster.workers is not None:
+            least = cluster.threads or max(1, min(cpus.values()))
+            return [(None, least)] * cluster.workers
+        return [(node, cluster.threads or count) for node, count in sorted(cpus.items())]
+
+    def _actor(self, node: str | None, threads: int) -> Any:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        strategy = "DEFAULT" if node is None else NodeAffinitySchedulingStrategy(node, soft=True)
+        options = {"num_cpus": threads, "scheduling_strategy": strategy}
+        return self._ray.remote(_PairActor).options(**options).remote(threads)
+
+    def _check(self, actors: list[Any]) -> None:
+        """Wait for workers, and see that they compute the same bits as this process."""
+        asked = [actor.about.remote() for actor in actors]
+        ready, missing = self._ray.wait(
+            asked, num_returns=len(asked), timeout=self._cluster.patience
+        )
+        if missing:
+            there = int(self._ray.cluster_resources().get("CPU", 0))
+            raise ClusterError(
+                f"ray: {len(missing)} of {len(asked)} workers did not start within "
+                f"{self._cluster.patience:g} seconds; they ask for {sum(self._threads)} CPUs, "
+                f"and the cluster has {there}"
+            )
+        for answer in ready:
+            try:
+                about = self._ray.get(answer)
+            except self._ray.exceptions.RayError as error:
+                raise ClusterError(f"ray: a worker cannot start: {_first_line(error)}") from error
+            if about != self._about:
+                raise ClusterError(_differs(about[0], self._about[0]))
+
+    def _replace(self, place: int, tries: int, error: Exception) -> None:
+        """Another worker in the place of one that was lost."""
+        self.workers_lost += 1
+        if tries + 1 >= _TRIES:
+            raise ClusterError(
+                f"ray: {_TRIES} workers were lost one after another with the same share of "
+                f"the work, the last one so: {_first_line(error)}; with too little memory, use "
+                "fewer workers on a node, and go on from a checkpoint"
+            ) from error
+        actor = self._actor(None, self._threads[place])
+        self._check([actor])
+        self._actors[place] = actor
+
+    # Many fits
+
+    def begin(self, words: str, lists: list[tuple[str | None, list[Any]]]) -> Any:
+        """Set a fit off as a task."""
+        threads = self._cluster.threads or 1
+        self._cluster.check_room(threads)
+        with self._lock:
+            self._dismiss()
+            self._solving += 1
+            references: list[Any] = []
+            for name, arrays in lists:
+                kept = None if name is None else self._stock.get(name)
+                if kept is None:
+                    kept = [self._put(array) for array in arrays]
+                    self.bytes_out += sum(array.nbytes for array in arrays)
+                    if name is not None:
+                        self._stock[name] = kept
+                references.extend(kept)
+            task = self._ray.remote(_solve).options(num_cpus=threads, max_retries=_TRIES)
+            counts = [len(arrays) for _, arrays in lists]
+            return task.remote(words, threads, self._about, counts, *references)
+
+    def outcome(self, task: Any) -> bytes | None:
+        """What a fit found; None while it is not done."""
+        ready, _ = self._ray.wait([task], timeout=_WAIT)
+        if not ready:
+            return None
+        with self._lock:
+            self._solving -= 1
+            self.tasks_done += 1
+        try:
+            found: bytes = self._ray.get(task)
+        except self._ray.exceptions.RayTaskError as error:
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, (ClusterError, MemoryError)):
+                raise type(cause)(*cause.args) from error
+            raise ClusterError(f"ray: a fit failed on its node: {_first_line(error)}") from error
+        except self._ray.exceptions.RayError as error:
+            raise ClusterError(
+                f"ray: a fit was lost with its worker {_TRIES + 1} times: {_first_line(error)}; "
+                "with too little memory, give each fit more threads, so that fewer run on a node"
+            ) from error
+        self.bytes_back += len(found)
+        return found
+
+    def cancel(self, task: Any) -> None:
+        """Nobody wants a fit any longer."""
+        with self._lock:
+            self._solving -= 1
+        self._ray.cancel(task, force=True)
+
+    def threads_here(self, threads: int | None) -> int:
+        """Threads of this process: those of its own work, and one to wait for each fit."""
+        cpus = int(self._ray.cluster_resources().get("CPU", 1))
+        return max(threads or os.cpu_count() or 1, cpus // (self._cluster.threads or 1))
+
+    def _dismiss(self) -> None:
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._actors = []
+
+    def close(self) -> None:
+        """Let workers and numbers go."""
+        with self._lock:
+            self._dismiss()
+            self._stock.clear()
+
+
+@contextmanager
+def hands(cluster: Cluster | None) -> Iterator[Hands | None]:
+    """Someone who hands work out while it lasts, where there is a cluster."""
+    if cluster is None:
+        yield None
+        return
+    ours = Hands(cluster)
+    try:
+        yield ours
+    finally:
+        ours.close()

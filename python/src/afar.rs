@@ -1,0 +1,355 @@
+//! Work that is computed elsewhere: shares of passes over all pairs, and whole solvers.
+//!
+//! Python hands the work out (`linkproof.ray`). This side asks; the other, which answers,
+//! is in `worker.rs`.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use linkproof::data::buffer::Buffer;
+use linkproof::engine::objective::Problem;
+use linkproof::engine::pairs::{
+    AllPairs, EmbeddedRows, Part, Partial, PassShare, SumPairs, Sums, TileShare, Tiled, most_shares,
+};
+use linkproof::engine::runtime::Elsewhere;
+use linkproof::engine::{
+    Backend, CpuEngine, Embedding, Engine, Look, Numbers, ObjectiveValue, OptimizerMemory, PartSum,
+    PassRequest, Plan, SolverTask, StepOutcome,
+};
+use linkproof::score::{Kernel, Score};
+use linkproof::{Error, Result, Runtime};
+use numpy::{PyArray1, PyArrayMethods};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+
+use crate::worker::Number;
+
+/// What Python raised, kept until the fit that it ends has ended.
+#[derive(Clone, Default)]
+struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl fmt::Debug for Raised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Raised")
+    }
+}
+
+impl Raised {
+    fn lock(&self) -> MutexGuard<'_, Option<PyErr>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, error: PyErr) {
+        self.lock().get_or_insert(error);
+    }
+
+    fn check(&self) -> Result<()> {
+        match &*self.lock() {
+            Some(_) => Err(lost()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Stands for what Python raised, which is told instead.
+fn lost() -> Error {
+    Error::data(
+        "the cluster",
+        "work that failed there",
+        "work that ends well",
+    )
+}
+
+/// Someone in Python who has work done elsewhere.
+pub struct Afar {
+    /// `passes(request, y, offsets, with_gradient, most)` gives shares of a pass, or None
+    /// where it is to be computed here; `begin(words, lists)` sets a solver off,
+    /// `outcome(it)` waits for it a while, `cancel(it)` ends it.
+    hands: Arc<Py<PyAny>>,
+    raised: Raised,
+}
+
+impl Afar {
+    /// Work is handed to an object of Python.
+    pub fn new(hands: Py<PyAny>) -> Afar {
+        Afar {
+            hands: Arc::new(hands),
+            raised: Raised::default(),
+        }
+    }
+
+    /// What work found, unless Python raised something on the way.
+    pub fn told<V>(&self, found: PyResult<V>) -> PyResult<V> {
+        let raised = self.raised.lock().take();
+        match (found, raised) {
+            (Err(_), Some(raised)) => Err(raised),
+            (found, _) => found,
+        }
+    }
+
+    fn engine<'p, T: Number>(&self, problem: &'p Problem<'p>) -> Box<dyn Engine<T> + 'p> {
+        let pairs = AfarPairs {
+            hands: Arc::clone(&self.hands),
+            raised: self.raised.clone(),
+            negative: problem.negative,
+            here: Tiled::default(),
+        };
+        Box::new(AfarEngine {
+            host: CpuEngine::with(problem, Box::new(pairs)),
+            raised: self.raised.clone(),
+        })
+    }
+}
+
+impl Backend for Afar {
+    fn single<'p>(&self, problem: &'p Problem<'p>) -> Result<Box<dyn Engine<f32> + 'p>> {
+        Ok(self.engine(problem))
+    }
+
+    fn double<'p>(&self, problem: &'p Problem<'p>) -> Result<Box<dyn Engine<f64> + 'p>> {
+        Ok(self.engine(problem))
+    }
+}
+
+impl Elsewhere for Afar {
+    fn solve(&self, task: SolverTask, is_wanted: &dyn Fn() -> bool) -> Result<Vec<u8>> {
+        self.raised.check()?;
+        let words = serde_json::to_string(&task.words).map_err(|_| lost())?;
+        let started = Python::attach(|py| {
+            let lists: Vec<_> = task
+                .numbers
+                .iter()
+                .map(|lists| {
+                    let arrays = lists.lists.iter().map(|list| array(py, list));
+                    (lists.name.clone(), arrays.collect::<Vec<_>>())
+                })
+                .collect();
+            drop(task);
+            self.hands.call_method1(py, "begin", (words, lists))
+        });
+        let outcome = started.and_then(|started| {
+            loop {
+                let found = Python::attach(|py| {
+                    let found = self.hands.call_method1(py, "outcome", (&started,))?;
+                    found.extract::<Option<Vec<u8>>>(py)
+                })?;
+                match found {
+                    Some(bytes) => return Ok(Some(bytes)),
+                    None if !is_wanted() => {
+                        Python::attach(|py| self.hands.call_method1(py, "cancel", (&started,)))?;
+                        return Ok(None);
+                    }
+                    None => {}
+                }
+            }
+        });
+        match outcome {
+            Ok(Some(bytes)) => Ok(bytes),
+            Ok(None) => Err(Error::Interrupted { step: 0 }),
+            Err(error) => {
+                self.raised.put(error);
+                Err(lost())
+            }
+        }
+    }
+}
+
+fn array(py: Python<'_>, list: &Numbers) -> Py<PyAny> {
+    match list {
+        Numbers::Single(list) => PyArray1::from_slice(py, list).into_any().unbind(),
+        Numbers::Double(list) => PyArray1::from_slice(py, list).into_any().unbind(),
+        Numbers::Places(list) => PyArray1::from_slice(py, list).into_any().unbind(),
+    }
+}
+
+/// Sums over all pairs that workers share, where there are enough.
+struct AfarPairs<T> {
+    hands: Arc<Py<PyAny>>,
+    raised: Raised,
+    negative: usize,
+    here: Tiled<T>,
+}
+
+impl<T> fmt::Debug for AfarPairs<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AfarPairs")
+    }
+}
+
+/// A share of a pass as Python has it: which of how many, and its lists.
+type Answer<'py> = (
+    usize,
+    usize,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyAny>,
+);
+
+/// The same here.
+type ShareOf<T> = (PassShare, Vec<f64>, Vec<u32>, Buffer<T>);
+
+impl<T: Number> AfarPairs<T> {
+    fn shared(
+        &self,
+        request: &PassRequest,
+        embedded: &EmbeddedRows<'_, T>,
+        pairs: &AllPairs<'_>,
+        gradient: Option<&mut [T]>,
+    ) -> PyResult<Option<Sums>> {
+        let words = serde_json::to_string(request).map_err(|_| unfit())?;
+        Python::attach(|py| {
+            let y = PyArray1::from_slice(py, embedded.y);
+            let offsets = PyArray1::from_slice(py, embedded.offsets);
+            let most = most_shares(pairs);
+            let asked = (words, y, offsets, gradient.is_some(), most);
+            let answers = self.hands.call_method1(py, "passes", asked)?;
+            let Some(answers) = answers.extract::<Option<Vec<Answer<'_>>>>(py)? else {
+                return Ok(None);
+            };
+            let mut lists = Vec::with_capacity(answers.len());
+            for (index, of, sums, places, numbers) in answers {
+                let share = PassShare::new(index, of).ok_or_else(unfit)?;
+                let numbers = T::read(&numbers, "numbers")?;
+                lists.push((share, sums.to_vec()?, places.to_vec()?, numbers));
+            }
+            let sums = py.detach(|| {
+                let part = |(share, sums, places, numbers): &ShareOf<T>| {
+                    Partial::of_flat(*share, embedded, pairs, (sums, places, numbers))
+                };
+                let parts: Option<Vec<Partial<T>>> = lists.iter().map(part).collect();
+                self.here.join(parts?, embedded, pairs, gradient)
+            });
+            sums.map(Some).ok_or_else(unfit)
+        })
+    }
+}
+
+/// Workers answered something else than what they were asked.
+fn unfit() -> PyErr {
+    PyRuntimeError::new_err("the workers' answers do not belong together")
+}
+
+impl<T: Number> SumPairs<T> for AfarPairs<T> {
+    fn all_pairs(
+        &self,
+        embedded: &EmbeddedRows<'_, T>,
+        pairs: &AllPairs<'_>,
+        kernel: &Kernel<T>,
+        mut gradient: Option<&mut [T]>,
+    ) -> Sums {
+        let Some(request) = PassRequest::new(embedded, pairs, kernel, self.negative) else {
+            return self.here.all_pairs(embedded, pairs, kernel, gradient);
+        };
+        let nothing = |n_views: usize| {
+            let mut sums = Sums::zero(n_views);
+            sums.value = f64::NAN;
+            sums
+        };
+        let n_views = pairs.scale.n_views();
+        if self.raised.check().is_err() {
+            return nothing(n_views);
+        }
+        match self.shared(&request, embedded, pairs, gradient.as_deref_mut()) {
+            Ok(Some(sums)) => sums,
+            Ok(None) => self.here.all_pairs(embedded, pairs, kernel, gradient),
+            Err(error) => {
+                self.raised.put(error);
+                nothing(n_views)
+            }
+        }
+    }
+}
+
+/// The engine of the processor, with passes over all pairs shared out.
+struct AfarEngine<'p, T: Number> {
+    host: CpuEngine<'p, T>,
+    raised: Raised,
+}
+
+impl<T: Number> AfarEngine<'_, T> {
+    /// What the host found, unless its pairs were lost on the way.
+    fn checked<V>(&self, found: Result<V>) -> Result<V> {
+        self.raised.check()?;
+        found
+    }
+}
+
+impl<T: Number> Engine<T> for AfarEngine<'_, T> {
+    fn problem(&self) -> &Problem<'_> {
+        self.host.problem()
+    }
+
+    fn load(&mut self, theta: &[T]) -> Result<()> {
+        self.host.load(theta)
+    }
+
+    fn parameters(&mut self) -> Result<Vec<T>> {
+        self.host.parameters()
+    }
+
+    fn objective(
+        &mut self,
+        share: TileShare,
+        gradient: Option<&mut [T]>,
+    ) -> Result<ObjectiveValue> {
+        let found = self.host.objective(share, gradient);
+        self.checked(found)
+    }
+
+    fn sums(
+        &mut self,
+        part: Part,
+        by: Option<&Score>,
+        look: Look,
+        share: TileShare,
+    ) -> Result<PartSum> {
+        let found = self.host.sums(part, by, look, share);
+        self.checked(found)
+    }
+
+    fn begin(&mut self, plan: &Plan) -> Result<()> {
+        self.host.begin(plan)
+    }
+
+    fn step(&mut self, step: u64) -> Result<StepOutcome> {
+        let found = self.host.step(step);
+        self.checked(found)
+    }
+
+    fn memory(&mut self) -> Result<Option<OptimizerMemory<'_, T>>> {
+        self.host.memory()
+    }
+
+    fn resume(&mut self, plan: &Plan, memory: OptimizerMemory<'_, T>) -> Result<()> {
+        self.host.resume(plan, memory)
+    }
+
+    fn start(&mut self, scale: f64) -> Result<Vec<T>> {
+        self.host.start(scale)
+    }
+
+    fn embed(&mut self) -> Result<Embedding<T>> {
+        self.host.embed()
+    }
+}
+
+/// Runs a fit with work handed out to an object of Python, where there is one.
+pub fn with_hands<V>(
+    hands: Option<Py<PyAny>>,
+    work: impl FnOnce(Option<&Afar>) -> PyResult<V>,
+) -> PyResult<V> {
+    let afar = hands.map(Afar::new);
+    let found = work(afar.as_ref());
+    match &afar {
+        Some(afar) => afar.told(found),
+        None => found,
+    }
+}
+
+/// A runtime whose work is handed out, where there is someone to hand it to.
+pub fn handed_out<'r>(runtime: Runtime<'r>, afar: Option<&'r Afar>) -> Runtime<'r> {
+    match afar {
+        Some(afar) => runtime.on(afar).with_many(afar),
+        None => runtime,
+    }
+}

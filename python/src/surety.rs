@@ -1,0 +1,102 @@
+//! How sure a model is.
+
+use linkproof::trust::robust::{self, Recipe};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::data::Data;
+use crate::kept::Surroundings;
+use crate::model::Model;
+use crate::work::{self, Listeners, quietly, run};
+
+/// A list of real numbers.
+type Reals<'py> = Bound<'py, PyArray1<f64>>;
+
+/// The same model with so many fits to parts of its nodes.
+#[pyfunction]
+#[pyo3(signature = (model, data, count, *, device, threads, show))]
+pub fn bootstrap(
+    py: Python<'_>,
+    model: &Model,
+    data: &Data,
+    count: usize,
+    device: &str,
+    threads: Option<usize>,
+    show: Option<Py<PyAny>>,
+) -> PyResult<Model> {
+    let every_step = None;
+    let (fitted, data) = (&model.fitted, &data.dataset);
+    run(py, threads, &Listeners { show, every_step }, |monitor| {
+        let around = Surroundings::here()?;
+        let device = work::device(device, data.n_nodes())?;
+        let runtime = around.runtime(monitor).on(device.backend());
+        let found = robust::bootstrap(fitted, data, &Recipe::default(), count, runtime)?;
+        Ok(Model {
+            fitted: fitted.clone().with_replicates(found)?,
+            record: model.record.clone(),
+        })
+    })
+}
+
+/// Of pairs of rows the standard error of the logarithm of the expected weight, and
+/// what this is between in 90 of 100 cases; not a number where it is not known. None
+/// without replicates.
+#[pyfunction]
+pub fn spread<'py>(
+    py: Python<'py>,
+    model: &Model,
+    src: PyReadonlyArray1<'py, i64>,
+    dst: PyReadonlyArray1<'py, i64>,
+) -> PyResult<Option<(Reals<'py>, Reals<'py>, Reals<'py>)>> {
+    if model.fitted.replicates().is_none() {
+        return Ok(None);
+    }
+    let (src, dst) = (src.as_slice()?, dst.as_slice()?);
+    let columns = py.detach(|| {
+        let mut columns = [const { Vec::new() }; 3];
+        for (&i, &j) in src.iter().zip(dst) {
+            let numbers = match model.fitted.spread(i as usize, j as usize) {
+                Some(found) => {
+                    let (low, high) = found.weights();
+                    [found.error, low, high]
+                }
+                None => [f64::NAN; 3],
+            };
+            let both = columns.iter_mut().zip(numbers);
+            both.for_each(|(column, number): (&mut Vec<f64>, f64)| column.push(number));
+        }
+        columns
+    });
+    let [error, low, high] = columns.map(|column| PyArray1::from_vec(py, column));
+    Ok(Some((error, low, high)))
+}
+
+/// Of each neighbour of a row the share of replicates in which it is one. None without
+/// replicates.
+#[pyfunction]
+pub fn stability<'py>(
+    py: Python<'py>,
+    model: &Model,
+    row: usize,
+    neighbors: Vec<usize>,
+) -> Option<Reals<'py>> {
+    let found = py.detach(|| model.fitted.stability(row, &neighbors))?;
+    Some(PyArray1::from_vec(py, found))
+}
+
+/// Of each node the share of its cluster that stays with it in replicates. None without
+/// them.
+#[pyfunction]
+#[pyo3(signature = (model, clusters, seed, *, threads))]
+pub fn together<'py>(
+    py: Python<'py>,
+    model: &Model,
+    clusters: Vec<u32>,
+    seed: u64,
+    threads: Option<usize>,
+) -> PyResult<Option<Reals<'py>>> {
+    let found = quietly(py, threads, || {
+        robust::together(&model.fitted, &clusters, seed)
+    })?;
+    Ok(found.map(|shares| PyArray1::from_vec(py, shares)))
+}

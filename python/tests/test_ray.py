@@ -1,0 +1,366 @@
+"""Fits on clusters of several node processes on this machine."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from linkproof import GraphEmbedding, select
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: fits on clusters are not tested")
+
+from ray.cluster_utils import Cluster as LocalCluster  # noqa: E402
+
+from linkproof import _cluster  # noqa: E402
+from linkproof._cluster import Hands  # noqa: E402
+from linkproof._tables_apart import _number_of_buckets  # noqa: E402
+from linkproof.ray import Cluster, ClusterError, fit_table, visit_bytes  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Four nodes with a CPU each; this process is at the first."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    size = 80 * 1024 * 1024
+    cluster = LocalCluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 1, "object_store_memory": size, "include_dashboard": False},
+    )
+    for _ in range(3):
+        cluster.add_node(num_cpus=1, object_store_memory=size)
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+    cluster.wait_for_nodes()
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def graph(n, links, columns, seed=0):
+    random = np.random.default_rng(seed)
+    groups = random.integers(0, 6, n)
+    X = np.eye(6, columns, dtype=np.float32)[groups]
+    X += 0.3 * random.normal(size=X.shape).astype(np.float32)
+    order = np.argsort(groups, kind="stable")
+    pairs = np.stack([order[:-1], order[1:]], 1)
+    more = random.integers(0, n, (links, 2))
+    pairs = np.vstack([pairs, more[more[:, 0] != more[:, 1]]])
+    pairs = np.unique(np.sort(pairs, 1), axis=0)
+    return X, pairs
+
+
+@pytest.fixture(scope="module")
+def large():
+    """Enough nodes for passes to be shared out."""
+    return graph(5000, 3000, 8)
+
+
+def exact(**settings):
+    return GraphEmbedding(dim=4, steps=3, random_state=1, verbose=False, **settings)
+
+
+@pytest.fixture(scope="module")
+def plain(large):
+    return exact().fit(*large).embedding_.copy()
+
+
+@pytest.mark.parametrize(
+    "where",
+    [Cluster(workers=1, threads=1), Cluster(workers=2, threads=1), True],
+    ids=["1", "2", "4"],
+)
+def test_any_number_of_workers_gives_the_bits_of_one_machine(cluster, large, plain, where):
+    # True: one worker on each of the four nodes.
+    assert np.array_equal(exact().fit(*large, ray=where).embedding_, plain)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"score": "probability", "beta": 0.5, "precision": "f64"},
+        {"offsets": True, "similarity": "signed", "optimizer": "adam"},
+    ],
+)
+def test_every_kind_of_pass_travels(cluster, large, settings):
+    model = exact(**settings)
+    expected = model.fit(*large).embedding_.copy()
+    found = model.fit(*large, ray=Cluster(workers=3, threads=1))
+    assert np.array_equal(found.embedding_, expected)
+
+
+def kill_an_actor():
+    """Kills a worker's process, as the system would."""
+    for line in subprocess.run(
+        ["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True
+    ).stdout.splitlines():
+        pid, _, args = line.strip().partition(" ")
+        if args.startswith("ray::_PairActor"):
+            os.kill(int(pid), signal.SIGKILL)
+            return True
+    return False
+
+
+def test_a_fit_survives_workers_that_are_killed(cluster, large):
+    model = exact()
+    model.set_params(steps=12)
+    expected = model.fit(*large).embedding_.copy()
+    killed = []
+
+    def kill(record):
+        if record["step"] in (2, 5, 9):
+            killed.append(kill_an_actor())
+
+    model.set_params(callback=kill)
+    found = model.fit(*large, ray=Cluster(workers=2, threads=1))
+    assert killed == [True] * 3
+    assert np.array_equal(found.embedding_, expected)
+
+
+def test_a_share_that_no_worker_survives_ends_the_fit(cluster, large, monkeypatch):
+    monkeypatch.setattr(_cluster, "_TRIES", 1)
+
+    def kill(record):
+        kill_an_actor()
+
+    model = exact(callback=kill)
+    with pytest.raises(ClusterError, match="workers were lost one after another"):
+        model.fit(*large, ray=Cluster(workers=1, threads=1))
+
+
+def test_a_fit_whose_driver_was_killed_goes_on(cluster, large, tmp_path):
+    model = exact(checkpoint=tmp_path / "kept")
+    model.set_params(steps=12)
+    expected = model.fit(*large).embedding_.copy()
+    np.savez(tmp_path / "data.npz", X=large[0], links=large[1])
+    script = f"""
+        import numpy as np
+        import os, signal
+        from linkproof import GraphEmbedding
+        from linkproof.ray import Cluster
+
+        data = np.load({str(tmp_path / "data.npz")!r})
+        def kill(record):
+            if record["step"] == 6:
+                raise KeyboardInterrupt
+            if record["step"] == 9:
+                os.kill(os.getpid(), signal.SIGKILL)
+        model = GraphEmbedding(dim=4, steps=12, random_state=1, verbose=False, callback=kill,
+                               checkpoint={str(tmp_path / "kept")!r}, resume=True)
+        cluster = Cluster({cluster.address!r}, workers=2, threads=1)
+        try:
+            model.fit(data["X"], data["links"], ray=cluster)
+        except KeyboardInterrupt:
+            model.fit(data["X"], data["links"], ray=cluster)
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)])
+    assert done.returncode == -signal.SIGKILL
+    assert (tmp_path / "kept").exists()
+    model.set_params(resume=True)
+    found = model.fit(*large, ray=Cluster(workers=2, threads=1))
+    assert np.array_equal(found.embedding_, expected)
+    assert len(found.history_) == 12
+
+
+def test_what_moves_is_what_the_model_says(cluster):
+    from linkproof.ray import bytes_of_a_pass
+
+    # Rows that fill blocks and groups.
+    n, dim = 6144, 8
+    X, links = graph(n, 3000, dim)
+    for workers in (1, 3):
+        helpers = Hands(Cluster(workers=workers, threads=1))
+        try:
+            seen = []
+            original = helpers.passes
+
+            def passes(*asked, original=original, seen=seen, helpers=helpers):
+                before = helpers.bytes_out + helpers.bytes_back
+                found = original(*asked)
+                if asked[3]:
+                    seen.append(helpers.bytes_out + helpers.bytes_back - before)
+                return found
+
+            helpers.passes = passes
+            fit_with(helpers, exact().set_params(dim=dim), X, links)
+        finally:
+            helpers.close()
+        expected = sum(bytes_of_a_pass(n, dim, workers))
+        assert seen and all(abs(moved / expected - 1) < 0.05 for moved in seen)
+
+
+def fit_with(helpers, model, X, links):
+    from linkproof import _core
+    from linkproof._handover import core_data
+    from linkproof._inputs import read_graph
+    from linkproof._settings import read_rules, to_core
+
+    data = core_data(read_graph(X, links, None), read_rules("error", "error", False))
+    settings = to_core(model.get_params(deep=False), 1)
+    return _core.Model.fit(
+        data,
+        settings,
+        device="cpu",
+        threads=None,
+        show=None,
+        every_step=None,
+        checkpoint=None,
+        resume=False,
+        hands=helpers,
+    )
+
+
+# Many fits
+
+
+@pytest.fixture(scope="module")
+def small():
+    return graph(150, 200, 8)
+
+
+def test_a_search_by_tasks_chooses_the_same(cluster, small):
+    how = {"dim": 3, "ridges": [1, 10, 100], "folds": 3, "verbose": False}
+    here = select(*small, **how)
+    there = select(*small, ray=True, **how)
+    assert here.params == there.params
+    assert here.candidates.equals(there.candidates)
+    assert here.fits == there.fits
+
+
+def test_a_robust_fit_by_tasks_has_the_same_bits(cluster, small):
+    model = GraphEmbedding(dim=3, robust=True, random_state=2, verbose=False)
+    here = model.fit(*small)
+    expected = here.embedding_.copy(), here.belief_.copy()
+    there = model.fit(*small, ray=True)
+    assert np.array_equal(there.embedding_, expected[0])
+    assert np.array_equal(there.belief_, expected[1])
+
+
+def test_tasks_of_lost_workers_run_again(cluster, small):
+    stop = threading.Event()
+    killed = []
+
+    def kill():
+        while not stop.is_set() and len(killed) < 2:
+            listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True)
+            for line in listed.stdout.splitlines():
+                pid, _, args = line.strip().partition(" ")
+                if args.startswith("ray::_solve"):
+                    os.kill(int(pid), signal.SIGKILL)
+                    killed.append(pid)
+                    break
+            time.sleep(0.05)
+
+    model = GraphEmbedding(dim=3, robust=True, random_state=2, verbose=False)
+    expected = model.fit(*small).embedding_.copy()
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        found = model.fit(*small, ray=True)
+    finally:
+        stop.set()
+        killer.join()
+    assert np.array_equal(found.embedding_, expected)
+
+
+def test_data_vectors_are_put_once(cluster, small):
+    helpers = Hands(Cluster())
+    try:
+        vectors = [np.arange(1000.0)]
+        words = "{}"
+        for _ in range(3):
+            helpers.begin(words, [("the same", vectors), (None, [np.zeros(10)])])
+        assert helpers.bytes_out == 8000 + 3 * 80
+    finally:
+        helpers.close()
+
+
+# Bad input and faults
+
+
+def test_what_is_no_cluster_is_refused(small):
+    with pytest.raises(ValueError, match="ray must be True, the address"):
+        GraphEmbedding(dim=2).fit(*small, ray=3)
+    with pytest.raises(ValueError, match="workers must be a whole number"):
+        Cluster(workers=0)
+    with pytest.raises(ValueError, match="address must be"):
+        Cluster(5)
+
+
+def test_an_address_that_does_not_answer():
+    script = """
+        from linkproof.ray import Cluster, ClusterError
+        try:
+            Cluster("127.0.0.1:1").connect()
+        except ClusterError as error:
+            print(error)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True
+    )
+    assert "no cluster answers at 127.0.0.1:1: [Errno 111]" in done.stdout
+
+
+def test_more_workers_than_there_is_room_for(cluster, large):
+    with pytest.raises(ClusterError, match=r"workers did not start within 1 seconds.*has 4"):
+        exact().fit(*large, ray=Cluster(workers=9, threads=2, patience=1))
+
+
+def test_more_threads_than_a_node_has(cluster, small):
+    with pytest.raises(ClusterError, match=r"no node with 3 CPUs.*the largest has 1"):
+        select(*small, dim=2, folds=2, verbose=False, ray=Cluster(threads=3, patience=0))
+
+
+def test_nodes_with_another_linkproof(cluster, large, small, monkeypatch):
+    monkeypatch.setattr(_cluster, "_about", lambda: ("0.0.1", b""))
+    with pytest.raises(ClusterError, match=r"found linkproof .* on a node; expected 0\.0\.1"):
+        exact().fit(*large, ray=Cluster(workers=1, threads=1))
+    with pytest.raises(ClusterError, match=r"on a node; expected 0\.0\.1"):
+        select(*small, dim=2, ridges=[1, 10], folds=2, verbose=False, ray=True)
+
+
+# Tables in buckets
+
+
+def test_tables_in_buckets_have_the_same_bits_with_any_number_of_workers(cluster):
+    groups = np.repeat(np.arange(6), 20)
+    same = np.argwhere(np.triu(groups[:, None] == groups, 1))
+    random = np.random.default_rng(0)
+    links = same[random.random(len(same)) < 0.4]
+    found = [
+        fit_table(links, dim=4, buckets=4, epochs=8, score="likelihood", verbose=False, ray=where)
+        for where in (Cluster(workers=1), Cluster())
+    ]
+    first, second = (table.embedding() for table in found)
+    assert np.array_equal(first, second) and found[0].gamma == found[1].gamma
+    assert found[0].values[-1] < found[0].values[0]
+    # Linked groups are closer than others.
+    inside = found[0].score_pairs(same).mean()
+    others = np.argwhere(np.triu(groups[:, None] != groups, 1))
+    assert inside > found[0].score_pairs(others).mean() + 1
+    nodes, vectors = found[0].bucket(2)
+    assert np.array_equal(first[nodes], vectors)
+
+
+def test_what_buckets_cannot_do_is_refused():
+    links = np.array([[0, 1], [1, 2], [2, 3], [0, 9]])
+    for wrong, words in [
+        ({"buckets": 3}, "buckets must be a power of two"),
+        ({"memory": 10}, "memory must be .* bytes or more"),
+        ({"memory": 10**9, "buckets": 2}, "found with memory"),
+        ({"hidden": 3}, "settings must be names among"),
+        ({"ray": None}, "ray must be True"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            fit_table(links, list(range(10)), verbose=False, **wrong)
+
+
+def test_the_number_of_buckets_follows_from_the_bound():
+    for n, dim in [(50_000, 64), (1_000_000, 128)]:
+        bound = n * dim
+        count = _number_of_buckets(n, 5 * n, dim, bound, None)
+        assert visit_bytes(n, 5 * n, dim, count) <= bound < visit_bytes(n, 5 * n, dim, count // 2)
