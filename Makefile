@@ -5,7 +5,7 @@ PYTHON ?= python3
 # The Python packages of the tests; ignored by git.
 VENV := .venv
 
-.PHONY: help build python test test-rust test-python test-docs test-browser test-random test-kills fuzz soak sbom docs release demo clean
+.PHONY: help build python test test-rust test-python test-docs test-browser test-random test-kills test-memory fuzz soak deny sbom docs release demo clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo 'make test    check formatting, lints, tests and documentation, of Rust and of Python'
 	@echo 'make test-random  run the property tests on fresh random cases, ten times as many'
 	@echo 'make test-kills N=1000  kill the program at every writing call and at N random moments'
+	@echo 'make test-memory  run the tests of kernels under AddressSanitizer'
 	@echo 'make fuzz SECONDS=600   feed damaged files to every reader for so long'
 	@echo 'make soak SECONDS=3600  run all kinds of work for so long and watch its memory'
 	@echo 'make docs    build the documentation site, target/docs/site/index.html'
@@ -96,6 +97,19 @@ test-kills:
 SECONDS ?= 600
 fuzz:
 	LINKPROOF_FUZZ_SECONDS=$(SECONDS) $(CARGO) test --workspace --release --bin linkproof-fuzz -- --ignored --nocapture
+
+# Kernels under AddressSanitizer, with little optimisation and with checks of arithmetic.
+# The compiler is the stable one, which is told to accept the flag. CRATES names others.
+CRATES ?= linkproof-numeric
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+test-memory:
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CARGO_INCREMENTAL=0 \
+	CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=line-tables-only \
+	CARGO_TARGET_DIR=target/memory $(CARGO) test --target $(HOST) --lib $(CRATES:%=-p %)
+
+# Licences, sources and banned crates; advisories need a database from the network.
+deny:
+	$(CARGO) deny --all-features check licenses bans sources
 
 # What the program is made of, with licences and digests; part of a release.
 sbom:

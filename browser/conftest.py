@@ -144,7 +144,7 @@ class Opened:
 @pytest.fixture
 def opened(browser, small):
     # High enough for the whole map.
-    context = browser.new_context(viewport={"width": 1280, "height": 1200})
+    context = browser.new_context(viewport={"width": 1280, "height": 1600})
     page = Opened(context.new_page(), small)
     yield page
     assert page.errors == []

@@ -42,7 +42,7 @@ def bytes_of_a_pass(
     >>> bytes_of_a_pass(20_000, 128, 1)
     (10240000, 10240000)
     >>> bytes_of_a_pass(20_000, 128, 4)
-    (10240000, 31739904)
+    (10240000, 28360704)
     """
     n, dim = read_count("n", n, 1), read_count("dim", dim, 1)
     workers = read_count("workers", workers, 1)

@@ -189,7 +189,7 @@ def visit_bytes(n: int, n_links: int, dim: int, buckets: int) -> int:
     --------
     >>> from linkproof.ray import visit_bytes
     >>> visit_bytes(200_000, 1_000_000, 64, 64)
-    13259360
+    15517120
     """
     rows = 2 * -(-n // buckets)
     # Links spread evenly over pairs of buckets; twice as many are allowed for.

@@ -14,12 +14,17 @@ use pyo3::types::PyDict;
 
 use crate::arrays::{self, Whole};
 use crate::errors::{choice, exception};
+use crate::kept::ask_for;
+use crate::work::apart;
 
 /// Undirected weighted links between nodes.
 #[pyclass(frozen, module = "linkproof._core")]
 pub struct Links {
     pub graph: Graph,
 }
+
+/// The bytes that a link takes while all of them are read.
+const LINK: usize = 85;
 
 /// The arrays that links are given as.
 type Listed<'py> = (
@@ -44,12 +49,13 @@ impl Links {
         let offsets = arrays::whole(indptr, "links.indptr")?;
         let columns = arrays::whole(indices, "links.indices")?;
         let weights = arrays::reals(data, "links.data")?;
-        let graph = py.detach(|| match (&offsets, &columns) {
+        ask_for(LINK * weights.len(), "reading links")?;
+        let graph = apart(py, || match (&offsets, &columns) {
             (Whole::Narrow(o), Whole::Narrow(c)) => from_compressed(ids, o, c, &weights, rules),
             (Whole::Narrow(o), Whole::Wide(c)) => from_compressed(ids, o, c, &weights, rules),
             (Whole::Wide(o), Whole::Narrow(c)) => from_compressed(ids, o, c, &weights, rules),
             (Whole::Wide(o), Whole::Wide(c)) => from_compressed(ids, o, c, &weights, rules),
-        });
+        })?;
         Ok(Links {
             graph: graph.map_err(exception)?,
         })
@@ -74,14 +80,15 @@ impl Links {
             let message = "links: found ends and weights of different numbers";
             return Err(PyValueError::new_err(message));
         }
-        let graph = py.detach(|| {
+        ask_for(LINK * src.len(), "reading links")?;
+        let graph = apart(py, || {
             let link = |place: usize| Link {
                 src: src[place],
                 dst: dst[place],
                 weight: weight.as_ref().map_or(1.0, |weight| weight[place]),
             };
             Graph::new(ids, (0..src.len()).map(link).collect(), rules)
-        });
+        })?;
         Ok(Links {
             graph: graph.map_err(exception)?,
         })
@@ -282,13 +289,13 @@ impl Data {
             .into_iter()
             .map(|(name, n, vectors)| (name, n, vectors.map(|vectors| vectors.matrix.clone())))
             .collect();
-        let dataset = py.detach(|| match views.as_slice() {
+        let dataset = apart(py, || match views.as_slice() {
             [(name, _, None)] if name.is_empty() => Dataset::with_nodes(graph, ids),
             [(name, _, Some(matrix))] if name.is_empty() => {
                 Dataset::new(graph, Features::with_ids(ids, matrix.clone())?)
             }
             _ => join(graph, ids, views),
-        });
+        })?;
         Ok(Data {
             dataset: dataset.map_err(exception)?,
             attributes: Some(attributes),

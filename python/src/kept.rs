@@ -3,10 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use linkproof::data::features::Matrix;
+use linkproof::engine::Forecast;
 use linkproof::engine::runtime::{MemoryBound, Monitor};
-use linkproof::io::memory::{Available, bytes};
+use linkproof::io::memory::{Available, bytes, in_words};
 use linkproof::io::{Checkpoint, Pace};
 use linkproof::{Dataset, Error, Params, Result, Runtime};
+use pyo3::exceptions::PyMemoryError;
+use pyo3::prelude::*;
 use serde_json::{Map, json};
 
 /// Sets the bound where what the system says is not meant.
@@ -19,17 +23,29 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
-    /// The memory that there is, and nobody who keeps anything.
+    /// The memory that there is for a fit of some data, and nobody who keeps anything.
+    pub fn of(data: &Dataset) -> Result<Surroundings> {
+        Surroundings::with(Some(in_use(data)))
+    }
+
+    /// The memory that there is in a process that has nothing else to do.
     pub fn here() -> Result<Surroundings> {
+        Surroundings::with(None)
+    }
+
+    fn with(in_use: Option<u64>) -> Result<Surroundings> {
         let memory = match std::env::var(VARIABLE) {
             Ok(text) => Some(MemoryBound {
                 bytes: bytes(&text)
                     .ok_or_else(|| Error::data(VARIABLE, text, "an amount such as 500MB or 4GB"))?,
                 by: format!("by {VARIABLE}"),
+                in_use,
             }),
+            // What else the interpreter holds is none of the fit's.
             Err(_) => Available::now().map(|now| MemoryBound {
-                bytes: now.in_all(),
+                bytes: in_use.map_or(now.in_all(), |in_use| now.bytes.saturating_add(in_use)),
                 by: now.by,
+                in_use,
             }),
         };
         Ok(Surroundings { memory, kept: None })
@@ -83,4 +99,24 @@ impl Surroundings {
             kept.finish();
         }
     }
+}
+
+/// What the process holds that forecasts count too: the program, links by both of
+/// their ends, and data vectors.
+fn in_use(data: &Dataset) -> u64 {
+    const LINK: u64 = 24;
+    let vectors = data.views().iter().filter_map(|view| view.matrix.as_ref());
+    let vectors: u64 = vectors.map(Matrix::bytes).sum();
+    Forecast::PROGRAM + LINK * data.graph().n_links() as u64 + vectors
+}
+
+/// Asks the system for so many bytes and gives them back. An allocation that fails
+/// later would end the interpreter.
+pub fn ask_for(bytes: usize, what: &str) -> PyResult<()> {
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| {
+        let amount = in_words(bytes as u64);
+        PyMemoryError::new_err(format!(
+            "{what} takes about {amount} of memory, which the system does not give"
+        ))
+    })
 }

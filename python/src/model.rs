@@ -22,7 +22,7 @@ use crate::errors::{Keywords, choice, exception};
 use crate::kept::Surroundings;
 use crate::page;
 use crate::settings::params;
-use crate::work::{self, Listeners, quietly, run};
+use crate::work::{self, Listeners, apart, quietly, run};
 
 /// A fitted model.
 #[pyclass(frozen, module = "linkproof._core")]
@@ -73,7 +73,7 @@ impl Model {
         let data = &data.dataset;
         with_hands(hands, |afar| {
             run(py, threads, &listeners, |monitor| {
-                let around = Surroundings::here()?;
+                let around = Surroundings::of(data)?;
                 let kept = (checkpoint, resume);
                 let around = around.kept_in(kept, ("fit", ""), params.given(), data)?;
                 let device = work::device(device, data.n_nodes())?;
@@ -139,8 +139,8 @@ impl Model {
 
     /// Everything that `fit.json` says, as JSON.
     #[getter]
-    fn report(&self) -> PyResult<String> {
-        let report = fit_json(&self.fitted, &self.record);
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        let report = apart(py, || fit_json(&self.fitted, &self.record))?;
         Ok(report.map_err(exception)?.to_string())
     }
 
@@ -379,7 +379,7 @@ impl Model {
                 row: leaving_out,
             })
             .collect();
-        let found = py.detach(|| self.fitted.nearest(&queries, top, within, by));
+        let found = apart(py, || self.fitted.nearest(&queries, top, within, by))?;
         let found = found.map_err(exception)?;
         let lists = found.lists.iter().map(|list| {
             let rows = list.iter().map(|near| near.row).collect();

@@ -43,7 +43,7 @@ pub fn fit_by_recipe(
                 true => Recipe::at_ridge(params.ridge),
                 false => Recipe::default(),
             };
-            let (around, more) = (Surroundings::here()?, format!("{recipe:?}"));
+            let (around, more) = (Surroundings::of(data)?, format!("{recipe:?}"));
             let (kept, what) = ((checkpoint, resume), ("fit --robust", more.as_str()));
             let around = around.kept_in(kept, what, params.given(), data)?;
             let device = work::device(device, data.n_nodes())?;

@@ -38,7 +38,7 @@ pub fn select_settings(
     let listeners = Listeners { show, every_step };
     with_hands(hands, |afar| {
         run(py, threads, &listeners, |monitor| {
-            let around = Surroundings::here()?;
+            let around = Surroundings::of(&data.dataset)?;
             let device = work::device(device, data.dataset.n_nodes())?;
             let runtime = around.runtime(monitor).on(device.backend());
             let runtime = handed_out(runtime, afar);

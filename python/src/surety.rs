@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use crate::data::Data;
 use crate::kept::Surroundings;
 use crate::model::Model;
-use crate::work::{self, Listeners, quietly, run};
+use crate::work::{self, Listeners, apart, quietly, run};
 
 /// A list of real numbers.
 type Reals<'py> = Bound<'py, PyArray1<f64>>;
@@ -27,7 +27,7 @@ pub fn bootstrap(
     let every_step = None;
     let (fitted, data) = (&model.fitted, &data.dataset);
     run(py, threads, &Listeners { show, every_step }, |monitor| {
-        let around = Surroundings::here()?;
+        let around = Surroundings::of(data)?;
         let device = work::device(device, data.n_nodes())?;
         let runtime = around.runtime(monitor).on(device.backend());
         let found = robust::bootstrap(fitted, data, &Recipe::default(), count, runtime)?;
@@ -79,9 +79,9 @@ pub fn stability<'py>(
     model: &Model,
     row: usize,
     neighbors: Vec<usize>,
-) -> Option<Reals<'py>> {
-    let found = py.detach(|| model.fitted.stability(row, &neighbors))?;
-    Some(PyArray1::from_vec(py, found))
+) -> PyResult<Option<Reals<'py>>> {
+    let found = apart(py, || model.fitted.stability(row, &neighbors))?;
+    Ok(found.map(|shares| PyArray1::from_vec(py, shares)))
 }
 
 /// Of each node the share of its cluster that stays with it in replicates. None without

@@ -124,26 +124,45 @@ pub fn run<T: Send>(
         messages: wants_steps.then(|| Mutex::new(sender.clone())),
     };
     let monitor = &monitor;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
-        .build()
-        .map_err(|error| PyOSError::new_err(format!("n_jobs: cannot start threads: {error}")))?;
-    let (outcome, failure) = py.detach(move || {
-        thread::scope(|scope| {
-            let worker = scope.spawn(move || {
-                let _end = End(sender);
-                pool.install(|| work(monitor))
-            });
-            let failure = listen(&messages, monitor, listeners);
-            (worker.join(), failure)
+    let pool = pool(threads)?;
+    let (outcome, failure) = py
+        .detach(move || {
+            thread::scope(|scope| {
+                let work = move || {
+                    let _end = End(sender);
+                    // Each thread takes some memory for itself with its first piece. What is
+                    // left after that is what the work can have.
+                    pool.broadcast(|_| drop(std::hint::black_box(vec![0u8; 64])));
+                    pool.install(|| work(monitor))
+                };
+                let worker = thread::Builder::new().spawn_scoped(scope, work);
+                worker.map(|worker| {
+                    let failure = listen(&messages, monitor, listeners);
+                    (worker.join(), failure)
+                })
+            })
         })
-    });
+        .map_err(|error| PyOSError::new_err(format!("cannot start a thread: {error}")))?;
     // A panic goes on here and becomes an exception.
     let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
     match failure {
         Some(failure) => Err(failure),
         None => outcome.map_err(exception),
     }
+}
+
+/// As [`run`], for what is too short to be interrupted. Nothing may use threads outside
+/// of the two: it would take those of the process, which a fork does not take along.
+pub fn apart<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
+    let pool = pool(None)?;
+    Ok(py.detach(move || pool.install(work)))
+}
+
+fn pool(threads: Option<usize>) -> PyResult<rayon::ThreadPool> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(threads.unwrap_or(0))
+        .build()
+        .map_err(|error| PyOSError::new_err(format!("n_jobs: cannot start threads: {error}")))
 }
 
 /// Tells the listener that the work has ended, be it by a panic: it leaves only

@@ -23,6 +23,11 @@ from linkproof._tables_apart import _number_of_buckets  # noqa: E402
 from linkproof.ray import Cluster, ClusterError, fit_table, visit_bytes  # noqa: E402
 
 
+def on(workers):
+    """So many workers, which a busy machine may take its time to start."""
+    return Cluster(workers=workers, threads=1, patience=600)
+
+
 @pytest.fixture(scope="module")
 def cluster():
     """Four nodes with a CPU each; this process is at the first."""
@@ -71,11 +76,11 @@ def plain(large):
 
 @pytest.mark.parametrize(
     "where",
-    [Cluster(workers=1, threads=1), Cluster(workers=2, threads=1), True],
+    [on(1), on(2), on(None)],
     ids=["1", "2", "4"],
 )
 def test_any_number_of_workers_gives_the_bits_of_one_machine(cluster, large, plain, where):
-    # True: one worker on each of the four nodes.
+    # Without a number there is one worker on each of the four nodes.
     assert np.array_equal(exact().fit(*large, ray=where).embedding_, plain)
 
 
@@ -89,17 +94,17 @@ def test_any_number_of_workers_gives_the_bits_of_one_machine(cluster, large, pla
 def test_every_kind_of_pass_travels(cluster, large, settings):
     model = exact(**settings)
     expected = model.fit(*large).embedding_.copy()
-    found = model.fit(*large, ray=Cluster(workers=3, threads=1))
+    found = model.fit(*large, ray=on(3))
     assert np.array_equal(found.embedding_, expected)
 
 
-def kill_an_actor():
-    """Kills a worker's process, as the system would."""
-    for line in subprocess.run(
-        ["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True
-    ).stdout.splitlines():
-        pid, _, args = line.strip().partition(" ")
-        if args.startswith("ray::_PairActor"):
+def kill_a_worker(cluster, name):
+    """Kills a process of this cluster that does such work, as the system would."""
+    nodes = [node.all_processes["raylet"][0].process.pid for node in cluster.list_all_nodes()]
+    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True)
+    for line in listed.stdout.splitlines()[1:]:
+        pid, parent, args = line.split(None, 2)
+        if args.startswith(f"ray::{name}") and int(parent) in nodes:
             os.kill(int(pid), signal.SIGKILL)
             return True
     return False
@@ -113,10 +118,10 @@ def test_a_fit_survives_workers_that_are_killed(cluster, large):
 
     def kill(record):
         if record["step"] in (2, 5, 9):
-            killed.append(kill_an_actor())
+            killed.append(kill_a_worker(cluster, "_PairActor"))
 
     model.set_params(callback=kill)
-    found = model.fit(*large, ray=Cluster(workers=2, threads=1))
+    found = model.fit(*large, ray=on(2))
     assert killed == [True] * 3
     assert np.array_equal(found.embedding_, expected)
 
@@ -125,11 +130,11 @@ def test_a_share_that_no_worker_survives_ends_the_fit(cluster, large, monkeypatc
     monkeypatch.setattr(_cluster, "_TRIES", 1)
 
     def kill(record):
-        kill_an_actor()
+        kill_a_worker(cluster, "_PairActor")
 
     model = exact(callback=kill)
     with pytest.raises(ClusterError, match="workers were lost one after another"):
-        model.fit(*large, ray=Cluster(workers=1, threads=1))
+        model.fit(*large, ray=on(1))
 
 
 def test_a_fit_whose_driver_was_killed_goes_on(cluster, large, tmp_path):
@@ -151,7 +156,7 @@ def test_a_fit_whose_driver_was_killed_goes_on(cluster, large, tmp_path):
                 os.kill(os.getpid(), signal.SIGKILL)
         model = GraphEmbedding(dim=4, steps=12, random_state=1, verbose=False, callback=kill,
                                checkpoint={str(tmp_path / "kept")!r}, resume=True)
-        cluster = Cluster({cluster.address!r}, workers=2, threads=1)
+        cluster = Cluster({cluster.address!r}, workers=2, threads=1, patience=600)
         try:
             model.fit(data["X"], data["links"], ray=cluster)
         except KeyboardInterrupt:
@@ -161,7 +166,7 @@ def test_a_fit_whose_driver_was_killed_goes_on(cluster, large, tmp_path):
     assert done.returncode == -signal.SIGKILL
     assert (tmp_path / "kept").exists()
     model.set_params(resume=True)
-    found = model.fit(*large, ray=Cluster(workers=2, threads=1))
+    found = model.fit(*large, ray=on(2))
     assert np.array_equal(found.embedding_, expected)
     assert len(found.history_) == 12
 
@@ -173,7 +178,7 @@ def test_what_moves_is_what_the_model_says(cluster):
     n, dim = 6144, 8
     X, links = graph(n, 3000, dim)
     for workers in (1, 3):
-        helpers = Hands(Cluster(workers=workers, threads=1))
+        helpers = Hands(on(workers))
         try:
             seen = []
             original = helpers.passes
@@ -246,13 +251,8 @@ def test_tasks_of_lost_workers_run_again(cluster, small):
 
     def kill():
         while not stop.is_set() and len(killed) < 2:
-            listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True)
-            for line in listed.stdout.splitlines():
-                pid, _, args = line.strip().partition(" ")
-                if args.startswith("ray::_solve"):
-                    os.kill(int(pid), signal.SIGKILL)
-                    killed.append(pid)
-                    break
+            if kill_a_worker(cluster, "_solve"):
+                killed.append(True)
             time.sleep(0.05)
 
     model = GraphEmbedding(dim=3, robust=True, random_state=2, verbose=False)
@@ -318,7 +318,7 @@ def test_more_threads_than_a_node_has(cluster, small):
 def test_nodes_with_another_linkproof(cluster, large, small, monkeypatch):
     monkeypatch.setattr(_cluster, "_about", lambda: ("0.0.1", b""))
     with pytest.raises(ClusterError, match=r"found linkproof .* on a node; expected 0\.0\.1"):
-        exact().fit(*large, ray=Cluster(workers=1, threads=1))
+        exact().fit(*large, ray=on(1))
     with pytest.raises(ClusterError, match=r"on a node; expected 0\.0\.1"):
         select(*small, dim=2, ridges=[1, 10], folds=2, verbose=False, ray=True)
 
@@ -331,8 +331,9 @@ def test_tables_in_buckets_have_the_same_bits_with_any_number_of_workers(cluster
     same = np.argwhere(np.triu(groups[:, None] == groups, 1))
     random = np.random.default_rng(0)
     links = same[random.random(len(same)) < 0.4]
+    how = {"dim": 4, "score": "likelihood", "ridge": 0.1, "learning_rate": 0.2, "verbose": False}
     found = [
-        fit_table(links, dim=4, buckets=4, epochs=8, score="likelihood", verbose=False, ray=where)
+        fit_table(links, buckets=4, epochs=5, ray=where, **how)
         for where in (Cluster(workers=1), Cluster())
     ]
     first, second = (table.embedding() for table in found)

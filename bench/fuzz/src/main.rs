@@ -44,6 +44,8 @@ const SLOWEST: Duration = Duration::from_secs(5);
 const MOST_MEMORY: usize = 512 << 20;
 /// How long one target has its turn.
 const TURN: Duration = Duration::from_secs(2);
+/// After so many turns there is one more for the target that was tried least.
+const MORE: usize = 3;
 /// What a packed file may become here.
 const UNPACKED: u64 = 32 << 20;
 
@@ -124,23 +126,26 @@ fn fuzz(seconds: u64, chosen: &[String]) -> bool {
     let mut counts = vec![0u64; targets.len()];
     let mut failures = vec![0u64; targets.len()];
     let mut told = Instant::now();
-    'all: loop {
-        for (place, target) in targets.iter().enumerate() {
-            let turn = Instant::now();
-            while turn.elapsed() < TURN {
-                for _ in 0..16 {
-                    let mut input = mutate(&pools[place], &mut random);
-                    input.truncate(LONGEST);
-                    counts[place] += 1;
-                    if let Err(what) = tried(target, &input, &mut shop) {
-                        failures[place] += 1;
-                        keep(target, &input, &what);
-                    }
-                }
-                if Instant::now() >= end {
-                    break 'all;
+    for number in 0.. {
+        let least = || (0..targets.len()).min_by_key(|place| counts[*place]);
+        let place = match number % (MORE + 1) {
+            MORE => least().unwrap_or(0),
+            other => (number / (MORE + 1) * MORE + other) % targets.len(),
+        };
+        let (target, turn) = (targets[place], Instant::now());
+        while turn.elapsed() < TURN && Instant::now() < end {
+            for _ in 0..16 {
+                let mut input = mutate(&pools[place], &mut random);
+                input.truncate(LONGEST);
+                counts[place] += 1;
+                if let Err(what) = tried(target, &input, &mut shop) {
+                    failures[place] += 1;
+                    keep(target, &input, &what);
                 }
             }
+        }
+        if Instant::now() >= end {
+            break;
         }
         if told.elapsed() > Duration::from_secs(60) {
             told = Instant::now();

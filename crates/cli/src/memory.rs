@@ -157,10 +157,13 @@ pub fn bound(given: Option<u64>) {
         Some(bytes) => Some(MemoryBound {
             bytes,
             by: "by --max-memory".to_owned(),
+            // The allocator watches.
+            in_use: None,
         }),
         None => Available::now().map(|now| MemoryBound {
             bytes: now.in_all(),
             by: now.by,
+            in_use: None,
         }),
     };
     IS_FIXED.store(given.is_some(), Ordering::Relaxed);

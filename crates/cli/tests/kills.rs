@@ -258,6 +258,40 @@ fn a_checkpoint() {
 }
 
 #[test]
+fn an_update() {
+    if !has_strace() {
+        return;
+    }
+    let line = "update --model m --links new.csv --quiet --out u --force";
+    let before = |lab: &Lab| {
+        lab.write("new.csv", "0,new\n1,new\n2,new\n");
+        lab.ok(OLD);
+        lab.ok("fit --links links.csv --dim 2 --steps 3 --quiet --out u");
+    };
+    let whole = lab();
+    before(&whole);
+    let (model, old) = (
+        whole.bytes("m/embeddings.npy"),
+        whole.bytes("u/embeddings.npy"),
+    );
+    whole.ok(line);
+    let new = whole.bytes("u/embeddings.npy");
+    assert!(old != new);
+    let check = |lab: &Lab, what: &str| {
+        lab.ok("score --model u --pairs pairs.csv --quiet --out s.csv");
+        let found = lab.bytes("u/embeddings.npy");
+        assert!(found == old || found == new, "{what}");
+        assert!(lab.bytes("m/embeddings.npy") == model, "{what}");
+        fs::remove_file(lab.path("s.csv")).unwrap();
+        lab.ok(line);
+        assert!(lab.bytes("u/embeddings.npy") == new, "{what}");
+        let expected = ["links.csv", "m", "new.csv", "pairs.csv", "u"];
+        assert_eq!(names(&lab.path("")), expected, "{what}");
+    };
+    assert!(kill_at_calls(line, None, before, check) > 0);
+}
+
+#[test]
 fn an_experiment() {
     if !has_strace() {
         return;

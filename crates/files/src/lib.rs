@@ -29,6 +29,7 @@ mod parquet;
 mod record;
 mod side;
 mod source;
+mod steady;
 mod table;
 mod text;
 mod unpacked;

@@ -436,6 +436,21 @@ pub(super) fn recover(place: &Place) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether a folder is missing because another is about to take its place.
+pub(super) fn is_being_replaced(folder: &Path) -> bool {
+    let Ok(full) = resolved(folder) else {
+        return false;
+    };
+    let (Some(parent), Some(name)) = (full.parent(), full.file_name()) else {
+        return false;
+    };
+    let prefix = prefix(&name.to_string_lossy());
+    ["new", "old"]
+        .map(|what| parent.join(prefix.clone() + what))
+        .iter()
+        .any(|path| path.exists())
+}
+
 /// As [`recover`], for whoever wants to read a folder that is not there.
 pub(super) fn recovered(folder: &Path) {
     let is_beside_something =
@@ -446,9 +461,7 @@ pub(super) fn recovered(folder: &Path) {
     let Ok(place) = Place::of(folder) else {
         return;
     };
-    if [beside(&place, "new"), beside(&place, "old")]
-        .iter()
-        .any(|path| path.exists())
+    if is_being_replaced(folder)
         && let Ok(_lock) = OutputLock::of(&place, folder)
     {
         // What cannot be mended is told as missing.

@@ -106,6 +106,33 @@ fn while_fitting_and_judging() {
         soon,
     );
     ends(&lab, "select --links links.csv --dim 64 --out s.toml", soon);
+    let line = "fit --links links.csv --dim 64 --bootstrap 1000 --out m";
+    ends(&lab, line, soon);
+}
+
+#[test]
+fn while_a_model_is_brought_up_to_date() {
+    let lab = lab();
+    lab.ok("fit --links links.csv --dim 64 --steps 3 --quiet --out m");
+    let all: String = (0..1500)
+        .map(|node| format!("{node},new {}\n", node % 700))
+        .collect();
+    lab.write("new.csv", all);
+    // With a pipe for the links that go, reading waits until the signal comes.
+    let pipe = lab.path("gone.pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    let before = fs::read_dir(lab.path("")).unwrap().count();
+    let line = "update --model m --links new.csv --withdrawn gone.pipe --out u";
+    let child = lab.start(line);
+    let _writer = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    wait_for_handlers(&child);
+    let clock = Instant::now();
+    signal(&child, "INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(clock.elapsed() < SOON);
+    assert_eq!(fs::read_dir(lab.path("")).unwrap().count(), before);
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! Weights of two signs, from links to pages.
 
 use crate::lab::{Lab, Numbers, features_csv, links_csv};
-use crate::robust::{graph, name};
+use crate::robust::graph;
+
+fn name(node: usize) -> String {
+    format!("n{node}")
+}
 
 /// Groups whose links weigh as correlations do, times a factor.
 fn lab(factor: f64) -> Lab {
@@ -89,7 +93,7 @@ fn signed_weights_go_through_every_command() {
         let trust = numbers(&lab, "audit.csv", "trust");
         assert!(trust.iter().all(|it| (0.0..=1.0).contains(it)));
         let near = lab.json(&format!(
-            "neighbors --model {model} --node \"{}\" --out n.csv",
+            "neighbors --model {model} --node {} --out n.csv",
             name(3)
         ));
         assert_eq!(near["neighbors"], 10);

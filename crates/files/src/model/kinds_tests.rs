@@ -82,3 +82,42 @@ fn offsets_that_do_not_fit_are_refused() {
     parts.offsets = None;
     assert!(Fitted::new(parts).is_err());
 }
+
+/// While one thread replaces a model over and over, others load the one or the other.
+#[test]
+fn a_model_that_is_replaced_meanwhile_is_loaded_whole() {
+    use crate::{FolderKind, OutputFolder};
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("m");
+    let models = [EncoderKind::Linear, EncoderKind::Table].map(|encoder| fitted(encoder, false));
+    let put = |model: &Fitted| {
+        let made = OutputFolder::create(&folder, FolderKind::model(), true).unwrap();
+        write_model(model, &made, &Default::default()).unwrap();
+        made.commit().unwrap();
+    };
+    put(&models[0]);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let loaders = [0, 1].map(|_| {
+            scope.spawn(|| {
+                let mut times = 0;
+                while !is_over.load(Ordering::Relaxed) {
+                    let found = load(&folder).unwrap().model;
+                    let kind = found.views()[0].network.is_table();
+                    let whole = &models[usize::from(kind)];
+                    assert_eq!(found.embeddings(), whole.embeddings());
+                    times += 1;
+                }
+                times
+            })
+        });
+        for turn in 1..60 {
+            put(&models[turn % 2]);
+        }
+        is_over.store(true, Ordering::Relaxed);
+        let times = loaders.map(|loader| loader.join().unwrap());
+        assert!(times.iter().all(|times| *times > 0), "{times:?}");
+    });
+}

@@ -11,6 +11,7 @@ use super::files::{EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, LINKS, MODEL, NODE
 use super::reader::{Reader, Rest};
 use super::save::fit_json;
 use crate::nodes::read_lines;
+use crate::steady::steady;
 use crate::{Labels, read_labels, read_links, read_nodes, read_npy, read_text};
 use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::dataset::Dataset;
@@ -29,11 +30,14 @@ pub struct Stored {
     pub record: Map<String, Value>,
 }
 
-/// Loads a model folder.
+/// Loads a model folder. One that is replaced meanwhile is read again.
 pub fn load(folder: impl AsRef<Path>) -> Result<Stored> {
     let folder = folder.as_ref();
+    steady(folder, || load_files(folder))
+}
+
+fn load_files(folder: &Path) -> Result<Stored> {
     let path = folder.join(MODEL);
-    crate::side::recovered(folder);
     let bytes = std::fs::read(&path).map_err(|source| Error::read(&path, source))?;
     let reader = Reader::new(&path, &bytes)?;
     let described = reader.described()?;

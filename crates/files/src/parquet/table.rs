@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use ::parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
 use ::parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
@@ -13,9 +14,8 @@ use ::parquet::schema::types::{Type, TypePtr};
 use super::super::intern::Interner;
 use super::super::source::{Source, extensions, open_file};
 use super::super::unpacked;
-use super::claims::largest_page;
 use super::damaged;
-use super::pages::SoundPages;
+use super::pages::{Room, SoundPages};
 use linkproof_method::error::{Error, Result, quote};
 
 /// What a column may hold, as far as it is of use here.
@@ -81,7 +81,7 @@ pub(super) struct Table<'p> {
     path: &'p Path,
     /// The bytes of the file.
     packed: u64,
-    file: File,
+    file: Arc<File>,
     reader: SerializedFileReader<File>,
     pub(super) fields: Vec<TypePtr>,
 }
@@ -109,7 +109,7 @@ impl<'p> Table<'p> {
         Ok(Table {
             path,
             packed,
-            file: kept,
+            file: Arc::new(kept),
             reader,
             fields,
         })
@@ -128,7 +128,8 @@ impl<'p> Table<'p> {
         size: usize,
         mut take: impl FnMut(usize, Columns<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.check_size(wanted)?;
+        let limit = unpacked::limit(Some(self.packed))?;
+        self.check_size(wanted, limit)?;
         let mut first_row = 0;
         for group in 0..self.reader.num_row_groups() {
             let group = self
@@ -137,9 +138,10 @@ impl<'p> Table<'p> {
                 .map_err(damaged(self.path))?;
             let n_rows = usize::try_from(group.metadata().num_rows());
             let mut left = n_rows.map_err(damaged(self.path))?;
+            let room = Room::new(limit);
             let mut readers = wanted
                 .iter()
-                .map(|&at| self.column(group.as_ref(), at))
+                .map(|&at| self.column(group.as_ref(), at, &room))
                 .collect::<Result<Vec<_>>>()?;
             while left > 0 {
                 let n = size.min(left);
@@ -147,6 +149,8 @@ impl<'p> Table<'p> {
                     table: self,
                     wanted: wanted.iter(),
                     readers: readers.iter_mut(),
+                    room: &room,
+                    limit,
                     n,
                     first_row,
                 };
@@ -160,7 +164,7 @@ impl<'p> Table<'p> {
 
     /// Refuses a table that would unpack to more than is allowed: by runs of equal
     /// values a few bytes can stand for any number of rows.
-    fn check_size(&self, wanted: &[usize]) -> Result<()> {
+    fn check_size(&self, wanted: &[usize], limit: u64) -> Result<()> {
         let metadata = self.reader.metadata();
         let rows: u128 = metadata
             .row_groups()
@@ -168,7 +172,6 @@ impl<'p> Table<'p> {
             .map(|group| group.num_rows().max(0) as u128)
             .sum();
         // A number takes 8 bytes, and so does the place of a text.
-        let limit = unpacked::limit(Some(self.packed))?;
         match rows * wanted.len() as u128 * 8 > u128::from(limit) {
             true => Err(unpacked::too_large(self.path, limit)),
             false => Ok(()),
@@ -177,20 +180,22 @@ impl<'p> Table<'p> {
 
     /// The reader of a field in a group of rows; none where the field is neither
     /// number nor text.
-    fn column(&self, group: &dyn RowGroupReader, at: usize) -> Result<Option<ColumnReader>> {
+    fn column(
+        &self,
+        group: &dyn RowGroupReader,
+        at: usize,
+        room: &Arc<Room>,
+    ) -> Result<Option<ColumnReader>> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         let leaf = (0..schema.num_columns()).find(|&leaf| schema.get_column_root_idx(leaf) == at);
         match (kind(&self.fields[at]), leaf) {
             (Some(_), Some(leaf)) => {
                 let (start, length) = group.metadata().column(leaf).byte_range();
-                let claimed = largest_page(&self.file, start, length);
-                let claimed = claimed.map_err(|source| Error::read(self.path, source))?;
-                let limit = unpacked::limit(Some(self.packed))?;
-                if claimed > limit {
-                    return Err(unpacked::too_large(self.path, limit));
-                }
                 let pages = group.get_column_page_reader(leaf);
-                let pages = SoundPages(pages.map_err(damaged(self.path))?);
+                let pages = pages.map_err(damaged(self.path))?;
+                let place = start..start.saturating_add(length);
+                let pages = SoundPages::new(pages, &self.file, place, room);
+                let pages = pages.map_err(|source| Error::read(self.path, source))?;
                 Ok(Some(get_column_reader(
                     schema.column(leaf),
                     Box::new(pages),
@@ -206,6 +211,8 @@ pub(super) struct Columns<'t> {
     table: &'t Table<'t>,
     wanted: std::slice::Iter<'t, usize>,
     readers: std::slice::IterMut<'t, Option<ColumnReader>>,
+    room: &'t Room,
+    limit: u64,
     n: usize,
     first_row: usize,
 }
@@ -251,8 +258,12 @@ impl Columns<'_> {
         let (Some(kind), Some(reader)) = (kind(&field), reader) else {
             return Err(self.wrong_type(&field, expected));
         };
-        let (values, null) =
-            column_values(kind, reader, self.n).map_err(damaged(self.table.path))?;
+        let path = self.table.path;
+        let read = column_values(kind, reader, self.n);
+        let (values, null) = read.map_err(|error| match self.room.is_over() {
+            true => unpacked::too_large(path, self.limit),
+            false => damaged(path)(error),
+        })?;
         match null {
             Some(row) => Err(self.wrong(&field, "a null", row, "a value")),
             None => Ok((field, values)),

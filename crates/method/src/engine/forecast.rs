@@ -9,19 +9,22 @@ use linkproof_numeric::real::Real;
 /// Pairs of past steps and gradient changes that L-BFGS keeps.
 pub const LBFGS_MEMORY: usize = 10;
 
-/// The bytes of memory that fits hold, about. With `P` the bytes of the parameters
-/// and `Y` those of the embeddings, measured fits of 2,700 to 200,000 nodes held,
-/// beside 12 MB of program:
+/// The bytes of memory that fits hold, about. With `P` the bytes of the parameters,
+/// `Y` those of the embeddings, `V` those of the data vectors and `H` those of what
+/// hidden layers give for all nodes, measured fits of 4 to 50,000 nodes held, beside
+/// 18.5 MB of program (docs/decisions/endurance.md has the table):
 ///
-/// - 85 bytes a link and 40 a node while reading and preparing, and the data
-///   vectors three times (as read, normalised, and by column or cast);
-/// - L-BFGS: `(2 m + 6) P` for its `m` past steps, the point it stands on, the
+/// - 160 bytes a link and 40 a node;
+/// - `2.8 V` while they are read, or `2 V` and the fit's own, whichever is more;
+///   stochastic steps, which gather rows, `3.3 V`;
+/// - L-BFGS: `(2 m + 8) P` for its `m` past steps, the point it stands on, the
 ///   one it tries and the best; others: `5 P` for parameters, gradient, two
 ///   averages and the best;
-/// - all pairs: `5 Y` (embeddings, packed twice, joined, and their gradient), and the
+/// - all pairs: `4 Y` (embeddings, packed, joined, and their gradient), and the
 ///   sums of a gradient on their way, one for each level of their tree and one more;
 ///   stochastic: `Y` to report by, and `2 Y` packed for the held-out score
-///   while it is exact.
+///   while it is exact;
+/// - `H`, where the encoder has hidden layers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Forecast {
     /// What fits at the same time share.
@@ -33,19 +36,22 @@ pub struct Forecast {
 }
 
 impl Forecast {
+    /// What the program itself holds.
+    pub const PROGRAM: u64 = 18_500_000;
+
     /// Foretells what a fit holds that runs as planned.
     pub fn new<T: Real>(problem: &Problem<'_>, plan: &Plan) -> Forecast {
-        const PROGRAM: f64 = 12e6;
+        const READ: f64 = 2.8;
         let size = std::mem::size_of::<T>() as f64;
         let (data, n) = (problem.data, problem.n_nodes() as f64);
         let params = problem.n_params() as f64 * size;
         let embeddings = n * problem.dim as f64 * size;
         let copies_of_params = match plan.optimizer {
-            OptimizerKind::Lbfgs => 2 * LBFGS_MEMORY + 6,
+            OptimizerKind::Lbfgs => 2 * LBFGS_MEMORY + 8,
             OptimizerKind::Adam | OptimizerKind::Sgd => 5,
         };
         let copies_of_embeddings = match plan.solver {
-            SolverKind::Exact => 5 + copies_of_gradient(problem.n_nodes()) as u32,
+            SolverKind::Exact => 4 + copies_of_gradient(problem.n_nodes()) as u32,
             SolverKind::Sgd if problem.n_nodes() <= EXACT_NODES => 3,
             SolverKind::Sgd => 1,
         };
@@ -54,10 +60,28 @@ impl Forecast {
         let links = (data.training.n_links() + others.sum::<usize>()) as f64;
         let matrices = data.views.iter().filter_map(|view| view.matrix.as_ref());
         let vectors: f64 = matrices.map(|matrix| matrix.bytes() as f64).sum();
+        let copies_of_vectors = match plan.solver {
+            SolverKind::Exact => 2.0,
+            SolverKind::Sgd => 3.3,
+        };
+        let encoders = problem.parameters.encoders.iter();
+        let hidden = encoders.flat_map(|encoder| {
+            let layers = encoder.network.layers().split_last();
+            let before_last = layers.map_or(&[][..], |(_, before)| before);
+            before_last
+                .iter()
+                .map(|layer| layer.outputs * encoder.rows.len())
+        });
+        let hidden = hidden.sum::<usize>() as f64 * size;
+        let own = f64::from(copies_of_params as u32) * params
+            + f64::from(copies_of_embeddings) * embeddings
+            + hidden;
+        let shared = Forecast::PROGRAM as f64 + 160.0 * links + 40.0 * n;
+        // What reading held is given back before the fit has its own.
+        let held = (READ * vectors - own).max(copies_of_vectors * vectors);
         Forecast {
-            shared: PROGRAM + 85.0 * links + 40.0 * n + 3.0 * vectors,
-            own: f64::from(copies_of_params as u32) * params
-                + f64::from(copies_of_embeddings) * embeddings,
+            shared: shared + held,
+            own,
             prepared: 60.0 * links + 2.0 * vectors,
         }
     }

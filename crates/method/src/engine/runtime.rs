@@ -171,6 +171,43 @@ pub struct MemoryBound {
     pub bytes: u64,
     /// What says so, in words.
     pub by: String,
+    /// The bytes of them that are in use for the data. With this, what a fit needs
+    /// beside is asked for before it begins, and given back: a process that cannot
+    /// bear an allocation to fail would rather hear of it then.
+    pub in_use: Option<u64>,
+}
+
+impl MemoryBound {
+    /// Refuses work that needs more than there is. What several fits hold at the same
+    /// time is asked for by none of them: the others have some of it already.
+    fn check(&self, needed: u64, is_alone: bool) -> Result<()> {
+        let refused = |available, by: &str| Error::Memory {
+            needed,
+            available,
+            by: by.to_owned(),
+        };
+        if needed > self.bytes {
+            return Err(refused(self.bytes, &self.by));
+        }
+        if let Some(in_use) = self.in_use.filter(|_| is_alone) {
+            let more = needed.saturating_sub(in_use);
+            let given = most_given(more);
+            if given < more {
+                return Err(refused(in_use + given, "the system gives no more"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// So many bytes, or by halves as many of them as the system gives. They are given
+/// back at once.
+fn most_given(bytes: u64) -> u64 {
+    let is_given = |bytes: &u64| {
+        usize::try_from(*bytes).is_ok_and(|n| Vec::<u8>::new().try_reserve_exact(n).is_ok())
+    };
+    let halves = std::iter::successors(Some(bytes), |n| (*n > 1).then_some(n / 2));
+    halves.into_iter().find(is_given).unwrap_or(0)
 }
 
 /// No more of many fits run at the same time than there are folds.
@@ -259,14 +296,7 @@ impl<'r> Runtime<'r> {
             false => 1,
         };
         let needed = Forecast::new::<T>(problem, plan).of(at_once);
-        match needed > bound.bytes {
-            true => Err(Error::Memory {
-                needed,
-                available: bound.bytes,
-                by: bound.by.clone(),
-            }),
-            false => Ok(()),
-        }
+        bound.check(needed, !self.is_one_of_many)
     }
 
     /// What builds the engines.
@@ -407,6 +437,37 @@ impl Monitor for FitCount<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn bound(bytes: u64, in_use: Option<u64>) -> MemoryBound {
+        MemoryBound {
+            bytes,
+            by: "by a test".to_owned(),
+            in_use,
+        }
+    }
+
+    #[test]
+    fn more_than_the_bound_is_refused() {
+        assert!(bound(100, None).check(100, true).is_ok());
+        let error = bound(100, None).check(101, true).unwrap_err().to_string();
+        assert!(error.contains("101 bytes") && error.contains("by a test"));
+    }
+
+    #[test]
+    fn what_the_system_does_not_give_is_refused_before_it_is_used() {
+        // No machine has so much.
+        let needed = 1 << 62;
+        assert!(bound(u64::MAX, None).check(needed, true).is_ok());
+        assert!(bound(u64::MAX, Some(0)).check(needed, false).is_ok());
+        assert!(bound(u64::MAX, Some(needed)).check(needed, true).is_ok());
+        assert!(bound(u64::MAX, Some(50)).check(100, true).is_ok());
+        let error = bound(u64::MAX, Some(7)).check(needed, true).unwrap_err();
+        let Error::Memory { available, by, .. } = error else {
+            panic!("{error}");
+        };
+        assert!(available > 7 && available < needed, "{available}");
+        assert!(by.contains("system"), "{by}");
+    }
 
     #[test]
     fn fits_count_by_what_they_cost_and_expectations_can_be_corrected() {

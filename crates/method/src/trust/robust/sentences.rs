@@ -19,6 +19,9 @@ const LEAST_EXCESS: f64 = 0.03;
 const LEAST_ERRORS: f64 = 4.0;
 /// Averages within so much of what was there before are as good.
 const AS_GOOD: f64 = 0.02;
+/// Sound links that have more to say for them than pairs without one in so many cases
+/// are told well.
+const SOUND: f64 = 0.85;
 /// Fewer links than this tell little.
 const FEW_LINKS: usize = 500;
 /// Fewer suspects than this tell nothing of a claim.
@@ -131,7 +134,7 @@ impl Trust {
                 "Fairly sure that nothing speaks for the doubtful links",
                 "so many are seldom all false: honest links that follow something else look the same",
             ),
-            ..0.85 => (
+            ..SOUND => (
                 "Fairly sure",
                 "some sound links look like pairs without one",
             ),
@@ -267,9 +270,15 @@ impl RobustSummary {
                  links lead elsewhere."
                     .to_owned()
             }
-            true if WORSE * own <= vectors => format!(
-                "In short: the embedding tells about as much as the data vectors alone; {left_out}."
-            ),
+            true if WORSE * own <= vectors => match trust.chance_of_sound() >= SOUND {
+                true => format!(
+                    "In short: the embedding is worth using: it keeps what the data vectors tell and \
+                     adds what the links tell; {left_out}."
+                ),
+                false => format!(
+                    "In short: the embedding tells about as much as the data vectors alone; {left_out}."
+                ),
+            },
             false if own <= 0.0 => {
                 "In short: the data vectors look like noise. Leave them out, and fit to the links alone."
                     .to_owned()

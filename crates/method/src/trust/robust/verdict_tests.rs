@@ -144,6 +144,23 @@ fn links_that_help_and_links_that_tell_nothing() {
             .count(),
         3
     );
+    // Clusters that tell no more than those of the data vectors: links that are told well
+    // add something all the same.
+    let told = Told {
+        plain: 0.5,
+        plain_each: 0.5,
+        plain_clusters: 0.3,
+        averaged: 0.5,
+        averaged_each: 0.5,
+        averaged_clusters: 0.3,
+        vectors_clusters: 0.3,
+    };
+    let mut other = found.clone();
+    for (auc, words) in [(0.97, "adds what the links tell"), (0.7, "about as much")] {
+        (other.trust.auc_decoys, other.trust.share_false) = (auc, 0.0);
+        let said = other.in_short(Some((told, 0.3)), 8);
+        assert!(said.contains(words), "{said}");
+    }
     // Links at random.
     let random = Planted {
         inside: 1.0 / 6.0,
