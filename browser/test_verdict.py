@@ -73,6 +73,7 @@ def test_the_verdict_stands_on_top(judged):
 
 
 def test_implants_of_three_kinds_are_told(judged):
+    judged.page.locator("#implants summary").click()
     rows = judged.page.locator("#implant-table tbody tr")
     cells = [row.locator("td").all_inner_texts() for row in rows.all()]
     assert len(cells) == 9

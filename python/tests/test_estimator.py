@@ -35,7 +35,7 @@ def test_defaults_are_those_of_the_core() -> None:
     for name, value in defaults.items():
         assert signature[name].default == value, name
     own = {"robust", "directed", "duplicates", "self_links", "n_jobs", "verbose", "callback"}
-    own |= {"checkpoint", "device", "resume"}
+    own |= {"bootstrap", "checkpoint", "device", "resume"}
     assert set(signature) - set(defaults) == own | {"self"}
 
 

@@ -341,7 +341,7 @@ def test_saved_and_loaded(noisy: Noisy, fitted: GraphEmbedding, tmp_path: Path) 
     names = {path.name for path in (tmp_path / "model").iterdir()}
     assert {"embeddings.npy", "embeddings-plain.npy", "beliefs.csv", "fit.json"} <= names
     assert np.array_equal(np.load(tmp_path / "model" / "embeddings.npy"), fitted.embedding_)
-    written = pd.read_csv(tmp_path / "model" / "beliefs.csv")
+    written = pd.read_csv(tmp_path / "model" / "beliefs.csv", float_precision="round_trip")
     assert list(written.columns) == ["src", "dst", "weight", "belief"]
     assert np.array_equal(written["belief"], fitted.belief_)
     loaded = GraphEmbedding.load(tmp_path / "model")

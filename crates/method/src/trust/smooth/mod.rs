@@ -107,6 +107,9 @@ pub fn smooth(
         ));
     }
     let (data, ignored) = taking_part(model, data.clone())?;
+    if let Some((new, links)) = new.and_then(|new| Some((new, new.links?))) {
+        model.check_links(links, new.vectors.matrix().n_rows())?;
+    }
     if let Some(new) = new.filter(|new| new.links.is_none())
         && !has_vectors(model, &data, new.view)
     {
