@@ -1,4 +1,4 @@
-"""Pages of single fits: what they say of their score."""
+"""Pages of single fits: what they say of their score, and what they call nodes."""
 
 from __future__ import annotations
 
@@ -35,3 +35,33 @@ def test_beta_is_a_fact_of_robust_scores(browser, program, links, score):
     assert "fit --links" in page.page.inner_text("#provenance")
     assert page.errors == []
     page.page.close()
+
+
+def test_nodes_and_classes_go_by_their_names(browser, program, links):
+    hostile = "<b>Ann</b> & co"
+    nodes = [f"{ring}{i},{hostile if ring + str(i) == 'a0' else f'Name {ring}{i}'}"
+             for ring in "ab" for i in range(12)]  # fmt: skip
+    links.with_name("nodes.csv").write_text("\n".join(["id,name", *nodes]))
+    labels = [f"{ring}{i},{code},{name}" for ring, code, name in (("a", 0, "Rings"), ("b", 1, ""))
+              for i in range(12)]  # fmt: skip
+    links.with_name("labels.csv").write_text("\n".join(["node,label,label_name", *labels]))
+    line = [program, "fit", "--links", links, "--nodes", links.with_name("nodes.csv"), "--labels",
+            links.with_name("labels.csv"), "--dim", "2", "--report", "--quiet", "--out",
+            links.with_name("named")]  # fmt: skip
+    subprocess.run(line, check=True)
+    opened = Opened(browser.new_page(), links.with_name("named") / "report.html")
+    page = opened.page
+    # By name and by id; a name that is HTML stays text.
+    for wanted, shown in (("name b7", "Name b7 (b7)"), ("b7", "Name b7 (b7)"), ("ann", hostile)):
+        page.fill("#search", wanted)
+        assert page.locator("#suggestions li").first.inner_text().startswith(shown)
+    page.press("#search", "Enter")
+    card = page.locator("#card")
+    assert card.locator("h3").inner_text() == hostile
+    facts = dict(zip(card.locator("dt").all_inner_texts(), card.locator("dd").all_inner_texts()))
+    assert facts["id"] == "a0" and facts["label"] == "Rings"
+    names = page.locator("#link-table td.name")
+    assert names.first.inner_text().startswith(("Name ", hostile))
+    assert names.first.get_attribute("title").endswith(")")
+    assert opened.errors == []
+    page.close()

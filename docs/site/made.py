@@ -40,6 +40,9 @@ def write(folder: Path) -> None:
     # What the guide calls them.
     weighed = [(i, j, w) for (i, j), w in zip(links, weights, strict=True)]
     table(folder / "links.csv", "src,dst,weight", weighed)
+    signs = np.where(topics[links[:, 0]] == topics[links[:, 1]], 0.8, -0.4)
+    signed = [(i, j, w) for (i, j), w in zip(links, signs, strict=True)]
+    table(folder / "correlations.csv", "src,dst,weight", signed)
     np.save(folder / "x.npy", words)
     np.save(folder / "new.npy", words[:5])
     table(folder / "labels.csv", "node,label", enumerate(topics))

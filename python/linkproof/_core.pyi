@@ -25,6 +25,7 @@ __all__ = [
     "compare_labels",
     "compare_scores",
     "default_settings",
+    "export",
     "fit_robust",
     "inspect",
     "kmeans",
@@ -293,6 +294,16 @@ def update(
     threads: int | None,
     show: _Show,
 ) -> Model: ...
+def export(
+    model: Model,
+    path: str | PathLike[str],
+    *,
+    format: str,
+    embeddings: bool,
+    layout: str | None,
+    threads: int | None,
+    show: _Show,
+) -> int: ...
 def objective(
     y: npt.NDArray[Any],
     links: Links,

@@ -27,6 +27,19 @@ def is_hetero_data(value: Any) -> bool:
     return is_of(value, "torch_geometric", "HeteroData")
 
 
+def refuse_directions(X: Any, links: Any, directed: Any, duplicates: Any) -> None:
+    """Refuses a graph with directions where nobody says what they mean."""
+    graph = next((given for given in (X, links) if is_networkx_graph(given)), None)
+    # What becomes of a pair in both directions says that directions are to be left out.
+    if graph is None or directed or duplicates != "error" or not graph.is_directed():
+        return
+    raise ValueError(
+        f"links: found a {type(graph).__name__}, whose links have directions; expected to be told "
+        "what they mean: directed=True embeds every node as a source and as a target, "
+        "links.to_undirected() (or duplicates='sum' or 'max') leaves them out"
+    )
+
+
 def read_networkx(graph: Any, name: str) -> ListedLinks:
     """The links of a NetworkX graph, whose nodes are counted in its own order."""
     ids = list(graph.nodes)

@@ -8,8 +8,10 @@ from typing import Any
 
 from linkproof import _core
 from linkproof._estimator import GraphEmbedding
+from linkproof._graphs import refuse_directions
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
+from linkproof._nodes import read_nodes
 from linkproof._settings import read_rules, read_seed, read_threads, to_core
 
 
@@ -34,6 +36,11 @@ class Inspection:
     agreement: dict[str, Any] | None
     advice: dict[str, Any]
     report: dict[str, Any]
+
+    def __repr__(self) -> str:
+        found, agreement = self.report, self.agreement
+        relation = "no data vectors" if agreement is None else f"links: {agreement['relation']}"
+        return f"<Inspection: {found['nodes']} nodes, {found['links']} links, {relation}>"
 
     def __str__(self) -> str:
         found = self.report
@@ -75,8 +82,10 @@ def inspect(X: Any = None, links: Any = None, nodes: Any = None, **settings: Any
     """
     base = GraphEmbedding(**settings)
     core_settings = to_core(base.get_params(deep=False), read_seed(base.random_state))
+    refuse_directions(X, links, base.directed, base.duplicates)
     data = core_data(
-        read_graph(X, links, nodes), read_rules(base.duplicates, base.self_links, base.directed)
+        read_graph(X, links, read_nodes(nodes).ids),
+        read_rules(base.duplicates, base.self_links, base.directed),
     )
     report = json.loads(_core.inspect(data, core_settings, threads=read_threads(base.n_jobs)))
     return Inspection(agreement=report["agreement"], advice=report["advice"], report=report)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from linkproof import _core
 from linkproof._features import is_dict, read_matrix, row_ids
 from linkproof._fitted import FittedModel
-from linkproof._graphs import is_hetero_data
+from linkproof._graphs import is_hetero_data, refuse_directions
 from linkproof._handover import core_ids, core_links, core_vectors, rows_of
 from linkproof._inputs import read_graph
 from linkproof._links import ListedLinks, MatrixLinks
@@ -309,6 +309,7 @@ class Judging(FittedModel):
         if len(self.views_) > 1 and (is_dict(links) or is_hetero_data(links)):
             found: MatrixLinks | ListedLinks = self._links_by_view(links)
         else:
+            refuse_directions(None, links, self._model.directed, self.duplicates)
             found = read_graph(None, links, nodes=self.nodes_).links
         rules = read_rules(self.duplicates, self.self_links, self._model.directed)
         return core_links(found, core_ids(self._ids, len(self.embedding_)), rules)

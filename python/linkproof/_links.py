@@ -76,7 +76,8 @@ def _read_sparse(matrix: Any, name: str) -> MatrixLinks:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"{name}: found a sparse matrix of shape {matrix.shape}; "
-            "expected a square one, with a row and a column for each node"
+            "expected a square one, with a row and a column for each node (GridSearchCV and "
+            "cross_val_score cut rows of it: linkproof.select chooses settings of a graph)"
         )
     rows = compressed_rows(matrix, name)
     indptr, indices = rows.indptr, rows.indices

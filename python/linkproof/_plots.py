@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from linkproof._settings import read_count
+
 if TYPE_CHECKING:
     from linkproof._estimator import GraphEmbedding
 
@@ -22,6 +24,7 @@ def plot_embedding(
     links: bool = True,
     ax: Any = None,
     size: float | None = None,
+    names: int = 12,
 ) -> Any:
     """Draw the embeddings as points, links as faint lines.
 
@@ -38,6 +41,9 @@ def plot_embedding(
         Where to draw; a new figure by default.
     size : float, optional
         The size of a point.
+    names : int, default=12
+        Write the names of so many nodes, those with the most links, where the model has
+        names (``names_``); 0: none.
 
     Returns
     -------
@@ -57,6 +63,7 @@ def plot_embedding(
         ax.scatter(*points.T, s=size, linewidths=0, zorder=2)
     else:
         _draw_labelled(ax, points, values, size)
+    _write_names(ax, model, points, read_count("names", names, 0))
     ax.set_title(f"{n} nodes, {dim} dimension{'s' if dim > 1 else ''}")
     ax.set_xlabel(f"{how} 1")
     if dim == 1:
@@ -224,6 +231,20 @@ def _draw_links(ax: Any, model: GraphEmbedding, points: npt.NDArray[Any]) -> Non
     ends = np.stack([points[src], points[dst]], axis=1)
     ax.add_collection(LineCollection(list(ends), colors="grey", alpha=opacity, linewidths=0.5))
     ax.autoscale_view()
+
+
+def _write_names(ax: Any, model: GraphEmbedding, points: npt.NDArray[Any], most: int) -> None:
+    called = model.names_
+    if called is None or most == 0:
+        return
+    ends = np.concatenate(model._model.links.arrays()[:2]).astype(np.int64) % len(points)
+    degree = np.bincount(ends, minlength=len(points))
+    named = [row for row in np.argsort(-degree, kind="stable") if called[row]]
+    for row in named[:most]:
+        ax.annotate(
+            called[row], points[row], xytext=(4, 0), textcoords="offset points", va="center",
+            fontsize="small", zorder=3, parse_math=False,
+        )  # fmt: skip
 
 
 def _checked_labels(labels: Any, n: int) -> npt.NDArray[Any]:

@@ -15,8 +15,10 @@ import pandas as pd
 from linkproof import _core
 from linkproof._cluster import hands, read_cluster
 from linkproof._estimator import GraphEmbedding
+from linkproof._graphs import refuse_directions
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
+from linkproof._nodes import read_nodes
 from linkproof._progress import Progress
 from linkproof._settings import (
     read_count,
@@ -67,6 +69,10 @@ class Selection:
     fits: int
     seconds: float
     report: dict[str, Any]
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{name}={value!r}" for name, value in self.params.items())
+        return f"<Selection: {chosen}; {len(self.candidates)} candidates, {self.fits} fits>"
 
 
 def select(
@@ -175,8 +181,10 @@ def select(
     given = {name: values for name, values in lists.items() if values is not None}
     wanted.update({name: _plain(name, values) for name, values in given.items()})
     core_settings = to_core(base.get_params(deep=False), read_seed(base.random_state))
+    refuse_directions(X, links, base.directed, base.duplicates)
     data = core_data(
-        read_graph(X, links, nodes), read_rules(base.duplicates, base.self_links, base.directed)
+        read_graph(X, links, read_nodes(nodes).ids),
+        read_rules(base.duplicates, base.self_links, base.directed),
     )
     cluster = read_cluster(ray)
     threads = read_threads(base.n_jobs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+from collections.abc import Hashable
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ class Storing(FittedModel):
         known = {
             "python": platform.python_version(),
             "feature_names": None if names is None else list(names),
+            "ids": "int" if self.nodes_.dtype.kind == "i" else "text",
             **{name: getattr(self, name) for name in _KEPT},
         }
         self._model.save(path, read_flag("overwrite", overwrite), json.dumps({"python": known}))
@@ -110,7 +112,9 @@ class Storing(FittedModel):
         Returns
         -------
         model : GraphEmbedding
-            Fitted. Ids are text, or row numbers where they were 0, 1, ...
+            Fitted. Ids are as Python gave them where they are all whole numbers, or all
+            text; those of the command line are text, or row numbers where they were 0,
+            1, ...
         """
         model = _core.Model.load(path)
         report = json.loads(model.report)
@@ -124,7 +128,17 @@ class Storing(FittedModel):
         params.update({name: known[name] for name in _KEPT if name in known})
         make: Any = cls  # which takes the parameters of the estimator
         loaded: Self = make(**params, directed=model.directed)
-        loaded._keep(model, None if model.ids is None else list(model.ids))
+        loaded._keep(model, _as_given(model.ids, known.get("ids")))
         if known.get("feature_names"):
             loaded.feature_names_in_ = np.array(known["feature_names"], dtype=object)
         return loaded
+
+
+def _as_given(ids: list[str] | None, kind: Any) -> list[Hashable] | None:
+    """Ids as Python gave them; a folder holds them as text."""
+    if ids is None:
+        return None
+    try:
+        return [int(node) for node in ids] if kind == "int" else list(ids)
+    except ValueError:  # nodes of other ids have joined since
+        return list(ids)

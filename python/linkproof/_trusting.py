@@ -125,6 +125,13 @@ class Verdict:
             says=tuple(str(said["says"]) for said in look["verdict"]),
         )
 
+    def __repr__(self) -> str:
+        unknown = self.abstained or np.isnan(self.share_false)
+        share = f"{100 * self.share_false:.0f}% of the links false"
+        found = "links could not be judged" if unknown else share
+        averaged = "averaged" if self.averaged else "not averaged"
+        return f"<Verdict: {found}, {averaged}, ridge {self.ridge:g}>"
+
     def to_dict(self) -> dict[str, Any]:
         """The same as a dict."""
         return asdict(self)

@@ -6,6 +6,7 @@ use linkproof::data::features::{Matrix, Values};
 use linkproof::data::graph::{Compressed, Duplicates, Ends, Link, LinkRules, SelfLinks};
 use linkproof::data::ids::{Ids, Names};
 use linkproof::error::quote;
+use linkproof::model::{End, NewLink};
 use linkproof::{Dataset, Features, Graph};
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -336,4 +337,14 @@ pub fn features(views: Vec<(String, usize, Option<Matrix>)>) -> Vec<(String, Fea
         matrix.map(|matrix| (name, Features::new(matrix)))
     };
     views.into_iter().filter_map(with_vectors).collect()
+}
+
+/// Links of unseen nodes to training nodes.
+pub fn new_links(links: Vec<(u32, u32, f64)>) -> Vec<NewLink> {
+    let link = |(row, known, weight)| NewLink {
+        row,
+        end: End::Known(known),
+        weight,
+    };
+    links.into_iter().map(link).collect()
 }

@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 
-use crate::data::{Links, Vectors, ViewArgument, features};
+use crate::data::{Links, Vectors, ViewArgument, features, new_links};
 use crate::errors::exception;
-use crate::model::{Model, new_links, rows};
+use crate::model::{Model, rows};
 use crate::work::{self, Listeners, run};
 
 /// What links are judged with: other links than the fit's, and data vectors.

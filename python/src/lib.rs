@@ -57,6 +57,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(judge::smooth_embeddings, module)?)?;
     module.add_function(wrap_pyfunction!(robust::fit_by_recipe, module)?)?;
     module.add_function(wrap_pyfunction!(update::update_model, module)?)?;
+    module.add_function(wrap_pyfunction!(page::export, module)?)?;
     module.add_function(wrap_pyfunction!(worker::solve_elsewhere, module)?)?;
     module.add_function(wrap_pyfunction!(buckets::visit_buckets, module)?)?;
     module.add_function(wrap_pyfunction!(surety::bootstrap, module)?)?;

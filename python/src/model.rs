@@ -6,7 +6,7 @@ use linkproof::data::attributes::Attributes;
 use linkproof::data::ids::{Ids, Names};
 use linkproof::inspect::plain_verdict;
 use linkproof::io::fit_json;
-use linkproof::model::{End, Nearness, NewLink, Point, Query};
+use linkproof::model::{Nearness, Point, Query};
 use linkproof::trust::robust::embed_new;
 use linkproof::{Features, Fit, Fitted};
 use numpy::ndarray::ArrayView2;
@@ -17,7 +17,7 @@ use pyo3::types::{PyBytes, PyDict};
 use serde_json::{Map, Value, json};
 
 use crate::afar::{handed_out, with_hands};
-use crate::data::{Columns, Data, Links, Vectors};
+use crate::data::{Columns, Data, Links, Vectors, new_links};
 use crate::errors::{Keywords, choice, exception};
 use crate::kept::Surroundings;
 use crate::page;
@@ -438,16 +438,6 @@ impl Model {
         }
         rows(py, numbers, n, width)
     }
-}
-
-/// Links of unseen nodes to training nodes.
-pub fn new_links(links: Vec<(u32, u32, f64)>) -> Vec<NewLink> {
-    let link = |(row, known, weight)| NewLink {
-        row,
-        end: End::Known(known),
-        weight,
-    };
-    links.into_iter().map(link).collect()
 }
 
 /// Embeddings in the model's own memory.

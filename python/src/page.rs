@@ -1,20 +1,20 @@
-//! A model as one page.
+//! A model as one page, and as a graph that other programs read.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use linkproof::data::ids::Names;
-use linkproof::io::{self, Files, fit_json};
+use linkproof::io::{self, Files, GraphFormat, ModelGraph, fit_json, write_graph};
 use linkproof::model::Classes;
 use linkproof::{Error, Fitted};
 use linkproof_pictures::layout::{self, Method};
 use linkproof_pictures::report::Page;
-use pyo3::PyResult;
+use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::errors::exception;
-use crate::model::text;
-use crate::work::WorkMonitor;
+use crate::errors::{choice, exception};
+use crate::model::{Model, text};
+use crate::work::{Listeners, WorkMonitor, run};
 
 /// How nodes are laid out, by its name.
 pub fn method(layout: Option<&str>) -> PyResult<Option<Method>> {
@@ -63,6 +63,47 @@ pub fn write(
     };
     let html = page.html()?;
     io::write_file(path, |file| file.write_all(html.as_bytes()))
+}
+
+/// Writes a model as a graph, and says how many characters XML had no place for.
+#[pyfunction]
+#[pyo3(signature = (model, path, *, format, embeddings, layout, threads, show))]
+#[allow(clippy::too_many_arguments)] // by name, all of them
+pub fn export(
+    py: Python<'_>,
+    model: &Model,
+    path: PathBuf,
+    format: &str,
+    embeddings: bool,
+    layout: Option<&str>,
+    threads: Option<usize>,
+    show: Option<Py<PyAny>>,
+) -> PyResult<usize> {
+    let format = choice("format", format, GraphFormat::ALL)?;
+    let (method, every_step) = (method(layout)?, None);
+    let model = &model.fitted;
+    run(py, threads, &Listeners { show, every_step }, |monitor| {
+        Files::default().writes([&path]).check()?;
+        let (y, width) = model.by_node(model.recommended(), model.dim());
+        let n = model.node_ids().len();
+        let layout = layout::layout(
+            &y,
+            n,
+            width,
+            method,
+            model.params().seed,
+            &mut |done, all| {
+                monitor.fits(done, all);
+                monitor.goes_on()
+            },
+        )?;
+        let graph = ModelGraph {
+            model,
+            points: &layout.points,
+            embeddings,
+        };
+        write_graph(&path, format, &graph)
+    })
 }
 
 /// Labels as classes, in the order of their first appearance.

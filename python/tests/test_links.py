@@ -163,14 +163,24 @@ class TestGraphsAndTables:
 
     @frames
     def test_tables_by_position(self, library):
-        found = read_links(make_frame(library, {"a": [7, 8], "b": [8, 9], "c": [0.5, None]}))
+        found = read_links(make_frame(library, {"a": [7, 8], "b": [8, 9], "w": [0.5, None]}))
         assert found.src.tolist() == [7, 8] and type(found.src[0]) is int
         assert found.weight[0] == 0.5 and np.isnan(found.weight[1])
         assert read_links(make_frame(library, {"a": ["x"], "b": ["y"], "c": ["z"]})).weight is None
         assert read_links(make_frame(library, {"a": ["x"], "b": ["y"], "c": [True]})).weight is None
-        assert read_links(make_frame(library, {"u": ["x"], "v": ["y"], "year": [3]})).weight is None
         named = make_frame(library, {"a": ["x"], "b": ["y"], "c": [7], "w": [2]})
         assert triples(read_links(named)) == [("x", "y", 2.0)]
+        counted = make_frame(library, {"column_0": ["x"], "column_1": ["y"], "column_2": [3]})
+        assert triples(read_links(counted)) == [("x", "y", 3.0)]
+
+    @frames
+    def test_numbers_of_another_name_are_asked_about(self, library):
+        for columns, other in (
+            ({"u": ["x"], "v": ["y"], "year": [3]}, "'year' beside the ends 'u' and 'v'"),
+            ({"src": ["x"], "kind": ["k"], "dst": ["y"], "strength": [0.5]}, "'strength'"),
+            ({"user": ["x"], "item": ["y"], "rating": [3]}, "'rating'"),
+        ):
+            refused(other + ".*rename", read_links, make_frame(library, columns))
 
     @rare_frames
     def test_rarer_tables(self, library):

@@ -113,7 +113,7 @@ impl Cli {
             Command::Report(args) => report::run(&args, session),
             Command::Export(args) => export::run(&args, session),
             Command::Reproduce(args) => reproduce::run(&args, session),
-            Command::Completions(args) => manual::complete(&args, Cli::command()),
+            Command::Completions(args) => manual::complete(&args, Cli::command(), session),
             Command::Man(args) => manual::manual(&args, Cli::command(), session),
         }
     }

@@ -106,6 +106,18 @@ impl Session {
         }
     }
 
+    /// Closes a command whose result is a text for another program: the JSON object, or
+    /// the text as it is, be it for a quiet session.
+    pub fn hand_over(&self, json: &Value, text: &[u8]) -> anyhow::Result<()> {
+        let mut out = io::stdout().lock();
+        match self.json {
+            true => writeln!(out, "{json}")?,
+            false => out.write_all(text)?,
+        }
+        out.flush()?;
+        Ok(())
+    }
+
     /// Closes a command: the JSON object, or the words for a person.
     pub fn finish(&self, json: &Value, words: &str) -> anyhow::Result<()> {
         let mut out = io::stdout().lock();

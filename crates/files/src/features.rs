@@ -163,7 +163,8 @@ fn read_text(path: &Path, size: usize) -> Result<Features> {
 
 /// A first line is a header when a value on it is not a number, when its first field
 /// says that ids follow, or when it counts the columns, as data frames without names of
-/// columns are written: four or more of them, as a short vector may count, too.
+/// columns are written. Below a name for the ids they count from 0, and there are four or
+/// more: a short vector may count, too.
 fn is_header(first: &[String]) -> bool {
     let counts = |start: usize| {
         let mut fields = first[1..].iter().zip(start..);
@@ -174,7 +175,8 @@ fn is_header(first: &[String]) -> bool {
         "node" | "id" | "node_id" | "nodeid"
     );
     says_id
-        || (first[0].is_empty() || first.len() > 4) && (counts(0) || counts(1))
+        || first.len() > 4 && counts(0)
+        || first[0].is_empty() && (counts(0) || counts(1))
         || first[1..]
             .iter()
             .any(|field| !field.is_empty() && number(field).is_none())
@@ -232,9 +234,10 @@ mod tests {
     fn headers_of_data_frames_are_no_nodes() {
         for (header, n_rows) in [
             ("user,0,1,2,3", 2),
-            ("user,1,2,3,4", 2),
             (",0,1,2,3", 2),
-            // A vector like any other.
+            (",1,2,3,4", 2),
+            // Vectors like any other.
+            ("user,1,2,3,4", 3),
             ("user,0,1,2,4", 3),
         ] {
             let found = features("x.csv", &format!("{header}\nb,1,2,3,4\na,0,0,1,1\n")).unwrap();

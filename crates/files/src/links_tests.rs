@@ -147,7 +147,7 @@ fn matrices_are_links_between_row_numbers() {
     );
     for (from, to, line, what) in [
         ("3 2 1", "3 3 1", Some(5), "itself"),
-        ("3 2 1", "3 2 -1", Some(5), "'-1'"),
+        ("3 2 1", "3 2 nan", Some(5), "'nan'"),
         ("5 5 3", "5 6 3", Some(2), "square"),
         ("2 1 3\n1 2 3\n3 2 1\n", "", Some(2), "promises 3"),
     ] {

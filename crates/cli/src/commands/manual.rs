@@ -40,17 +40,25 @@ pub struct ManArgs {
 }
 
 /// Runs `completions`.
-pub fn complete(args: &CompletionsArgs, mut program: Command) -> anyhow::Result<()> {
+pub fn complete(
+    args: &CompletionsArgs,
+    mut program: Command,
+    session: &Session,
+) -> anyhow::Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut program, "linkproof", &mut script);
-    print(&script)
+    let text = String::from_utf8_lossy(&script);
+    let json = json!({ "shell": args.shell.to_string(), "script": text });
+    session.hand_over(&json, &script)
 }
 
 /// Runs `man`.
 pub fn manual(args: &ManArgs, mut program: Command, session: &Session) -> anyhow::Result<()> {
     program.build();
     let Some(folder) = &args.out else {
-        return print(&page(&program)?);
+        let page = page(&program)?;
+        let json = json!({ "page": String::from_utf8_lossy(&page) });
+        return session.hand_over(&json, &page);
     };
     let mut written = 0;
     let commands = program.get_subcommands();
@@ -72,11 +80,4 @@ fn page(command: &Command) -> std::io::Result<Vec<u8>> {
     let mut page = Vec::new();
     Man::new(command.clone()).render(&mut page)?;
     Ok(page)
-}
-
-fn print(bytes: &[u8]) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(bytes)?;
-    out.flush()?;
-    Ok(())
 }

@@ -313,3 +313,65 @@ fn options_that_nobody_reads_are_errors() {
         lab.refused(&line, &[option]);
     }
 }
+
+#[test]
+fn a_model_is_exported_as_a_graph() {
+    let lab = lab();
+    lab.ok(&format!("{FIT} --labels labels.csv --out m"));
+    for format in ["graphml", "gexf", "json"] {
+        let found = lab.json(&format!("export --model m --out g.{format}"));
+        assert_eq!(
+            (&found["format"], &found["nodes"]),
+            (&format.into(), &60.into())
+        );
+        let text = lab.read(&format!("g.{format}"));
+        for part in ["Node 17", "1917", "Apples"] {
+            assert!(text.contains(part), "{format}: {part}");
+        }
+        lab.ok(&format!("export --model m --format {format} --out other"));
+        assert_eq!(lab.read("other"), text);
+    }
+    let text = lab.read("g.json");
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["nodes"][17]["born"], 1917);
+    assert_eq!(json["nodes"][17]["title"], "T17");
+    assert!(json["edges"][0]["mu"].as_f64().unwrap() > 0.0);
+    lab.ok("export --model m --name title --embeddings --out t.json");
+    let json: serde_json::Value = serde_json::from_str(&lab.read("t.json")).unwrap();
+    assert_eq!(json["nodes"][17]["label"], "T17");
+    assert!(json["nodes"][17]["y2"].is_number());
+    lab.refused("export --model m --out g.dot", &["g.dot", ".graphml"]);
+    lab.refused(
+        "export --model m --format dot --out g",
+        &["--format", "graphml"],
+    );
+    lab.refused("export --model m --name x --out g.json", &["--name", "'x'"]);
+    lab.refused("export --model gone --out g.json", &["gone"]);
+}
+
+#[test]
+fn shells_and_manuals_are_served() {
+    let lab = Lab::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = lab.ok(&format!("completions {shell}"));
+        assert!(
+            script.contains("neighbors") && script.contains("robust"),
+            "{shell}"
+        );
+    }
+    assert_eq!(lab.json("completions fish")["shell"], "fish");
+    lab.refused("completions csh", &["csh", "bash"]);
+    let page = lab.ok("man");
+    assert!(
+        page.contains(".TH linkproof 1") && page.contains("neighbors"),
+        "{page}"
+    );
+    let found = lab.json("man --out pages");
+    let fit = lab.read("pages/linkproof-fit.1");
+    assert!(
+        fit.contains(".TH linkproof-fit 1") && fit.contains("robust"),
+        "{fit}"
+    );
+    let written = std::fs::read_dir(lab.path("pages")).unwrap().count();
+    assert_eq!(found["pages"], written);
+}

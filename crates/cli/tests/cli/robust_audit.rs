@@ -76,7 +76,7 @@ fn false_links_come_first_and_clean_keeps_by_a_stated_rate() {
     );
     let words = lab.ok(&format!("{line} --false-discovery-rate 0.3"));
     for part in [
-        "links are false",
+        "links are doubtful",
         "least believed first",
         "false links put in by degree",
         "% of the links and ",

@@ -189,14 +189,6 @@ fn wrong_links_name_column_and_row() {
             ],
             "weight NaN in row 2",
         ),
-        (
-            vec![
-                ("src", two()),
-                ("dst", whole(&[3, 4])),
-                ("w", whole(&[1, -1])),
-            ],
-            "weight -1 in row 2",
-        ),
         (vec![("src", two()), ("other", two())], "columns src, other"),
         (vec![("src", whole(&[])), ("dst", whole(&[]))], "no links"),
     ] {

@@ -4,8 +4,8 @@
 //! not fallen for a while, or its steps gain nothing any more. When that will be cannot be
 //! foretold from the steps so far (held-out scores turn without a sign), but fits of one
 //! kind take about as long as each other. So what is left is what such fits usually take;
-//! of one that has come further than that a third of what it took; and once its patience
-//! is half used up, the rest of that. Where nothing is held out, so that only convergence
+//! of one that has come further than that a third of what it took; and as its patience is
+//! used up, more and more the rest of that. Where nothing is held out, so that only convergence
 //! ends a fit, what is left is as much as it took so far.
 
 use super::Plan;
@@ -46,7 +46,7 @@ pub struct Standing {
 /// let fit = Standing { step: 30, most: 500, usual: Some(110), patience: Some((0, 10, 1)) };
 /// assert_eq!(steps_left(fit), 80);
 /// assert_eq!(steps_left(Standing { step: 150, ..fit }), 50);
-/// assert_eq!(steps_left(Standing { patience: Some((8, 10, 1)), ..fit }), 2);
+/// assert_eq!(steps_left(Standing { patience: Some((8, 10, 1)), ..fit }), 18);
 /// assert_eq!(steps_left(Standing { most: 40, ..fit }), 10);
 /// assert_eq!(steps_left(Standing { usual: None, ..fit }), 30);
 /// ```
@@ -60,10 +60,9 @@ pub fn steps_left(fit: Standing) -> usize {
     let guess = match fit.patience {
         Some((waited, patience, every)) => {
             let rest = patience.saturating_sub(waited).saturating_mul(every);
-            match 2 * waited >= patience {
-                true => rest,
-                false => usual.max(rest),
-            }
+            // Scores fall again after a while without a gain, as often as not.
+            let hope = rest as f64 / patience.saturating_mul(every).max(1) as f64;
+            rest + (hope * usual.saturating_sub(rest) as f64).ceil() as usize
         }
         None => usual,
     };

@@ -376,7 +376,7 @@ pub(super) fn choose_ridge(
     loop {
         let next = place as i64 + step;
         let left = USUAL_RIDGES.min(ridges.len()).saturating_sub(tried.len());
-        count.expect(tried_yet(left.max(1)), later);
+        count.correct(tried_yet(left.max(1)), later);
         let gains = (0..ridges.len() as i64).contains(&next) && {
             // A fit at a larger ridge has lost dimensions that a smaller one needs.
             let earlier: &[LinkFit] = if step > 0 { &fits } else { &[] };
@@ -408,7 +408,7 @@ pub(super) fn choose_ridge(
         }
     }
     if compared < judge.n_folds() {
-        count.expect(tried_yet(0), later);
+        count.correct(tried_yet(0), later);
         let known = fits;
         fits = judge.fit_others(ridges[place], known, JUDGES_TOLERANCE, runtime)?;
     }
