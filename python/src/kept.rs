@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use linkproof::data::features::Matrix;
-use linkproof::engine::Forecast;
 use linkproof::engine::runtime::{MemoryBound, Monitor};
 use linkproof::io::memory::{Available, bytes, in_words};
 use linkproof::io::{Checkpoint, Pace};
@@ -101,13 +100,14 @@ impl Surroundings {
     }
 }
 
-/// What the process holds that forecasts count too: the program, links by both of
-/// their ends, and data vectors.
+/// What the process holds that forecasts count too: links by both of their ends, and
+/// data vectors. The program, which is there as well, is not counted: so much is kept
+/// for what no forecast knows of.
 fn in_use(data: &Dataset) -> u64 {
     const LINK: u64 = 24;
     let vectors = data.views().iter().filter_map(|view| view.matrix.as_ref());
     let vectors: u64 = vectors.map(Matrix::bytes).sum();
-    Forecast::PROGRAM + LINK * data.graph().n_links() as u64 + vectors
+    LINK * data.graph().n_links() as u64 + vectors
 }
 
 /// Asks the system for so many bytes and gives them back. An allocation that fails

@@ -173,6 +173,26 @@ def test_fits_after_a_fork(planted: Any) -> None:
     assert np.array_equal(found[0], expected) and np.array_equal(found[1], expected)
 
 
+def _everything(X: Any, links: Any, folder: Any) -> float:
+    model = GraphEmbedding(dim=3, verbose=False).fit(X, links)
+    model.audit(), model.transform(X[:2]), model.score_pairs([[0, 1]])
+    model.save(folder, overwrite=True)
+    loaded = GraphEmbedding.load(folder)
+    assert len(loaded.neighbors(0, top=2)) == 2 and loaded.report_
+    return float(loaded.embedding_.sum())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_everything_else_after_a_fork(planted: Any, tmp_path: Any) -> None:
+    """Whatever used threads in the parent does so in a child, which has none of them."""
+    expected = _everything(planted.X, planted.matrix, tmp_path / "0")
+    work = [(planted.X, planted.matrix, tmp_path / str(child)) for child in (1, 2)]
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        found = pool.starmap_async(_everything, work).get(60)
+    assert found == [expected, expected]
+
+
 class Terminal:
     """Standard error, seen by someone."""
 
