@@ -21,6 +21,8 @@ const WIDEST: usize = 128;
 const WRITTEN_SHARE: usize = 8;
 /// The multipliers of the held-out rule's hash.
 const HASH: [u32; 2] = [0x9e37_79b1, 0x85eb_ca77];
+/// Blocks of kernels that go over all of something, at most.
+const MANY: usize = 2048;
 /// Sums of an item: three of each of eight warps.
 const SUMS: usize = 24;
 
@@ -368,7 +370,7 @@ impl<T: Number> CardPairs<T> {
                 .arg(&slots)
                 .arg(gradient);
             // SAFETY: the arguments are those of the kernel.
-            device.check("adding up", unsafe { launch.launch(blocks(4096, 256)) })?;
+            device.check("adding up", unsafe { launch.launch(over(size as usize)) })?;
         }
         Ok(())
     }
@@ -447,6 +449,11 @@ fn is_everything(nodes: &[u32]) -> bool {
     nodes
         .last()
         .is_some_and(|&last| last as usize + 1 == nodes.len())
+}
+
+/// Blocks of kernels that go over so many numbers, one after another.
+pub fn over(count: usize) -> LaunchConfig {
+    blocks(count.div_ceil(256).clamp(1, MANY), 256)
 }
 
 /// So many blocks of so many threads.

@@ -7,11 +7,11 @@ use linkproof_method::error::Result;
 use linkproof_method::params::{OptimizerKind, SolverKind};
 use linkproof_numeric::math;
 
-use crate::card::{CardPairs, blocks};
+use crate::card::{CardPairs, blocks, over};
 use crate::layout::Layout;
 use crate::memory::Buffer;
 use crate::pass::Number;
-use crate::resident::{MANY, NOWHERE, Resident, Squares, variant};
+use crate::resident::{NOWHERE, Resident, Squares, variant};
 use crate::vectors::launch;
 
 const FIRST_DECAY: f64 = 0.9;
@@ -187,7 +187,7 @@ impl<T: Number> Descent<T> {
         let (count, dim, width) = (layout.rows as u32, layout.dim as u32, layout.width as u32);
         let kernels = variant::<T>(&score);
         launch!(
-            place, kernels, "gather", blocks(MANY, 256);
+            place, kernels, "gather", over(layout.rows * layout.width);
             &from, &at, &count, &dim, &width, &to
         )?;
         let mut sums = state.run(&place, &layout, &all, (gamma, &score), true)?;
@@ -270,12 +270,13 @@ impl<T: Number> Descent<T> {
         let (rate, clip) = (T::of(factors.rate), T::of(clip));
         let (momentum, second_scale) = (T::of(factors.momentum), T::of(factors.second_scale));
         let places = self.places.address(stream);
+        let config = over(rows * dim);
         let (count, dim) = (rows as u32, dim as u32);
         let adam = i32::from(self.is_adam);
         let table = on.parameters.address(stream);
         let (first, second) = (self.first.address(stream), self.second.address(stream));
         launch!(
-            place, variant::<T>(&on.score), "part_step", blocks(MANY, 256);
+            place, variant::<T>(&on.score), "part_step", config;
             &from, &places, &count, &dim, &adam, &rate, &clip, &momentum, &second_scale,
             &table, &first, &second
         )

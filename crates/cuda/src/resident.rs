@@ -24,8 +24,6 @@ use crate::vectors::{Encoder, Numbers, launch};
 
 /// Partial sums of squares.
 const SQUARES: usize = 256;
-/// Blocks of kernels that go over all of something.
-pub const MANY: usize = 2048;
 /// No place: padding.
 pub const NOWHERE: u64 = u64::MAX;
 

@@ -6,7 +6,7 @@ use linkproof_method::data::features::Matrix;
 use linkproof_method::engine::encoder::Network;
 use linkproof_method::error::Result;
 
-use crate::card::{Place, blocks};
+use crate::card::{Place, blocks, over};
 use crate::compile::Variant;
 use crate::memory::Buffer;
 use crate::pass::Number;
@@ -23,9 +23,6 @@ macro_rules! launch {
     }};
 }
 pub(crate) use launch;
-
-/// Blocks of kernels that go over all of something.
-const MANY: usize = 2048;
 
 /// The encoder of a view.
 #[derive(Debug)]
@@ -139,7 +136,7 @@ impl<T: Number> Encoder<T> {
         );
         match self {
             Encoder::Table => {
-                launch!(on, variant, "spread", blocks(MANY, 256); &weights, &count, &dim, &width, &y)
+                launch!(on, variant, "spread", over(numbers.count * numbers.width); &weights, &count, &dim, &width, &y)
             }
             Encoder::Dense { inputs, values } => {
                 let (x, inputs) = (values.address(&on.stream), *inputs as u32);
@@ -178,9 +175,10 @@ impl<T: Number> Encoder<T> {
         );
         let (device, stream) = (&*on.device, &on.stream);
         let finish = |from: CUdeviceptr, n_parts: u32, rows: usize, width: u32| {
-            let (distance, rows) = ((rows * numbers.dim) as u64, rows as u32);
+            let (size, rows) = (rows * numbers.dim, rows as u32);
+            let distance = size as u64;
             launch!(
-                on, variant, "finish", blocks(MANY, 256);
+                on, variant, "finish", over(size);
                 &from, &n_parts, &distance, &rows, &dim, &width, &inverse, &ridge, &weights, &out
             )
         };

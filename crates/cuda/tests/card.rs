@@ -1,5 +1,6 @@
 //! The suite for every engine, run by a card, and its agreement with the processor at
-//! sizes that fill many tiles. Where there is no card, it says so.
+//! sizes that fill many tiles. Where there is no card, it says so; an emulated one runs
+//! the same at small sizes, wherever there is a `g++`.
 
 // A test may fail and print.
 #![allow(
@@ -8,6 +9,8 @@
     clippy::panic,
     clippy::disallowed_methods
 )]
+
+mod emulator;
 
 #[path = "../../method/tests/support/engines/mod.rs"]
 mod engines;
@@ -18,6 +21,7 @@ use linkproof_method::engine::objective::{Prepared, Problem};
 use linkproof_method::engine::pairs::{Split, TileShare};
 use linkproof_method::engine::{Backend, Cpu, Look};
 use linkproof_method::params::{EncoderKind, ScoreKind};
+use sha2::{Digest, Sha256};
 
 /// A part of the suite.
 type Check = fn(&dyn Backend);
@@ -107,32 +111,65 @@ fn distance(card: &Cuda, n: usize, params: Params, split: Option<Split>) -> [f64
     [far(found), far(in_double(card))]
 }
 
-fn main() {
-    if Cuda::count() == 0 {
-        println!("engines on a card: skipped, this machine has no NVIDIA card");
-        return;
+/// A digest of what engines find in problems of every kind, and of where steps lead.
+fn bits(card: &Cuda) -> String {
+    let mut digest = Sha256::new();
+    engines::each_problem(150, |_, params, problem| {
+        let theta = engines::start(problem);
+        let mut engine = card.double(problem).unwrap();
+        let mut gradient = vec![0.0; theta.len()];
+        engine.load(&theta).unwrap();
+        let found = engine.objective(TileShare::WHOLE, Some(&mut gradient));
+        let held_out = engine.held_out(Look::PLAIN).unwrap();
+        gradient.extend([found.unwrap().value, held_out.unwrap_or_default()]);
+        for (_, plan) in engines::plans(params, problem) {
+            engine.load(&theta).unwrap();
+            engine.begin(&plan).unwrap();
+            gradient.extend((1..3).map(|step| engine.step(step).unwrap().value));
+            gradient.extend(engine.parameters().unwrap());
+        }
+        let single: Vec<f32> = theta.iter().map(|&x| x as f32).collect();
+        let mut engine = card.single(problem).unwrap();
+        let mut slopes = vec![0f32; single.len()];
+        engine.load(&single).unwrap();
+        let found = engine.objective(TileShare::WHOLE, Some(&mut slopes));
+        gradient.extend(slopes.iter().map(|&x| f64::from(x)));
+        gradient.push(found.unwrap().value);
+        assert!(gradient.iter().all(|x| x.is_finite()));
+        gradient
+            .iter()
+            .for_each(|x| digest.update(x.to_bits().to_le_bytes()));
+    });
+    let digest = digest.finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The suite for every engine.
+const SUITE: [(&str, Check); 6] = [
+    ("values_and_gradients", engines::values_and_gradients),
+    ("sums_over_parts", engines::sums_over_parts),
+    ("estimates", engines::estimates),
+    ("first_order_steps", engines::first_order_steps),
+    ("shares", engines::shares),
+    ("loads", engines::loads),
+];
+
+fn run_suite(card: &Cuda) {
+    println!("engines on {}", card.name());
+    for (name, check) in SUITE {
+        let clock = std::time::Instant::now();
+        check(card);
+        println!("{name}: ok, {:.1} s", clock.elapsed().as_secs_f64());
     }
-    let card = Cuda::open(0).unwrap();
+}
+
+/// Agreement with the processor, of every score and kind of rule.
+fn agree(card: &Cuda, sizes: &[(usize, usize)]) {
     let plain = card.clone().products(Products::Plain);
     let fast = card.clone().products(Products::Fast);
-    println!("engines on {}", card.name());
-    let suite: [(&str, Check); 6] = [
-        ("values_and_gradients", engines::values_and_gradients),
-        ("sums_over_parts", engines::sums_over_parts),
-        ("estimates", engines::estimates),
-        ("first_order_steps", engines::first_order_steps),
-        ("shares", engines::shares),
-        ("loads", engines::loads),
-    ];
-    for (name, check) in suite {
-        check(&card);
-        println!("{name}: ok");
-    }
-    engines::values_and_gradients(&plain);
-    engines::values_and_gradients(&fast);
     let stopping = Split::share(3, 0.1);
     let fold = Split::node_fold(5, 1, 4).stopping_by(Some(stopping));
-    for (n, dim) in [(129, 5), (700, 64), (1500, 100), (2500, 128), (900, 200)] {
+    for &(n, dim) in sizes {
         for score in ScoreKind::ALL {
             for split in [None, Some(stopping), Some(fold)] {
                 let params = Params {
@@ -143,7 +180,7 @@ fn main() {
                     encoder: Some(EncoderKind::Table),
                     ..Params::default()
                 };
-                let exact = distance(&card, n, params.clone(), split);
+                let exact = distance(card, n, params.clone(), split);
                 let [single, double] = exact;
                 let quick = distance(&fast, n, params.clone(), split)[0];
                 let by_loops = distance(&plain, n, params, split)[0];
@@ -157,4 +194,55 @@ fn main() {
         }
     }
     println!("agreement with the processor: ok");
+}
+
+fn on_a_card() {
+    if Cuda::count() == 0 {
+        println!("engines on a card: skipped, this machine has no NVIDIA card");
+        return;
+    }
+    let card = Cuda::open(0).unwrap();
+    run_suite(&card);
+    engines::values_and_gradients(&card.clone().products(Products::Plain));
+    engines::values_and_gradients(&card.clone().products(Products::Fast));
+    agree(
+        &card,
+        &[(129, 5), (700, 64), (1500, 100), (2500, 128), (900, 200)],
+    );
+}
+
+/// The same on the emulated card, in several orders of blocks and threads.
+fn on_the_emulated_card() {
+    let folder = match emulator::built() {
+        Ok(folder) => folder,
+        Err(why) => {
+            println!("engines on an emulated card: skipped, {why}");
+            return;
+        }
+    };
+    emulator::equipment::finds_what_it_is_for(&folder);
+    let orders = ["ascending", "descending", "7"];
+    let found = orders.map(|order| emulator::run(&folder, "bits", order));
+    assert!(
+        found.iter().all(|bits| *bits == found[0]),
+        "results depend on the order of blocks or threads"
+    );
+    println!("the same bits in every order of blocks and threads: ok");
+    print!("{}", emulator::run(&folder, "suite", "descending"));
+}
+
+fn main() {
+    let card = || Cuda::open(0).unwrap();
+    match emulator::task().as_deref() {
+        None => {
+            on_a_card();
+            on_the_emulated_card();
+        }
+        Some("suite") => {
+            run_suite(&card());
+            agree(&card(), &[(129, 5), (260, 20), (70, 140)]);
+        }
+        Some("bits") => println!("{}", bits(&card())),
+        Some(task) => emulator::equipment::run(task),
+    }
 }

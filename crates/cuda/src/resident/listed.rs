@@ -5,8 +5,8 @@ use linkproof_method::engine::pairs::{AllPairs, Part, Sums, TileShare, ViewMatri
 use linkproof_method::error::Result;
 use linkproof_method::score::Score;
 
-use super::{MANY, NOWHERE, Resident, variant};
-use crate::card::{CardPairs, Place, blocks};
+use super::{NOWHERE, Resident, variant};
+use crate::card::{CardPairs, Place, blocks, over};
 use crate::compile::Variant;
 use crate::layout::Layout;
 use crate::lists::{List, Listed};
@@ -58,7 +58,7 @@ impl<T: Number> Resident<'_, T> {
             let (places, to) = (self.places.address(stream), state.rows.address(stream));
             let count = block.rows as u32;
             launch!(
-                on, variant::<T>(by.1), "gather", blocks(MANY, 256);
+                on, variant::<T>(by.1), "gather", over(block.rows * block.width);
                 &from, &places, &count, &dim, &width, &to
             )?;
             total.add(&state.run(&on, &block, &inside, by, false)?);

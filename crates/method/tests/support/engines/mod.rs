@@ -107,7 +107,7 @@ fn encoders() -> [Params; 3] {
 
 /// Calls `check` with problems of every kind: encoders, scores, one view and two,
 /// pairs that are held out, judged and set aside.
-fn each_problem(n: usize, mut check: impl FnMut(&str, &Params, &Problem<'_>)) {
+pub fn each_problem(n: usize, mut check: impl FnMut(&str, &Params, &Problem<'_>)) {
     let stopping = Split::share(3, 0.2);
     let fold = Split::fold(5, 1, 4).stopping_by(Some(stopping));
     let mut place = 0;
@@ -144,7 +144,8 @@ fn each_problem(n: usize, mut check: impl FnMut(&str, &Params, &Problem<'_>)) {
     }
 }
 
-fn start(problem: &Problem<'_>) -> Vec<f64> {
+/// Where a fit of a problem starts.
+pub fn start(problem: &Problem<'_>) -> Vec<f64> {
     problem.start(&problem.inputs(), 0.8)
 }
 
@@ -278,7 +279,7 @@ pub fn estimates(backend: &dyn Backend) {
 }
 
 /// The ways a first-order method can take.
-fn plans(params: &Params, problem: &Problem<'_>) -> Vec<(&'static str, Plan)> {
+pub fn plans(params: &Params, problem: &Problem<'_>) -> Vec<(&'static str, Plan)> {
     let plan = |change: fn(&mut Params)| {
         let mut params = Params {
             optimizer: Some(OptimizerKind::Adam),
