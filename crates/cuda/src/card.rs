@@ -74,6 +74,12 @@ impl<T: Number> CardPairs<T> {
         Layout::new(pairs.rows, dim, width)
     }
 
+    /// Where the embeddings are, and where as the other ends of pairs see them.
+    pub fn sides(&self, stream: &CudaStream) -> (u64, u64) {
+        let mirror = self.mirror.as_ref().unwrap_or(&self.rows);
+        (self.rows.address(stream), mirror.address(stream))
+    }
+
     /// Sums over pairs of the rows, and if asked to the gradient in them.
     pub fn run(
         &mut self,

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use linkproof_method::engine::{Backend, Cpu};
 use linkproof_method::error::{Error, Result};
 
-use crate::{Cuda, Products};
+use crate::{Cuda, Objectives, Products};
 
 /// Below this number of nodes a card is not worth its start.
 const WORTH_A_CARD: usize = 5000;
@@ -65,6 +65,26 @@ fn products() -> Result<Products> {
     }
 }
 
+/// Where objectives with networks, offsets and the like are wanted, in the words of
+/// `LINKPROOF_OBJECTIVES`.
+fn objectives(asked: &str) -> Result<Objectives> {
+    match asked {
+        "" | "card" => Ok(Objectives::Card),
+        "host" => Ok(Objectives::Host),
+        other => Err(Error::Device {
+            device: "LINKPROOF_OBJECTIVES".to_owned(),
+            found: format!("found {other:?}; expected card or host, or it unset"),
+        }),
+    }
+}
+
+/// A card as the environment wants it.
+fn asked(card: Cuda) -> Result<Chosen> {
+    let asked = std::env::var("LINKPROOF_OBJECTIVES").unwrap_or_default();
+    let card = card.products(products()?).objectives(objectives(&asked)?);
+    Ok(Chosen::Card(card))
+}
+
 /// What computes.
 #[derive(Debug, Clone)]
 pub enum Chosen {
@@ -92,7 +112,7 @@ impl Choice {
                 Err(_) => return Ok(Chosen::Cpu),
             },
         };
-        Ok(Chosen::Card(card.products(products()?)))
+        asked(card)
     }
 }
 
@@ -122,7 +142,7 @@ impl Opening {
     /// As [`Choice::open`].
     pub fn open(&mut self, n_nodes: usize) -> Result<Chosen> {
         match self.card.take().and_then(|card| card.join().ok()) {
-            Some(card) => Ok(Chosen::Card(card?.products(products()?))),
+            Some(card) => asked(card?),
             None => self.choice.open(n_nodes),
         }
     }
@@ -175,6 +195,15 @@ mod tests {
         for text in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda0"] {
             assert!(text.parse::<Choice>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn objectives_are_on_the_card_or_on_the_host() {
+        assert_eq!(objectives("").ok(), Some(Objectives::Card));
+        assert_eq!(objectives("card").ok(), Some(Objectives::Card));
+        assert_eq!(objectives("host").ok(), Some(Objectives::Host));
+        let words = objectives("gpu").map_err(|error| error.to_string());
+        assert!(words.is_err_and(|words| words.contains("expected card or host")));
     }
 
     #[test]

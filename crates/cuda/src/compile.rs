@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 const COMMON: &str = include_str!("kernels/common.cu");
 const PLAIN: &str = include_str!("kernels/plain.cu");
 const RESIDENT: &str = include_str!("kernels/resident.cu");
+const NETWORK: &str = include_str!("kernels/network.cu");
 /// The kernels of tensor cores, in this order.
 const TENSOR: [&str; 3] = [
     include_str!("kernels/tensor.cu"),
@@ -29,6 +30,8 @@ pub enum Kind {
     Plain,
     /// What surrounds pairs.
     Resident,
+    /// What networks do between their products.
+    Network,
 }
 
 /// What a kernel is compiled for.
@@ -91,6 +94,7 @@ impl Variant {
         let (terms, width) = match self.kind {
             Kind::Plain => return text + COMMON + PLAIN,
             Kind::Resident => return text + COMMON + RESIDENT,
+            Kind::Network => return text + COMMON + NETWORK,
             Kind::Tensor { terms, width } => (terms, width),
         };
         define("TERMS", &terms);
@@ -261,7 +265,12 @@ mod tests {
         let others = ["sm_75", "sm_90a"].into_iter().flat_map(|architecture| {
             ["float", "double"].into_iter().flat_map(move |number| {
                 (0..3).flat_map(move |score| {
-                    [(Kind::Plain, true), (Kind::Resident, false)].map(|(kind, gradient)| {
+                    [
+                        (Kind::Plain, true),
+                        (Kind::Resident, false),
+                        (Kind::Network, false),
+                    ]
+                    .map(|(kind, gradient)| {
                         (
                             architecture,
                             Variant {
@@ -275,6 +284,9 @@ mod tests {
                 })
             })
         });
+        // What networks do has no score in it.
+        let others =
+            others.filter(|(_, variant)| variant.kind != Kind::Network || variant.score == 0);
         for (architecture, variant) in variants.chain(others) {
             let code = machine_code_of(variant.text(), architecture);
             assert!(

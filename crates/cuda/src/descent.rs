@@ -1,9 +1,11 @@
 //! First-order methods that stay on the card, with the optimizer's memory: steps over
 //! all pairs, and sweeps over tables.
 
+use std::borrow::Cow;
+
 use linkproof_method::engine::pairs::{AllPairs, Part, Sums, TileShare, ViewMatrix};
-use linkproof_method::engine::{Plan, StepOutcome, SweepPart, Sweeper};
-use linkproof_method::error::Result;
+use linkproof_method::engine::{OptimizerMemory, Plan, StepOutcome, SweepPart, Sweeper};
+use linkproof_method::error::{Error, Result};
 use linkproof_method::params::{OptimizerKind, SolverKind};
 use linkproof_numeric::math;
 
@@ -11,7 +13,7 @@ use crate::card::{CardPairs, blocks, over};
 use crate::layout::Layout;
 use crate::memory::Buffer;
 use crate::pass::Number;
-use crate::resident::{NOWHERE, Resident, Squares, variant};
+use crate::resident::{NOWHERE, Resident, has_mirror, variant};
 use crate::vectors::launch;
 
 const FIRST_DECAY: f64 = 0.9;
@@ -49,7 +51,8 @@ impl<T: Number> Descent<T> {
     /// Sets off from the parameters in place, if a plan's steps can be taken here.
     pub fn new(on: &Resident<'_, T>, plan: &Plan) -> Result<Option<Descent<T>>> {
         let problem = on.problem;
-        let sweeps = plan.turns.filter(|_| problem.parameters.is_all_tables());
+        let is_swept_here = problem.parameters.is_all_tables() && !has_mirror(problem);
+        let sweeps = plan.turns.filter(|_| is_swept_here);
         let takes_all = plan.solver == SolverKind::Exact;
         if plan.radius.is_some() || !(takes_all || sweeps.is_some()) {
             return Ok(None);
@@ -75,6 +78,57 @@ impl<T: Number> Descent<T> {
         Ok(Some(descent))
     }
 
+    /// What it remembers, as the processor would: both averages, of all parameters.
+    pub fn memory(&self, on: &Resident<'_, T>) -> Result<OptimizerMemory<'static, T>> {
+        let (problem, place) = (on.problem, &on.pairs.on);
+        let mut vectors = Vec::with_capacity(2);
+        for (which, buffer) in [&self.first, &self.second].into_iter().enumerate() {
+            let mut numbers = vec![T::ZERO; self.remembered(which, problem.n_params())];
+            if !numbers.is_empty() {
+                buffer.read(&place.device, &place.stream, &mut numbers)?;
+                for (&(_, _, at), memory) in problem.parameters.gammas.iter().zip(&self.gammas) {
+                    numbers[at] = T::of(memory[which]);
+                }
+            }
+            vectors.push(Cow::Owned(numbers));
+        }
+        Ok(OptimizerMemory {
+            steps: self.steps as u64,
+            vectors,
+        })
+    }
+
+    /// Takes up what another one like it remembered, on a card or on the processor.
+    pub fn recall(&mut self, on: &Resident<'_, T>, memory: &OptimizerMemory<'_, T>) -> Result<()> {
+        let (problem, place) = (on.problem, &on.pairs.on);
+        let lens = [0, 1].map(|which| self.remembered(which, problem.n_params()));
+        if !memory.vectors.iter().map(|kept| kept.len()).eq(lens) {
+            let found = "a memory of another shape";
+            return Err(Error::data("optimizer", found, "that of the same plan"));
+        }
+        let mine = [&mut self.first, &mut self.second];
+        for (which, (mine, kept)) in mine.into_iter().zip(&memory.vectors).enumerate() {
+            if kept.is_empty() {
+                continue;
+            }
+            mine.fill(&place.device, &place.stream, &**kept)?;
+            let gammas = problem.parameters.gammas.iter();
+            for (&(_, _, at), memory) in gammas.zip(&mut self.gammas) {
+                memory[which] = kept[at].to_f64();
+            }
+        }
+        self.steps = memory.steps as i32;
+        Ok(())
+    }
+
+    /// How long the first or the second average is; only Adam has the second.
+    fn remembered(&self, which: usize, n_params: usize) -> usize {
+        match which == 0 || self.is_adam {
+            true => n_params,
+            false => 0,
+        }
+    }
+
     /// A step, counted from 1.
     pub fn step(&mut self, on: &mut Resident<'_, T>, step: u64) -> Result<StepOutcome> {
         self.steps += 1;
@@ -85,14 +139,14 @@ impl<T: Number> Descent<T> {
             .map(|sweeper| sweeper.draw(step).clone())
         {
             Some(part) => self.sweep(on, &part),
-            None => self.all_pairs(on),
+            None => self.all_pairs(on, step),
         }
     }
 
     /// A step over all pairs.
-    fn all_pairs(&mut self, on: &mut Resident<'_, T>) -> Result<StepOutcome> {
-        let (found, slopes) = on.derive(TileShare::WHOLE, false, true)?;
-        let squares = on.squares(Squares::Derivative)?;
+    fn all_pairs(&mut self, on: &mut Resident<'_, T>, step: u64) -> Result<StepOutcome> {
+        let (found, slopes) = on.derive((TileShare::WHOLE, false), step, true)?;
+        let squares = on.derivative_squares()?;
         let slopes = slopes.into_iter().map(|slope| T::of(slope).to_f64());
         let slopes: Vec<f64> = slopes.collect();
         let (gradient_norm, clip) = self.norm_and_clip(squares, &slopes);
@@ -238,7 +292,8 @@ impl<T: Number> Descent<T> {
         let (device, stream) = (&*place.device, &place.stream);
         self.derivative
             .room(device, stream, layout.rows * layout.dim)?;
-        self.squares.room(device, stream, SQUARES)?;
+        let n_blocks = (layout.rows * layout.dim).div_ceil(256).clamp(1, SQUARES);
+        self.squares.room(device, stream, n_blocks)?;
         let inverse = T::of(1.0 / on.problem.n_links());
         let ridge = T::of(2.0 * on.problem.ridge / on.problem.n_links());
         let (slopes, table) = (
@@ -249,10 +304,10 @@ impl<T: Number> Descent<T> {
         let (count, dim, width) = (layout.rows as u32, layout.dim as u32, layout.width as u32);
         let squares = self.squares.address(stream);
         launch!(
-            place, variant::<T>(&on.score), "part_derivative", blocks(SQUARES, 256);
+            place, variant::<T>(&on.score), "part_derivative", blocks(n_blocks, 256);
             &slopes, &table, &places, &count, &dim, &width, &inverse, &ridge, &out, &squares
         )?;
-        let mut found = vec![0.0; SQUARES];
+        let mut found = vec![0.0; n_blocks];
         self.squares.read(device, stream, &mut found)?;
         Ok(found.iter().sum())
     }
@@ -287,12 +342,14 @@ impl<T: Number> Descent<T> {
         let gammas = on.problem.parameters.gammas.iter();
         for ((&(_, _, at), slope), memory) in gammas.zip(slopes).zip(&mut self.gammas) {
             let slope = slope * clip;
+            // Kept in the precision of the fit, so that it is the same after a checkpoint.
+            let kept = |x: f64| T::of(x).to_f64();
             let moved = if self.is_adam {
-                memory[0] = FIRST_DECAY * memory[0] + (1.0 - FIRST_DECAY) * slope;
-                memory[1] = SECOND_DECAY * memory[1] + (1.0 - SECOND_DECAY) * slope * slope;
+                memory[0] = kept(FIRST_DECAY * memory[0] + (1.0 - FIRST_DECAY) * slope);
+                memory[1] = kept(SECOND_DECAY * memory[1] + (1.0 - SECOND_DECAY) * slope * slope);
                 memory[0] / ((memory[1] * factors.second_scale).sqrt() + EPSILON)
             } else {
-                memory[0] = factors.momentum * memory[0] + slope;
+                memory[0] = kept(factors.momentum * memory[0] + slope);
                 memory[0]
             };
             on.theta[at] = T::of(on.theta[at].to_f64() - factors.rate * moved);

@@ -29,6 +29,17 @@ pub enum Products {
     Plain,
 }
 
+/// Where objectives with networks, dropout, offsets, signs or impossible pairs are computed.
+/// Those of plain tables and linear maps always are on the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Objectives {
+    /// On the card, from data vectors to the gradient.
+    #[default]
+    Card,
+    /// On the host, with their sums over all pairs on the card.
+    Host,
+}
+
 /// The oldest cards that the kernels run on (Volta), as NVIDIA counts.
 const OLDEST: (i32, i32) = (7, 0);
 
@@ -66,6 +77,7 @@ impl fmt::Debug for Device {
 pub struct Cuda {
     pub(crate) device: Arc<Device>,
     pub(crate) products: Products,
+    pub(crate) objectives: Objectives,
 }
 
 impl Cuda {
@@ -133,12 +145,18 @@ impl Cuda {
                 modules: Mutex::default(),
             }),
             products: Products::default(),
+            objectives: Objectives::default(),
         })
     }
 
     /// The same card with other products.
     pub fn products(self, products: Products) -> Cuda {
         Cuda { products, ..self }
+    }
+
+    /// The same card with objectives computed elsewhere.
+    pub fn objectives(self, objectives: Objectives) -> Cuda {
+        Cuda { objectives, ..self }
     }
 
     /// Its name.
@@ -160,7 +178,7 @@ impl Backend for Cuda {
     fn single<'p>(&self, problem: &'p Problem<'p>) -> Result<Box<dyn Engine<f32> + 'p>> {
         Ok(Box::new(CudaEngine::new(
             &self.device,
-            self.products,
+            (self.products, self.objectives),
             problem,
         )?))
     }
@@ -168,7 +186,7 @@ impl Backend for Cuda {
     fn double<'p>(&self, problem: &'p Problem<'p>) -> Result<Box<dyn Engine<f64> + 'p>> {
         Ok(Box::new(CudaEngine::new(
             &self.device,
-            Products::Plain,
+            (Products::Plain, self.objectives),
             problem,
         )?))
     }

@@ -1,8 +1,8 @@
 //! The engine of a card.
 //!
-//! Objectives of tables and linear maps stay on the card, with steps over all pairs and
-//! sweeps over tables. Networks, and steps that look at samples, are computed on the
-//! host, with all sums over pairs on the card.
+//! Objectives stay on the card, with steps over all pairs and sweeps over plain tables.
+//! Steps that look at samples, and sweeps with offsets or signs, are computed on the host,
+//! with all sums over pairs on the card.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use linkproof_method::error::Result;
 use linkproof_method::score::Score;
 
 use crate::descent::Descent;
-use crate::device::{Device, Products};
+use crate::device::{Device, Objectives, Products};
 use crate::pairs::{DevicePairs, Failure, HostPairs};
 use crate::pass::Number;
 use crate::resident::Resident;
@@ -40,16 +40,23 @@ impl<'p, T: Number> CudaEngine<'p, T> {
     /// An engine for a problem, all parameters zero.
     pub fn new(
         device: &Arc<Device>,
-        products: Products,
+        (products, objectives): (Products, Objectives),
         problem: &'p Problem<'p>,
     ) -> Result<CudaEngine<'p, T>> {
         let failure = Failure::default();
         let pairs = Arc::new(DevicePairs::<T>::new(device, products, failure.clone())?);
         let host = HostPairs(Arc::clone(&pairs));
+        let on_card = match objectives {
+            Objectives::Card => Resident::<T>::serves(problem),
+            Objectives::Host => Resident::<T>::is_plain(problem),
+        };
         Ok(CudaEngine {
             problem,
             host: CpuEngine::with(problem, Box::new(host)),
-            resident: Resident::new(problem, &pairs)?,
+            resident: match on_card {
+                true => Some(Resident::new(problem, &pairs)?),
+                false => None,
+            },
             descent: None,
             is_ahead: false,
             is_behind: true,
@@ -115,6 +122,7 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
     ) -> Result<ObjectiveValue> {
         let watches = gradient.is_some()
             && self.problem.has_held_out()
+            && self.problem.trains_as_it_infers()
             && self.problem.n_nodes() <= EXACT_NODES;
         if let Some(resident) = self.resident()? {
             let found = resident.objective(share, watches, gradient)?;
@@ -176,17 +184,18 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
     }
 
     fn memory(&mut self) -> Result<Option<OptimizerMemory<'_, T>>> {
-        match self.descent {
-            // What is on the card does not come down.
-            Some(_) => Ok(None),
-            None => self.host.memory(),
+        match (&self.descent, &self.resident) {
+            (Some(descent), Some(resident)) => descent.memory(resident).map(Some),
+            _ => self.host.memory(),
         }
     }
 
     fn resume(&mut self, plan: &Plan, memory: OptimizerMemory<'_, T>) -> Result<()> {
-        self.bring_down()?;
-        self.descent = None;
-        self.host.resume(plan, memory)
+        self.begin(plan)?;
+        match (&mut self.descent, &self.resident) {
+            (Some(descent), Some(resident)) => descent.recall(resident, &memory),
+            _ => self.host.resume(plan, memory),
+        }
     }
 
     fn start(&mut self, scale: f64) -> Result<Vec<T>> {

@@ -15,6 +15,7 @@ mod layout;
 mod lists;
 mod measure;
 mod memory;
+mod network;
 mod pairs;
 mod pass;
 mod resident;
@@ -22,5 +23,5 @@ mod series;
 mod vectors;
 
 pub use choice::{Choice, Chosen, Opening};
-pub use device::{Cuda, Products};
+pub use device::{Cuda, Objectives, Products};
 pub use measure::Forecast;

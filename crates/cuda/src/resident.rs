@@ -2,10 +2,12 @@
 //! arithmetic. What travels is parameters in, and a few sums and the gradient out.
 
 mod listed;
+mod views;
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use linkproof_method::engine::encoder::Dropout;
 use linkproof_method::engine::objective::Problem;
 use linkproof_method::engine::pairs::{AllPairs, Part, Sums, TileShare, ViewMatrix};
 use linkproof_method::engine::{Look, ObjectiveValue, PartSum};
@@ -18,9 +20,11 @@ use crate::compile::{Kind, Variant};
 use crate::layout::Layout;
 use crate::lists::List;
 use crate::memory::{Buffer, Staging};
+use crate::network::Net;
 use crate::pairs::DevicePairs;
 use crate::pass::Number;
-use crate::vectors::{Encoder, Numbers, launch};
+use crate::vectors::{Encoder, launch};
+use views::{Pass, View};
 
 /// Partial sums of squares.
 const SQUARES: usize = 256;
@@ -42,17 +46,22 @@ pub struct Resident<'p, T: Number> {
     staging: Staging<T>,
     pub derivative: Buffer<T>,
     parts: Buffer<T>,
-    encoders: Vec<Encoder<T>>,
+    views: Vec<View<T>>,
     pub training: List,
     pub aside: Option<List>,
     held_out: Option<List>,
     judged: Option<List>,
+    /// Pairs that cannot be linked among those held out and judged.
+    impossible: [Option<List>; 2],
+    /// Parameters that the ridge holds down, and by how much.
+    ridged: Vec<(Range<usize>, f64)>,
     view_of: Buffer<u32>,
     gamma: Buffer<f64>,
     takes: Buffer<u8>,
     pub row_sums: Buffer<f64>,
     pub sums: Buffer<f64>,
     all_rows: Buffer<T>,
+    all_mirror: Option<Buffer<T>>,
     places: Buffer<u64>,
     /// Rows on the card, and where a table has the vector of each.
     layout: Layout,
@@ -64,28 +73,38 @@ pub struct Resident<'p, T: Number> {
 }
 
 impl<'p, T: Number> Resident<'p, T> {
-    /// Copies a problem up, if all its encoders can be computed on the card.
-    pub fn new(
-        problem: &'p Problem<'p>,
-        pairs: &Arc<DevicePairs<T>>,
-    ) -> Result<Option<Resident<'p, T>>> {
+    /// Whether a problem has tables and linear maps alone, and none of offsets, signs,
+    /// impossible pairs and dropout.
+    pub fn is_plain(problem: &Problem<'_>) -> bool {
         let mut encoders = problem.encoders().iter();
-        let is_plain = problem.negative == 0
-            && !problem.parameters.has_offsets()
-            && problem.data.impossible.iter().all(Option::is_none);
-        if !is_plain
-            || problem.dropout.is_some()
-            || !encoders.all(|view| Encoder::<T>::serves(&view.network))
-        {
-            return Ok(None);
-        }
+        !has_mirror(problem)
+            && problem.data.impossible.iter().all(Option::is_none)
+            && problem.dropout.is_none()
+            && encoders.all(|view| Encoder::<T>::serves(&view.network))
+    }
+
+    /// Whether all encoders of a problem can be computed on the card.
+    pub fn serves(problem: &Problem<'_>) -> bool {
+        let mut encoders = problem.encoders().iter();
+        encoders.all(|view| Net::<T>::serves(&view.network))
+    }
+
+    /// Copies a problem up.
+    pub fn new(problem: &'p Problem<'p>, pairs: &Arc<DevicePairs<T>>) -> Result<Resident<'p, T>> {
         let (on, data) = (&pairs.on, problem.data);
         let score = problem.score.clone().capped::<T>();
         let rows: Vec<Range<usize>> = data.views.iter().map(|view| view.rows.clone()).collect();
-        let layout = Layout::new(&rows, problem.dim, problem.dim);
+        // Offsets are two more dimensions: (y, b, 1) meets (z, 1, b).
+        let dims = problem.dim
+            + if problem.parameters.has_offsets() {
+                2
+            } else {
+                0
+            };
+        let layout = Layout::new(&rows, dims, dims);
         let views = problem.encoders().iter().zip(&data.views);
-        let encoders = views
-            .map(|(encoder, view)| Encoder::new(on, &encoder.network, view.matrix.as_ref()))
+        let views = views
+            .map(|(encoder, view)| View::new(on, problem, encoder, view.matrix.as_ref()))
             .collect::<Result<_>>()?;
         let list = |graph: Option<&_>| {
             let list = graph.map(|graph| List::new(on, graph, &layout, &score));
@@ -94,6 +113,8 @@ impl<'p, T: Number> Resident<'p, T> {
         let training = List::new(on, &data.training, &layout, &score)?;
         let (aside, held_out) = (list(data.aside.as_ref())?, list(data.held_out.as_ref())?);
         let judged = list(data.judged.as_ref())?;
+        let [first, second] = data.impossible.each_ref();
+        let impossible = [list(first.as_ref())?, list(second.as_ref())?];
         let mut view_of = vec![0u32; layout.rows];
         let mut table_places = vec![NOWHERE; layout.rows];
         for (view, place) in layout.places.iter().enumerate() {
@@ -113,17 +134,20 @@ impl<'p, T: Number> Resident<'p, T> {
             staging: Staging::default(),
             derivative: Buffer::default(),
             parts: Buffer::default(),
-            encoders,
+            views,
             training,
             aside,
             held_out,
             judged,
+            impossible,
+            ridged: ridged(problem),
             view_of: Buffer::default(),
             gamma: Buffer::default(),
             takes: Buffer::default(),
             row_sums: Buffer::default(),
             sums: Buffer::default(),
             all_rows: Buffer::default(),
+            all_mirror: None,
             places: Buffer::default(),
             layout,
             table_places,
@@ -136,7 +160,7 @@ impl<'p, T: Number> Resident<'p, T> {
         resident.view_of.fill(device, stream, view_of.as_slice())?;
         let places = resident.table_places.as_slice();
         resident.table_places_there.fill(device, stream, places)?;
-        Ok(Some(resident))
+        Ok(resident)
     }
 
     /// Puts parameters in place; whether they are others than before.
@@ -180,7 +204,7 @@ impl<'p, T: Number> Resident<'p, T> {
         watches: bool,
         gradient: Option<&mut [T]>,
     ) -> Result<ObjectiveValue> {
-        let (found, slopes) = self.derive(share, watches, gradient.is_some())?;
+        let (found, slopes) = self.derive((share, watches), 0, gradient.is_some())?;
         if let Some(gradient) = gradient {
             let on = &self.pairs.on;
             let from = &self.derivative;
@@ -193,12 +217,12 @@ impl<'p, T: Number> Resident<'p, T> {
         Ok(found)
     }
 
-    /// The same with the gradient in the weights left on the card; that in the gammas is
-    /// returned.
+    /// The same, as a step sees it, with the gradient in the weights left on the card; that
+    /// in the gammas is returned.
     pub fn derive(
         &mut self,
-        share: TileShare,
-        watches: bool,
+        (share, watches): (TileShare, bool),
+        step: u64,
         wants_gradient: bool,
     ) -> Result<(ObjectiveValue, Vec<f64>)> {
         let problem = self.problem;
@@ -208,13 +232,14 @@ impl<'p, T: Number> Resident<'p, T> {
         let mut state = pairs.state();
         let which = (Part::Training, share, watches);
         let by = (&gamma, &score);
-        let (layout, sums) = self.pair_sums(&mut state, which, by, wants_gradient)?;
+        let dropout = problem.dropout(step);
+        let (layout, sums) = self.pair_sums(&mut state, which, by, (dropout, wants_gradient))?;
         let held_out = match watches {
             true => {
                 let mut watched = Sums::zero(self.rows.len());
                 (watched.value, watched.pairs) = sums.watched;
                 let part = (Part::HeldOut, share);
-                let from = (&layout, state.rows.address(&pairs.on.stream));
+                let from = (&layout, state.sides(&pairs.on.stream));
                 self.add_listed(&mut state, from, part, by, (&mut watched, false))?;
                 Some(part_sum(&watched))
             }
@@ -222,7 +247,7 @@ impl<'p, T: Number> Resident<'p, T> {
         };
         let inverse = 1.0 / problem.n_links();
         let ridge = match problem.ridge != 0.0 && share.is_first() {
-            true => problem.ridge * self.squares(Squares::Weights)?,
+            true => problem.ridge * self.ridged_squares()?,
             false => 0.0,
         };
         let value = (sums.value + score.constant() * sums.pairs + ridge) * inverse;
@@ -231,7 +256,7 @@ impl<'p, T: Number> Resident<'p, T> {
                 true => 2.0 * problem.ridge * inverse,
                 false => 0.0,
             };
-            self.backward(&state, &layout, (inverse, ridge))?;
+            self.backward(&state, (&layout, dropout), (inverse, ridge))?;
         }
         let gammas = problem.parameters.gammas.iter();
         let slopes = gammas.map(|&(d, e, _)| sums.gamma.get(d, e) * inverse);
@@ -262,7 +287,7 @@ impl<'p, T: Number> Resident<'p, T> {
             true => self.estimated(&mut state, (part, share), (&gamma, &score))?,
             false => {
                 let which = (part, share, false);
-                self.pair_sums(&mut state, which, (&gamma, &score), false)?
+                self.pair_sums(&mut state, which, (&gamma, &score), (None, false))?
                     .1
             }
         };
@@ -280,14 +305,37 @@ impl<'p, T: Number> Resident<'p, T> {
         }
     }
 
-    /// Embeds all nodes.
-    fn embed(&self, rows: &mut Buffer<T>, layout: &Layout, score: &Score) -> Result<()> {
+    /// Embeds all nodes, also as others see them where that differs.
+    fn embed(
+        &mut self,
+        (rows, mirror): (&mut Buffer<T>, &mut Option<Buffer<T>>),
+        layout: &Layout,
+        score: &Score,
+        dropout: Option<Dropout>,
+    ) -> Result<()> {
         let on = &self.pairs.on;
+        let (device, stream) = (&*on.device, &on.stream);
         // Padding has no view, and must be zero.
-        rows.clear(&on.device, &on.stream, layout.rows * layout.width)?;
-        for (place, encoder) in self.encoders.iter().enumerate() {
-            let numbers = self.numbers(place, layout, rows.address(&on.stream));
-            encoder.forward(on, variant::<T>(score), numbers)?;
+        rows.clear(device, stream, layout.rows * layout.width)?;
+        match has_mirror(self.problem) {
+            true => {
+                mirror
+                    .get_or_insert_default()
+                    .clear(device, stream, layout.rows * layout.width)?
+            }
+            false => *mirror = None,
+        }
+        let pass = Pass {
+            on,
+            products: variant::<T>(score),
+            layout,
+            theta: self.parameters.address(stream),
+            dropout,
+        };
+        let mirror = mirror.as_ref().map(|mirror| mirror.address(stream));
+        let to = (rows.address(stream), mirror);
+        for (place, view) in self.views.iter_mut().enumerate() {
+            view.forward(pass, self.problem, place, to)?;
         }
         Ok(())
     }
@@ -298,30 +346,17 @@ impl<'p, T: Number> Resident<'p, T> {
         state: &mut CardPairs<T>,
         (part, share, watched): (Part, TileShare, bool),
         by: (&ViewMatrix, &Score),
-        wants_gradient: bool,
+        (dropout, wants_gradient): (Option<Dropout>, bool),
     ) -> Result<(Layout, Sums)> {
         let on = self.pairs.on.clone();
+        let layout = state.layout(&on, &self.all(part, share, watched), self.layout.dim);
+        let rows = (&mut state.rows, &mut state.mirror);
+        self.embed(rows, &layout, by.1, dropout)?;
         let all = self.all(part, share, watched);
-        let layout = state.layout(&on, &all, self.problem.dim);
-        self.embed(&mut state.rows, &layout, by.1)?;
         let mut sums = state.run(&on, &layout, &all, by, wants_gradient)?;
-        let from = (&layout, state.rows.address(&on.stream));
+        let from = (&layout, state.sides(&on.stream));
         self.add_listed(state, from, (part, share), by, (&mut sums, wants_gradient))?;
         Ok((layout, sums))
-    }
-
-    fn numbers(&self, view: usize, layout: &Layout, rows: u64) -> Numbers {
-        let number = size_of::<T>() as u64;
-        let place = &layout.places[view];
-        let params = &self.problem.encoders()[view].params;
-        let weights = self.parameters.address(&self.pairs.on.stream);
-        Numbers {
-            weights: weights + params.start as u64 * number,
-            rows: rows + (place.start * layout.width) as u64 * number,
-            count: place.rows.len(),
-            dim: layout.dim,
-            width: layout.width,
-        }
     }
 
     /// The number of parameters that are not gammas.
@@ -330,20 +365,35 @@ impl<'p, T: Number> Resident<'p, T> {
         layout.n_params - layout.gammas.len()
     }
 
-    /// The sum of the squares of the weights, or of the derivative in them.
-    pub fn squares(&mut self, of: Squares) -> Result<f64> {
+    /// The sum of the squares that the ridge holds down.
+    fn ridged_squares(&mut self) -> Result<f64> {
+        let from = self.parameters.address(&self.pairs.on.stream);
+        let mut sum = 0.0;
+        for place in 0..self.ridged.len() {
+            let (range, factor) = self.ridged[place].clone();
+            sum += factor * self.squares(from, range)?;
+        }
+        Ok(sum)
+    }
+
+    /// The sum of the squares of the derivative in the weights.
+    pub fn derivative_squares(&mut self) -> Result<f64> {
+        let from = self.derivative.address(&self.pairs.on.stream);
+        self.squares(from, 0..self.n_weights())
+    }
+
+    /// The sum of the squares of some numbers.
+    fn squares(&mut self, from: u64, range: Range<usize>) -> Result<f64> {
         let on = self.pairs.on.clone();
         let (device, stream) = (&*on.device, &on.stream);
-        self.sums.room(device, stream, SQUARES)?;
+        // Blocks beyond would have nothing to sum up.
+        let n_blocks = range.len().div_ceil(256).clamp(1, SQUARES);
+        self.sums.room(device, stream, n_blocks)?;
         let to = self.sums.address(stream);
-        let from = match of {
-            Squares::Weights => self.parameters.address(stream),
-            Squares::Derivative => self.derivative.address(stream),
-        };
-        let count = self.n_weights() as u64;
-        let config = blocks(SQUARES, 256);
+        let from = from + (range.start * size_of::<T>()) as u64;
+        let (count, config) = (range.len() as u64, blocks(n_blocks, 256));
         launch!(on, variant::<T>(&self.score), "squares", config; &from, &count, &to)?;
-        let mut found = vec![0.0; SQUARES];
+        let mut found = vec![0.0; n_blocks];
         self.sums.read(device, stream, &mut found)?;
         Ok(found.iter().sum())
     }
@@ -352,30 +402,56 @@ impl<'p, T: Number> Resident<'p, T> {
     fn backward(
         &mut self,
         state: &CardPairs<T>,
-        layout: &Layout,
+        (layout, dropout): (&Layout, Option<Dropout>),
         factors: (f64, f64),
     ) -> Result<()> {
-        let on = self.pairs.on.clone();
+        let on = &self.pairs.on;
         let (device, stream) = (&*on.device, &on.stream);
         self.derivative
             .room(device, stream, self.problem.n_params())?;
-        let slopes = state.gradient.address(stream);
-        for (place, encoder) in self.encoders.iter().enumerate() {
-            let numbers = self.numbers(place, layout, slopes);
-            let start = self.problem.encoders()[place].params.start;
-            let out = self.derivative.address(stream) + (start * size_of::<T>()) as u64;
-            let kernels = variant::<T>(&self.score);
-            encoder.backward(&on, kernels, numbers, factors, (&mut self.parts, out))?;
+        let pass = Pass {
+            on,
+            products: variant::<T>(&self.score),
+            layout,
+            theta: self.parameters.address(stream),
+            dropout,
+        };
+        let from = (state.rows.address(stream), state.gradient.address(stream));
+        let out = self.derivative.address(stream);
+        for (place, view) in self.views.iter_mut().enumerate() {
+            let to = (&mut self.parts, out);
+            view.backward(pass, self.problem, place, from, factors, to)?;
         }
         Ok(())
     }
 }
 
-/// Numbers whose squares are summed up.
-#[derive(Debug, Clone, Copy)]
-pub enum Squares {
-    Weights,
-    Derivative,
+/// Whether embeddings differ from what the other ends of pairs see.
+pub fn has_mirror(problem: &Problem<'_>) -> bool {
+    problem.negative > 0 || problem.parameters.has_offsets()
+}
+
+/// Parameters that the ridge holds down, and by how much: weights, and offsets in their
+/// unit.
+fn ridged(problem: &Problem<'_>) -> Vec<(Range<usize>, f64)> {
+    let mut ridged: Vec<(Range<usize>, f64)> = Vec::new();
+    let mut put = |range: Range<usize>, factor: f64| match ridged.last_mut() {
+        Some((last, by)) if last.end == range.start && *by == factor => last.end = range.end,
+        _ => ridged.push((range, factor)),
+    };
+    for view in problem.encoders() {
+        for layer in view.network.layers() {
+            let start = view.params.start;
+            put(start + layer.weights.start..start + layer.weights.end, 1.0);
+        }
+        if let Some(offsets) = &view.offsets {
+            let map = offsets.map.iter().map(|(_, place)| place.clone());
+            for range in map.chain([offsets.own.clone()]) {
+                put(range, offsets.unit * offsets.unit);
+            }
+        }
+    }
+    ridged
 }
 
 /// The kernels around pairs, for a score.

@@ -9,6 +9,7 @@ use linkproof_method::error::Result;
 use crate::card::{Place, blocks, over};
 use crate::compile::Variant;
 use crate::memory::Buffer;
+use crate::network::{self, Draws};
 use crate::pass::Number;
 
 /// Starts a kernel with arguments that are its own.
@@ -30,7 +31,12 @@ pub enum Encoder<T: Number> {
     /// A vector for each node.
     Table,
     /// A linear map of dense data vectors.
-    Dense { inputs: usize, values: Buffer<T> },
+    Dense {
+        inputs: usize,
+        values: Buffer<T>,
+        /// The same with entries left out.
+        dropped: Buffer<T>,
+    },
     /// A linear map of sparse ones.
     Sparse(Box<Sparse<T>>),
 }
@@ -39,6 +45,7 @@ pub enum Encoder<T: Number> {
 #[derive(Debug)]
 pub struct Sparse<T: Number> {
     inputs: usize,
+    entries: usize,
     by_row: Compressed<T>,
     by_column: Compressed<T>,
 }
@@ -48,6 +55,8 @@ struct Compressed<T: Number> {
     offsets: Buffer<u64>,
     places: Buffer<u32>,
     values: Buffer<T>,
+    /// The same with entries left out.
+    dropped: Buffer<T>,
 }
 
 impl<T: Number> Compressed<T> {
@@ -56,6 +65,7 @@ impl<T: Number> Compressed<T> {
             offsets: Buffer::default(),
             places: Buffer::default(),
             values: Buffer::default(),
+            dropped: Buffer::default(),
         };
         let (device, stream) = (&*on.device, &on.stream);
         compressed.offsets.fill(device, stream, offsets)?;
@@ -64,13 +74,34 @@ impl<T: Number> Compressed<T> {
         Ok(compressed)
     }
 
-    fn addresses(&self, on: &Place) -> [CUdeviceptr; 3] {
+    fn addresses(&self, on: &Place, drops: bool) -> [CUdeviceptr; 3] {
         let stream = &on.stream;
+        let values = match drops {
+            true => &self.dropped,
+            false => &self.values,
+        };
         [
             self.offsets.address(stream),
             self.places.address(stream),
-            self.values.address(stream),
+            values.address(stream),
         ]
+    }
+
+    /// Leaves entries out, of so many values in so many lines.
+    fn drop(
+        &mut self,
+        on: &Place,
+        (count, lines): (usize, usize),
+        of: (bool, Draws),
+    ) -> Result<()> {
+        self.dropped.room(&on.device, &on.stream, count)?;
+        let [offsets, places, values] = self.addresses(on, false);
+        let to = self.dropped.address(&on.stream);
+        let (lines_there, by_column) = (lines as u32, i32::from(of.0));
+        launch!(
+            on, network::kernels::<T>(), "drop_lines", over(lines);
+            &offsets, &places, &values, &lines_there, &by_column, &of.1, &to
+        )
     }
 }
 
@@ -86,6 +117,8 @@ pub struct Numbers {
     /// The dimension, and what it is padded to.
     pub dim: usize,
     pub width: usize,
+    /// Whether data vectors are read with entries left out.
+    pub drops: bool,
 }
 
 impl<T: Number> Encoder<T> {
@@ -109,6 +142,7 @@ impl<T: Number> Encoder<T> {
                 Encoder::Dense {
                     inputs: dense.n_columns(),
                     values,
+                    dropped: Buffer::default(),
                 }
             }
             Some(Matrix::Sparse(sparse)) => {
@@ -119,11 +153,37 @@ impl<T: Number> Encoder<T> {
                 let (starts, rows, sorted) = by_column(inputs, &offsets, sparse.columns(), &values);
                 Encoder::Sparse(Box::new(Sparse {
                     inputs,
+                    entries: sparse.columns().len(),
                     by_row,
                     by_column: Compressed::new(on, &starts, &rows, &sorted)?,
                 }))
             }
         })
+    }
+
+    /// Leaves entries out of the data vectors of so many rows.
+    pub fn drop(&mut self, on: &Place, count: usize, drop: Draws) -> Result<()> {
+        match self {
+            Encoder::Table => Ok(()),
+            Encoder::Dense {
+                inputs,
+                values,
+                dropped,
+            } => {
+                dropped.room(&on.device, &on.stream, count * *inputs)?;
+                let (x, to) = (values.address(&on.stream), dropped.address(&on.stream));
+                let (rows, columns) = (count as u32, *inputs as u32);
+                launch!(
+                    on, network::kernels::<T>(), "drop_dense", over(count * *inputs);
+                    &x, &rows, &columns, &drop, &to
+                )
+            }
+            Encoder::Sparse(sparse) => {
+                let (entries, inputs) = (sparse.entries, sparse.inputs);
+                sparse.by_row.drop(on, (entries, count), (false, drop))?;
+                sparse.by_column.drop(on, (entries, inputs), (true, drop))
+            }
+        }
     }
 
     /// Computes the embeddings of a view.
@@ -136,18 +196,19 @@ impl<T: Number> Encoder<T> {
         );
         match self {
             Encoder::Table => {
-                launch!(on, variant, "spread", over(numbers.count * numbers.width); &weights, &count, &dim, &width, &y)
+                let config = over(numbers.count * numbers.width);
+                launch!(on, variant, "spread", config; &weights, &count, &dim, &width, &y)
             }
-            Encoder::Dense { inputs, values } => {
-                let (x, inputs) = (values.address(&on.stream), *inputs as u32);
-                let config = tiles(numbers.count, numbers.width, 1);
-                launch!(
-                    on, variant, "dense_rows", config;
-                    &x, &weights, &count, &inputs, &dim, &width, &y
-                )
+            Encoder::Dense {
+                inputs,
+                values,
+                dropped,
+            } => {
+                let values = if numbers.drops { dropped } else { values };
+                dense_rows(on, variant, (values.address(&on.stream), *inputs), numbers)
             }
             Encoder::Sparse(sparse) => {
-                let [offsets, columns, values] = sparse.by_row.addresses(on);
+                let [offsets, columns, values] = sparse.by_row.addresses(on, numbers.drops);
                 let config = blocks(numbers.count.div_ceil(8), 256);
                 launch!(
                     on, variant, "sparse_rows", config;
@@ -167,50 +228,98 @@ impl<T: Number> Encoder<T> {
         (inverse, ridge): (f64, f64),
         (parts, out): (&mut Buffer<T>, CUdeviceptr),
     ) -> Result<()> {
-        let (weights, slopes) = (numbers.weights, numbers.rows);
-        let (count, dim, width) = (
-            numbers.count as u32,
-            numbers.dim as u32,
-            numbers.width as u32,
-        );
-        let (device, stream) = (&*on.device, &on.stream);
-        let finish = |from: CUdeviceptr, n_parts: u32, rows: usize, width: u32| {
-            let (size, rows) = (rows * numbers.dim, rows as u32);
-            let distance = size as u64;
-            launch!(
-                on, variant, "finish", over(size);
-                &from, &n_parts, &distance, &rows, &dim, &width, &inverse, &ridge, &weights, &out
-            )
+        let n_parts = self.columns(on, variant, numbers, parts)?;
+        let dim = numbers.dim as u32;
+        let (from, rows, width) = match self {
+            Encoder::Table => (numbers.rows, numbers.count, numbers.width),
+            Encoder::Dense { inputs, .. } => (parts.address(&on.stream), *inputs, numbers.dim),
+            Encoder::Sparse(sparse) => (parts.address(&on.stream), sparse.inputs, numbers.dim),
         };
+        let (size, weights) = (rows * numbers.dim, numbers.weights);
+        let (distance, rows, width) = (size as u64, rows as u32, width as u32);
+        launch!(
+            on, variant, "finish", over(size);
+            &from, &n_parts, &distance, &rows, &dim, &width, &inverse, &ridge, &weights, &out
+        )
+    }
+
+    /// Products of data vectors, transposed, with the derivative in the rows of a view,
+    /// in parts: how many. A table has nothing to do.
+    pub fn columns(
+        &self,
+        on: &Place,
+        variant: Variant,
+        numbers: Numbers,
+        parts: &mut Buffer<T>,
+    ) -> Result<u32> {
+        let (device, stream) = (&*on.device, &on.stream);
         match self {
-            Encoder::Table => finish(slopes, 1, numbers.count, width),
-            Encoder::Dense { inputs, values } => {
-                let n_tiles = inputs.div_ceil(64) * numbers.dim.div_ceil(64);
-                let n_parts = (4 * device.processors)
-                    .div_ceil(n_tiles)
-                    .clamp(1, numbers.count.div_ceil(256).max(1));
-                parts.room(device, stream, n_parts * inputs * numbers.dim)?;
-                let (to, x) = (parts.address(stream), values.address(stream));
-                let config = tiles(*inputs, numbers.dim, n_parts);
-                let columns = *inputs as u32;
-                launch!(
-                    on, variant, "dense_columns", config;
-                    &x, &slopes, &count, &columns, &dim, &width, &to
-                )?;
-                finish(to, n_parts as u32, *inputs, dim)
+            Encoder::Table => Ok(1),
+            Encoder::Dense {
+                inputs,
+                values,
+                dropped,
+            } => {
+                let values = if numbers.drops { dropped } else { values };
+                let x = (values.address(stream), *inputs);
+                dense_columns(on, variant, x, numbers, parts)
             }
             Encoder::Sparse(sparse) => {
                 parts.room(device, stream, sparse.inputs * numbers.dim)?;
-                let to = parts.address(stream);
-                let [offsets, rows, values] = sparse.by_column.addresses(on);
+                let (slopes, to) = (numbers.rows, parts.address(stream));
+                let (dim, width) = (numbers.dim as u32, numbers.width as u32);
+                let [offsets, rows, values] = sparse.by_column.addresses(on, numbers.drops);
                 launch!(
                     on, variant, "sparse_columns", blocks(sparse.inputs, 256);
                     &offsets, &rows, &values, &slopes, &dim, &width, &to
                 )?;
-                finish(to, 1, sparse.inputs, dim)
+                Ok(1)
             }
         }
     }
+}
+
+/// Rows of so many numbers, times weights.
+pub fn dense_rows(
+    on: &Place,
+    variant: Variant,
+    (x, inputs): (CUdeviceptr, usize),
+    numbers: Numbers,
+) -> Result<()> {
+    let (weights, y) = (numbers.weights, numbers.rows);
+    let (count, inputs) = (numbers.count as u32, inputs as u32);
+    let (dim, width) = (numbers.dim as u32, numbers.width as u32);
+    let config = tiles(numbers.count, numbers.width, 1);
+    launch!(
+        on, variant, "dense_rows", config;
+        &x, &weights, &count, &inputs, &dim, &width, &y
+    )
+}
+
+/// Rows of so many numbers, transposed, times the derivative in other rows, in parts: how
+/// many.
+pub fn dense_columns<T: Number>(
+    on: &Place,
+    variant: Variant,
+    (x, inputs): (CUdeviceptr, usize),
+    numbers: Numbers,
+    parts: &mut Buffer<T>,
+) -> Result<u32> {
+    let (device, stream) = (&*on.device, &on.stream);
+    let n_tiles = inputs.div_ceil(64) * numbers.dim.div_ceil(64);
+    let n_parts = (4 * device.processors)
+        .div_ceil(n_tiles)
+        .clamp(1, numbers.count.div_ceil(256).max(1));
+    parts.room(device, stream, n_parts * inputs * numbers.dim)?;
+    let (slopes, to) = (numbers.rows, parts.address(stream));
+    let (count, columns) = (numbers.count as u32, inputs as u32);
+    let (dim, width) = (numbers.dim as u32, numbers.width as u32);
+    let config = tiles(inputs, numbers.dim, n_parts);
+    launch!(
+        on, variant, "dense_columns", config;
+        &x, &slopes, &count, &columns, &dim, &width, &to
+    )?;
+    Ok(n_parts as u32)
 }
 
 /// Blocks of 64 x 64 numbers, so many deep.

@@ -47,3 +47,9 @@ fn shares() {
 fn loads() {
     each(engines::loads);
 }
+
+#[test]
+fn resumes() {
+    assert!(engines::resumes(&Cpu));
+    assert!(!engines::resumes(&Reference), "plain loops tell nothing");
+}

@@ -187,11 +187,11 @@ extern "C" __global__ void __launch_bounds__(256) listed(const __grid_constant__
                                                          const __grid_constant__ Listed list) {
     const u32 row = blockIdx.x * 8 + (threadIdx.x >> 5), lane = threadIdx.x & 31, width = pass.dim;
     if (row >= pass.rows || (list.takes && !list.takes[row])) return;
-    const REAL *y = (const REAL *)pass.left, *own = y + (size_t)row * width;
+    const REAL *own = (const REAL *)pass.left + (size_t)row * width;
     const u32 d = list.views[row];
     for (u64 at = list.offsets[row]; at < list.offsets[row + 1]; at++) {
         const u32 target = list.targets[at], e = list.views[target];
-        const REAL *other = y + (size_t)target * width;
+        const REAL *other = (const REAL *)pass.right + (size_t)target * width;
         REAL dot = 0;
         for (u32 k = lane; k < width; k += 32) dot += own[k] * other[k];
         for (int by = 16; by > 0; by >>= 1) dot += __shfl_xor_sync(~0u, dot, by);

@@ -26,12 +26,14 @@ impl<T: Number> Resident<'_, T> {
         let on = self.pairs.on.clone();
         let (device, stream) = (&*on.device, &on.stream);
         let mut all_rows = std::mem::take(&mut self.all_rows);
+        let mut all_mirror = self.all_mirror.take();
         let mut layout = self.layout.clone();
         layout.width = state
-            .layout(&on, &self.all(part, share, false), problem.dim)
+            .layout(&on, &self.all(part, share, false), layout.dim)
             .width;
-        self.embed(&mut all_rows, &layout, by.1)?;
+        self.embed((&mut all_rows, &mut all_mirror), &layout, by.1, None)?;
         let from = all_rows.address(stream);
+        let from_mirror = all_mirror.as_ref().map(|mirror| mirror.address(stream));
         let (dim, width) = (layout.dim as u32, layout.width as u32);
         let mut total = Sums::zero(self.rows.len());
         for drawn in Look::blocks(problem) {
@@ -46,7 +48,7 @@ impl<T: Number> Resident<'_, T> {
                 nodes: &nodes,
                 ..self.all(part, share, false)
             };
-            let block = state.layout(&on, &inside, problem.dim);
+            let block = state.layout(&on, &inside, layout.dim);
             let mut places = vec![NOWHERE; block.rows];
             for here in &block.places {
                 for (at, joined) in (here.start..).zip(here.rows.clone()) {
@@ -54,18 +56,25 @@ impl<T: Number> Resident<'_, T> {
                 }
             }
             self.places.fill(device, stream, places.as_slice())?;
-            state.rows.room(device, stream, block.rows * block.width)?;
-            let (places, to) = (self.places.address(stream), state.rows.address(stream));
-            let count = block.rows as u32;
-            launch!(
-                on, variant::<T>(by.1), "gather", over(block.rows * block.width);
-                &from, &places, &count, &dim, &width, &to
-            )?;
+            let (places, count) = (self.places.address(stream), block.rows as u32);
+            state.mirror = from_mirror.map(|_| state.mirror.take().unwrap_or_default());
+            let sides = [
+                Some((from, &mut state.rows)),
+                from_mirror.zip(state.mirror.as_mut()),
+            ];
+            for (from, to) in sides.into_iter().flatten() {
+                to.room(device, stream, block.rows * block.width)?;
+                let to = to.address(stream);
+                launch!(
+                    on, variant::<T>(by.1), "gather", over(block.rows * block.width);
+                    &from, &places, &count, &dim, &width, &to
+                )?;
+            }
             total.add(&state.run(&on, &block, &inside, by, false)?);
         }
-        let embedded = (&layout, from);
+        let embedded = (&layout, (from, from_mirror.unwrap_or(from)));
         self.add_listed(state, embedded, (part, share), by, (&mut total, false))?;
-        self.all_rows = all_rows;
+        (self.all_rows, self.all_mirror) = (all_rows, all_mirror);
         Ok(total)
     }
 
@@ -73,7 +82,7 @@ impl<T: Number> Resident<'_, T> {
     pub(super) fn add_listed(
         &mut self,
         state: &mut CardPairs<T>,
-        (layout, left): (&Layout, u64),
+        (layout, (left, right)): (&Layout, (u64, u64)),
         (part, share): (Part, TileShare),
         (gamma, score): (&ViewMatrix, &Score),
         (sums, wants_gradient): (&mut Sums, bool),
@@ -90,12 +99,13 @@ impl<T: Number> Resident<'_, T> {
         self.tell_gamma(gamma)?;
         let pass = Pass {
             left,
+            right,
             ..state.pass(&on, layout, score)?
         };
         let (links, aside) = match part {
             Part::Training => (Some(&self.training), self.aside.as_ref()),
-            Part::HeldOut => (self.held_out.as_ref(), None),
-            Part::Judged => (self.judged.as_ref(), None),
+            Part::HeldOut => (self.held_out.as_ref(), self.impossible[0].as_ref()),
+            Part::Judged => (self.judged.as_ref(), self.impossible[1].as_ref()),
         };
         let lists = [
             links.map(|list| (list, 1.0)),

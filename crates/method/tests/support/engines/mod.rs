@@ -6,13 +6,15 @@ mod steps;
 
 pub use reference::Reference;
 
+use std::borrow::Cow;
+
 use linkproof::{Dataset, Features, Graph, Matrix, Params};
 use linkproof_method::data::dataset::NodeViews;
 use linkproof_method::data::graph::{Ends, Link, LinkRules};
 use linkproof_method::data::ids::Ids;
 use linkproof_method::engine::objective::{Prepared, Problem};
 use linkproof_method::engine::pairs::{Part, Split, TileShare};
-use linkproof_method::engine::{Backend, Engine, Look, Plan};
+use linkproof_method::engine::{Backend, Engine, Look, OptimizerMemory, Plan};
 use linkproof_method::params::{
     Activation, EncoderKind, OptimizerKind, OutputActivation, Sampler, ScoreKind, Similarity,
     SolverKind,
@@ -408,4 +410,44 @@ pub fn loads(backend: &dyn Backend) {
         };
         assert_eq!(run(), run(), "{name}");
     });
+}
+
+/// A first-order method goes on from what it remembers as if nothing had happened, where
+/// an engine tells; whether it does.
+pub fn resumes(backend: &dyn Backend) -> bool {
+    let mut tells = 0;
+    each_problem(31, |name, params, problem| {
+        let theta = start(problem);
+        for (way, plan) in plans(params, problem) {
+            let mut engine = backend.double(problem).unwrap();
+            engine.load(&theta).unwrap();
+            engine.begin(&plan).unwrap();
+            let take = |engine: &mut dyn Engine<f64>, steps: std::ops::Range<u64>| {
+                let outcomes: Vec<_> = steps.map(|step| engine.step(step).unwrap()).collect();
+                (outcomes, engine.parameters().unwrap())
+            };
+            let (_, halfway) = take(&mut *engine, 1..4);
+            let Some(memory) = engine.memory().unwrap() else {
+                continue;
+            };
+            let memory = OptimizerMemory {
+                steps: memory.steps,
+                vectors: memory
+                    .vectors
+                    .into_iter()
+                    .map(|vector| Cow::Owned(vector.into_owned()))
+                    .collect(),
+            };
+            tells += 1;
+            let expected = take(&mut *engine, 4..7);
+            let mut other = backend.double(problem).unwrap();
+            other.load(&halfway).unwrap();
+            other.resume(&plan, memory.clone()).unwrap();
+            assert_eq!(take(&mut *other, 4..7), expected, "{name}, {way}");
+            let mut less = memory;
+            less.vectors.truncate(1);
+            assert!(other.resume(&plan, less).is_err(), "{name}, {way}");
+        }
+    });
+    tells > 0
 }
