@@ -3,7 +3,7 @@
 use super::gate::Told;
 use super::outcome::{Implanted, RobustSummary, Trust};
 use super::recipe::Averaging;
-use super::verdict::{Said, Topic, WeightsSay};
+use super::verdict::{Advice, Said, Topic, WeightsSay};
 use crate::model::has_collapsed;
 use crate::params::collapsed_in_words;
 use crate::trust::judge::pairs::Draw;
@@ -30,6 +30,9 @@ const FEW_SUSPECTS: usize = 20;
 const CLAIM_FAILS: f64 = 0.1;
 /// More doubtful links than this are seldom all false.
 const MANY_DOUBTFUL: f64 = 0.3;
+
+/// What is said of a fit that lost its dimensions.
+pub(crate) const ON_A_LINE: &str = "the embedding is next to useless, for its nodes lie on a line.";
 
 impl Trust {
     /// What was found about the links, in sentences.
@@ -197,8 +200,8 @@ pub fn dimensions_sentence(used: f64, dim: usize) -> String {
 }
 
 impl RobustSummary {
-    /// What was found and done, in sentences.
-    pub(super) fn sentences(&self, told: Option<Told>, dim: usize) -> Vec<Said> {
+    /// What to do, and what was found and done, in sentences.
+    pub(super) fn sentences(&self, told: Option<Told>, dim: usize) -> (Advice, Vec<Said>) {
         let about_links = self.trust.verdict();
         let own = told.map(|told| match self.averaged {
             true => told.averaged_clusters,
@@ -219,9 +222,10 @@ impl RobustSummary {
                 dimensions_sentence(self.effective_rank, dim),
             )),
         ];
+        let (advice, says) = self.in_short(told.zip(own), dim);
         let short = Said {
             about: Topic::Short,
-            says: self.in_short(told.zip(own), dim),
+            says: format!("In short: {says}"),
         };
         let is_of_links = |said: &&Said| !matches!(said.about, Topic::Sure | Topic::Checked);
         let fit = fit.into_iter().flatten();
@@ -229,11 +233,11 @@ impl RobustSummary {
         said.extend(about_links.iter().filter(is_of_links).cloned());
         said.extend(fit.map(|(about, says)| Said { about, says }));
         said.extend(about_links.iter().filter(|it| !is_of_links(it)).cloned());
-        said
+        (advice, said)
     }
 
-    /// The one sentence that everybody reads.
-    fn in_short(&self, told: Option<(Told, f64)>, dim: usize) -> String {
+    /// The one sentence that everybody reads, and what it advises.
+    fn in_short(&self, told: Option<(Told, f64)>, dim: usize) -> (Advice, String) {
         let trust = &self.trust;
         let left_out = match trust.share_false < 0.01 {
             true => "hardly any of the links are doubtful".to_owned(),
@@ -242,49 +246,52 @@ impl RobustSummary {
                 100.0 * trust.share_false
             ),
         };
-        if has_collapsed(self.effective_rank, dim) {
-            return "In short: the embedding is next to useless, for its nodes lie on a line."
-                .to_owned();
-        }
-        let Some((told, own)) = told else {
-            return match trust.abstained {
-                true => "In short: nothing here tells whether the links mean anything.".to_owned(),
-                false => format!(
-                    "In short: the links hang together, and {left_out}; there are no data vectors to \
-                     check that with."
+        let unknown = "nothing here tells whether the links mean anything.";
+        let (advice, says) = if has_collapsed(self.effective_rank, dim) {
+            (Advice::FitAgain, ON_A_LINE)
+        } else if let Some((told, own)) = told {
+            let vectors = told.vectors_clusters;
+            match vectors > 0.0 {
+                true if trust.abstained && own < vectors => (
+                    Advice::VectorsAlone,
+                    "do not use this embedding: the links tell nothing of what the data vectors tell. \
+                     Use the data vectors alone.",
                 ),
-            };
+                _ if trust.abstained => (Advice::Unknown, unknown),
+                true if own < WORSE * vectors => (
+                    Advice::VectorsAlone,
+                    "the data vectors alone do better than this embedding, for what they tell: the \
+                     links lead elsewhere.",
+                ),
+                true if WORSE * own <= vectors => match trust.chance_of_sound() >= SOUND {
+                    true => (
+                        Advice::Use,
+                        "the embedding is worth using: it keeps what the data vectors tell and adds \
+                         what the links tell; {}.",
+                    ),
+                    false => (
+                        Advice::Either,
+                        "the embedding tells about as much as the data vectors alone; {}.",
+                    ),
+                },
+                false if own <= 0.0 => (
+                    Advice::LinksAlone,
+                    "the data vectors look like noise. Leave them out, and fit to the links alone.",
+                ),
+                _ => (
+                    Advice::Use,
+                    "the embedding is worth using: the links help, and {}.",
+                ),
+            }
+        } else if trust.abstained {
+            (Advice::Unknown, unknown)
+        } else {
+            (
+                Advice::Use,
+                "the links hang together, and {}; there are no data vectors to check that with.",
+            )
         };
-        let vectors = told.vectors_clusters;
-        match vectors > 0.0 {
-            true if trust.abstained && own < vectors => {
-                "In short: do not use this embedding: the links tell nothing of what the data vectors \
-                 tell. Use the data vectors alone."
-                    .to_owned()
-            }
-            _ if trust.abstained => {
-                "In short: nothing here tells whether the links mean anything.".to_owned()
-            }
-            true if own < WORSE * vectors => {
-                "In short: the data vectors alone do better than this embedding, for what they tell: the \
-                 links lead elsewhere."
-                    .to_owned()
-            }
-            true if WORSE * own <= vectors => match trust.chance_of_sound() >= SOUND {
-                true => format!(
-                    "In short: the embedding is worth using: it keeps what the data vectors tell and \
-                     adds what the links tell; {left_out}."
-                ),
-                false => format!(
-                    "In short: the embedding tells about as much as the data vectors alone; {left_out}."
-                ),
-            },
-            false if own <= 0.0 => {
-                "In short: the data vectors look like noise. Leave them out, and fit to the links alone."
-                    .to_owned()
-            }
-            _ => format!("In short: the embedding is worth using: the links help, and {left_out}."),
-        }
+        (advice, says.replace("{}", &left_out))
     }
 
     fn averages_sentence(&self, told: Option<Told>) -> String {
