@@ -21,8 +21,8 @@ use linkproof_cuda::Choice;
     version,
     propagate_version = true,
     max_term_width = 100,
-    after_help = "EXAMPLE\n  linkproof fit --links links.csv --features x.npy --out model\n  \
-                  linkproof cluster --embeddings model/embeddings.npy --clusters 7 --out clusters.csv\n\n\
+    after_help = "EXAMPLE\n  linkproof fit --links links.csv --features x.npy --robust --out model\n  \
+                  linkproof cluster --model model --clusters 7 --out clusters.csv\n\n\
                   Exit codes: 0 done, 1 the run failed, 2 bad usage or bad input, 130 stopped by a signal."
 )]
 pub struct Cli {

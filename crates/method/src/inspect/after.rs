@@ -153,6 +153,10 @@ impl PlainVerdict {
                 ),
             },
         };
+        let advice = match robust.is_empty() {
+            true => advice,
+            false => Advice::FitRobustly,
+        };
         (advice, format!("{says}{robust}"))
     }
 

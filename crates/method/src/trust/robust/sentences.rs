@@ -67,14 +67,15 @@ impl Trust {
         let weight = match self.weights.says {
             WeightsSay::Equal => String::new(),
             _ => format!(
-                ", with {} of the weight,",
+                ", with {} of the weight",
                 share_in_words(self.share_false_weight)
             ),
         };
+        let comma = if weight.is_empty() { "" } else { "," };
         match self.share_false < 0.01 {
-            true => format!("Hardly any of the links{weight} are doubtful (less than 1%)."),
+            true => format!("Hardly any of the links are doubtful (less than 1%{weight})."),
             false => format!(
-                "About {:.0}% of the links{weight} are doubtful: no more speaks for them than for pairs \
+                "About {:.0}% of the links{weight}{comma} are doubtful: no more speaks for them than for pairs \
                  without a link. They are false, or follow something that nothing here tells.",
                 100.0 * self.share_false
             ),
@@ -177,10 +178,14 @@ impl Implanted {
     fn sentence(&self) -> String {
         let (implants, kind) = (self.implants, self.kind_in_words());
         match self.suspects {
-            0 => format!("{implants} false links {kind}: none found."),
+            0 => format!(
+                "Of {implants} false links {kind} none would be called false: at most {:.0}% of those \
+                 called so may be sound, and no link is doubtful enough for that.",
+                100.0 * self.asked
+            ),
             _ => format!(
-                "{implants} false links {kind}: {:.0}% found; sound among suspects: {:.0}% claimed, \
-                 {:.0}% realised.",
+                "Of {implants} false links {kind} {:.0}% would be called false; among all called so \
+                 {:.0}% are claimed to be sound, and {:.0}% were.",
                 100.0 * self.found,
                 100.0 * self.claimed,
                 100.0 * self.realised

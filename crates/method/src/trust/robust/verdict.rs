@@ -48,6 +48,8 @@ pub enum Advice {
     VectorsAlone,
     /// Leave the data vectors out, and fit to the links alone.
     LinksAlone,
+    /// A robust fit would do better.
+    FitRobustly,
     /// Fit again: the nodes lie on a line.
     FitAgain,
     /// Nothing could be told.
