@@ -26,12 +26,13 @@ pub use gate::{LEAST_COLUMNS, Told, tell};
 pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links};
 pub use own::OWN_SETTINGS;
 pub use recipe::{Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, fit_robust};
+pub(crate) use sentences::ON_A_LINE;
 pub use sentences::dimensions_sentence;
 pub use shared::Shared;
 pub use smoothed::{SMOOTHING_THRESHOLD, Smoothing, smooth};
 pub use unseen::{Newcomers, embed_new};
 pub(crate) use updated::{NewVectors, Seen, rejudge};
-pub use verdict::{ByWeight, Said, Topic, WeightsSay};
+pub use verdict::{Advice, ByWeight, Said, Topic, WeightsSay};
 pub use workflow::{RobustFit, bootstrap, fit_model, together};
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use super::recipe::{
     Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, belief_params, choose_ridge,
 };
 use super::shared::Shared;
-use super::verdict::{ByWeight, Said};
+use super::verdict::{Advice, ByWeight, Said};
 use crate::data::dataset::{DataView, Dataset};
 use crate::engine::runtime::{FitCount, Fits, Runtime};
 use crate::error::Result;
@@ -226,6 +226,8 @@ pub struct RobustSummary {
     pub ridges: Vec<RidgeTried>,
     /// The ridges of the fit that were compared.
     pub walk_ridges: Vec<WalkRidge>,
+    /// What to do, in one word.
+    pub advice: Advice,
     /// All of it in words.
     pub verdict: Vec<Said>,
 }
@@ -284,9 +286,10 @@ impl Robust {
             effective_rank: effective_rank(self.embeddings(), dim),
             ridges: self.ridges.clone(),
             walk_ridges: self.walk_ridges.clone(),
+            advice: Advice::Unknown,
             verdict: Vec::new(),
         };
-        summary.verdict = summary.sentences(self.gate.told, dim);
+        (summary.advice, summary.verdict) = summary.sentences(self.gate.told, dim);
         summary
     }
 

@@ -68,6 +68,55 @@ impl Shared {
     }
 }
 
+/// Embeddings whose clusters tell less than this share of what clusters of the data
+/// vectors tell of a node's own data are the worse choice; within this factor, links are
+/// not said to help.
+const WORSE: f64 = 0.9;
+
+/// What is worth more, the embeddings or the data vectors alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Embeddings tell more of a node's own data.
+    Helps,
+    /// They tell more of what linked nodes share.
+    Adds,
+    /// Both tell about as much.
+    Either,
+    /// The data vectors tell more.
+    Vectors,
+    /// The links follow nothing that data vectors tell.
+    Unrelated,
+    /// The data vectors tell nothing.
+    Noise,
+}
+
+impl Better {
+    /// By what clusters of embeddings and of data vectors tell of held-back data, and by
+    /// what they tell of neighbours. `sound`: links are told well; it counts where nothing
+    /// is known of neighbours.
+    pub fn new(own: f64, vectors: f64, shared: Option<Shared>, sound: bool) -> Better {
+        if !(vectors > 0.0) {
+            return if own > 0.0 {
+                Better::Helps
+            } else {
+                Better::Noise
+            };
+        }
+        let helps = WORSE * own > vectors;
+        let worse = own < WORSE * vectors;
+        match shared {
+            _ if helps && !shared.is_some_and(|it| it.favours_vectors()) => Better::Helps,
+            Some(shared) if shared.favours_embeddings() => Better::Adds,
+            Some(shared) if shared.is_nothing() => Better::Unrelated,
+            _ if helps => Better::Either,
+            Some(shared) if shared.favours_vectors() => Better::Vectors,
+            _ if worse => Better::Vectors,
+            None if sound => Better::Adds,
+            _ => Better::Either,
+        }
+    }
+}
+
 /// What is compared.
 #[derive(Clone, Copy)]
 pub struct Compared<'a> {
@@ -300,3 +349,7 @@ fn means(
     }
     sums
 }
+
+#[cfg(test)]
+#[path = "shared_tests.rs"]
+mod tests;
