@@ -3,6 +3,7 @@
 use super::gate::Told;
 use super::outcome::{Implanted, RobustSummary, Trust};
 use super::recipe::Averaging;
+use super::shared::{Better, Shared};
 use super::verdict::{Advice, Said, Topic, WeightsSay};
 use crate::model::has_collapsed;
 use crate::params::collapsed_in_words;
@@ -10,9 +11,6 @@ use crate::trust::judge::pairs::Draw;
 
 /// The rate at which it is said what became of implants.
 const SAID_RATE: f64 = 0.1;
-/// Embeddings whose clusters tell less than this share of what clusters of the data
-/// vectors tell are the worse choice; within this factor, links are not said to help.
-const WORSE: f64 = 0.9;
 /// Links agree with data vectors, or are opposed to them, where the chance differs from a
 /// half by so much, and by so many standard errors.
 const LEAST_EXCESS: f64 = 0.03;
@@ -22,6 +20,8 @@ const AS_GOOD: f64 = 0.02;
 /// Sound links that have more to say for them than pairs without one in so many cases
 /// are told well.
 const SOUND: f64 = 0.85;
+/// Where they do in fewer, little is known of any link.
+const HARDLY_TOLD: f64 = 0.7;
 /// Fewer links than this tell little.
 const FEW_LINKS: usize = 500;
 /// Fewer suspects than this tell nothing of a claim.
@@ -72,6 +72,12 @@ impl Trust {
             ),
         };
         let comma = if weight.is_empty() { "" } else { "," };
+        if !self.tells_false() {
+            return format!(
+                "Which links are false cannot be told: too little speaks for any of them (a link has \
+                 more to say for it than a pair without one in {chance:.0}% of cases, chance is 50%)."
+            );
+        }
         match self.share_false < 0.01 {
             true => format!("Hardly any of the links are doubtful (less than 1%{weight})."),
             false => format!(
@@ -107,6 +113,11 @@ impl Trust {
         (self.auc_decoys - 0.5 * self.share_false) / (1.0 - self.share_false).max(1e-9)
     }
 
+    /// Whether a link that is not doubted was told from pairs without one at all.
+    fn tells_false(&self) -> bool {
+        self.share_false >= 0.01 || self.chance_of_sound() >= HARDLY_TOLD
+    }
+
     /// Whether false links that were put in at random or by degree were judged as claimed.
     fn claims_hold(&self) -> bool {
         let told = |it: &&Implanted| {
@@ -130,7 +141,7 @@ impl Trust {
                 "Not sure",
                 "false links that were put in to check were not judged as claimed",
             ),
-            ..0.7 => (
+            ..HARDLY_TOLD => (
                 "Not sure",
                 "little of a link is told by what is known of its ends",
             ),
@@ -245,6 +256,7 @@ impl RobustSummary {
     fn in_short(&self, told: Option<(Told, f64)>, dim: usize) -> (Advice, String) {
         let trust = &self.trust;
         let left_out = match trust.share_false < 0.01 {
+            true if !trust.tells_false() => "which links are false cannot be told".to_owned(),
             true => "hardly any of the links are doubtful".to_owned(),
             false => format!(
                 "{:.0}% of the links are doubtful and count for little",
@@ -252,51 +264,63 @@ impl RobustSummary {
             ),
         };
         let unknown = "nothing here tells whether the links mean anything.";
-        let (advice, says) = if has_collapsed(self.effective_rank, dim) {
-            (Advice::FitAgain, ON_A_LINE)
-        } else if let Some((told, own)) = told {
-            let vectors = told.vectors_clusters;
-            match vectors > 0.0 {
-                true if trust.abstained && own < vectors => (
+        let better = told.map(|(told, own)| self.better(told, own));
+        let (advice, says) = match better {
+            _ if has_collapsed(self.effective_rank, dim) => match better {
+                Some(Better::Helps | Better::Adds) if !trust.abstained => (
+                    Advice::Use,
+                    "the embedding is worth using for two groups and no more: its nodes lie on a line; \
+                     {}.",
+                ),
+                _ => (Advice::FitAgain, ON_A_LINE),
+            },
+            Some(_) if trust.abstained => match told {
+                Some((told, own)) if own < told.vectors_clusters => (
                     Advice::VectorsAlone,
                     "do not use this embedding: the links tell nothing of what the data vectors tell. \
                      Use the data vectors alone.",
                 ),
-                _ if trust.abstained => (Advice::Unknown, unknown),
-                true if own < WORSE * vectors => (
-                    Advice::VectorsAlone,
-                    "the data vectors alone do better than this embedding, for what they tell: the \
-                     links lead elsewhere.",
-                ),
-                true if WORSE * own <= vectors => match trust.chance_of_sound() >= SOUND {
-                    true => (
-                        Advice::Use,
-                        "the embedding is worth using: it keeps what the data vectors tell and adds \
-                         what the links tell; {}.",
-                    ),
-                    false => (
-                        Advice::Either,
-                        "the embedding tells about as much as the data vectors alone; {}.",
-                    ),
-                },
-                false if own <= 0.0 => (
-                    Advice::LinksAlone,
-                    "the data vectors look like noise. Leave them out, and fit to the links alone.",
-                ),
-                _ => (
-                    Advice::Use,
-                    "the embedding is worth using: the links help, and {}.",
-                ),
-            }
-        } else if trust.abstained {
-            (Advice::Unknown, unknown)
-        } else {
-            (
+                _ => (Advice::Unknown, unknown),
+            },
+            None if trust.abstained => (Advice::Unknown, unknown),
+            None => (
                 Advice::Use,
                 "the links hang together, and {}; there are no data vectors to check that with.",
-            )
+            ),
+            Some(Better::Helps) => (
+                Advice::Use,
+                "the embedding is worth using: the links help, and {}.",
+            ),
+            Some(Better::Adds) => (
+                Advice::Use,
+                "the embedding is worth using: it tells more of what linked nodes share than the data \
+                 vectors alone; {}.",
+            ),
+            Some(Better::Either) => (
+                Advice::Either,
+                "the embedding tells about as much as the data vectors alone; {}.",
+            ),
+            Some(Better::Vectors) => (
+                Advice::VectorsAlone,
+                "the data vectors alone do better than this embedding, for what they tell: the links \
+                 lead elsewhere.",
+            ),
+            Some(Better::Unrelated) => (
+                Advice::VectorsAlone,
+                "the links follow nothing that the data vectors tell. For what these tell, use them \
+                 alone.",
+            ),
+            Some(Better::Noise) => (
+                Advice::LinksAlone,
+                "the data vectors look like noise. Leave them out, and fit to the links alone.",
+            ),
         };
         (advice, says.replace("{}", &left_out))
+    }
+
+    fn better(&self, told: Told, own: f64) -> Better {
+        let sound = self.trust.chance_of_sound() >= SOUND;
+        Better::new(own, told.vectors_clusters, self.shared, sound)
     }
 
     fn averages_sentence(&self, told: Option<Told>) -> String {
@@ -341,27 +365,39 @@ impl RobustSummary {
         let alone = "for clusters of what the data vectors tell, k-means on the data vectors alone is \
                      the better choice.";
         let vectors = told.vectors_clusters;
+        if self.trust.abstained {
+            let is_told = vectors > 0.0 && own < vectors;
+            return is_told.then(|| format!("The links tell nothing of their ends: {alone}"));
+        }
+        // What one of them does not tell at all is not told so many times as well.
+        let told_at_all = |it: &Shared| it.embeddings.min(it.vectors) > 0.0;
+        let of_neighbours = self
+            .shared
+            .filter(told_at_all)
+            .map_or_else(String::new, |it| {
+                let times = it.embeddings / it.vectors;
+                format!(", and the data of neighbors {times:.2} times as well")
+            });
         let times = format!(
             "Clusters of the embeddings tell held-back data {:.2} times as well as clusters of the \
-             data vectors alone",
+             data vectors alone{of_neighbours}",
             own / vectors
         );
-        Some(match vectors > 0.0 {
-            true if self.trust.abstained && own < vectors => {
-                format!("The links tell nothing of their ends: {alone}")
-            }
-            _ if self.trust.abstained => return None,
-            true if own < WORSE * vectors => format!("{times}: {alone}"),
-            true if WORSE * own <= vectors => {
-                format!("{times}: nothing speaks for k-means on these alone.")
-            }
-            true => format!("{times}: the links help."),
-            false if own > 0.0 => "Clusters of the embeddings tell something of held-back data, \
-                 clusters of the data vectors alone nothing: the links help."
+        Some(match self.better(told, own) {
+            Better::Helps if vectors > 0.0 => format!("{times}: the links help."),
+            Better::Helps => "Clusters of the embeddings tell something of held-back data, clusters of \
+                 the data vectors alone nothing: the links help."
                 .to_owned(),
-            false => {
-                "The data vectors show no clusters of their own, as noise would: leave them out \
-                 and fit to the links alone."
+            Better::Adds => format!("{times}: the links add something."),
+            Better::Either => format!("{times}: one is as good as the other."),
+            Better::Vectors => format!("{times}: {alone}"),
+            Better::Unrelated => format!(
+                "The cluster of a node, by embeddings or data vectors, tells nothing of the data of its \
+                 neighbors: {alone}"
+            ),
+            Better::Noise => {
+                "The data vectors show no clusters of their own, as noise would: leave them out and \
+                 fit to the links alone."
                     .to_owned()
             }
         })
