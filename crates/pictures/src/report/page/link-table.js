@@ -14,11 +14,11 @@ class LinkTable {
       { name: "Expected", values: links.mu, title: "the weight that the model expects" },
       { name: "Spread", values: links.spread, title: "standard error of the logarithm of the expected weight, by fits to parts of the nodes" },
       { name: "Belief", values: links.belief, title: "chance that the link is sound, by fits that did not see it" },
-      { name: "For", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).for },
-      { name: "Against", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).against },
+      { name: "Suspect", kind: "mark", values: links.suspect },
       { name: "Trust", values: links.trust, title: "1: no larger than expected; 0: not to be believed" },
       { name: "Chance", values: links.chance, title: "chance that the link is sound, by the weight that the model expects alone" },
-      { name: "Suspect", kind: "mark", values: links.suspect },
+      { name: "For", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).for },
+      { name: "Against", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).against },
     ].filter(({ values }) => values);
     this.sorted = { column: this.columns.findIndex(({ values }) => values === links.measure), descending: false };
     this.rows = 0;
