@@ -63,7 +63,7 @@ pub enum Made {
 
 impl Subject<'_> {
     /// The generated graph of a name.
-    pub fn generated(name: &str) -> Option<Subject<'static>> {
+    pub fn generated(name: &str) -> Option<Self> {
         match name {
             "blocks" => Some(Subject::Blocks(BlockModel::default())),
             "bloggers" => Some(Subject::Bloggers(Bloggers::default())),
