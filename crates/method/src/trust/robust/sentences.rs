@@ -46,7 +46,7 @@ impl Trust {
         say(Topic::Weights, self.weights.sentence());
         say(Topic::Sure, self.surety_sentence());
         for it in self.implanted.iter().filter(|it| it.asked == SAID_RATE) {
-            say(Topic::Checked, it.sentence());
+            say(Topic::Checked, it.sentence(&self.implanted));
         }
         said
     }
@@ -171,10 +171,23 @@ impl Implanted {
         }
     }
 
-    fn sentence(&self) -> String {
+    /// What became of them; where none could be called false at this rate, what at another.
+    fn sentence(&self, all: &[Implanted]) -> String {
         let (implants, kind) = (self.implants, self.kind_in_words());
-        match self.suspects {
-            0 => format!("{implants} false links {kind}: none found."),
+        let here = 100.0 * self.asked;
+        let other = |it: &&Implanted| it.kind == self.kind && it.suspects > 0;
+        match (self.suspects, all.iter().find(other)) {
+            (0, None) => format!(
+                "{implants} false links {kind}: none can be called false at an error rate of \
+                 {here:.0}%. They may still stand among the least believed."
+            ),
+            (0, Some(other)) => format!(
+                "{implants} false links {kind}: none can be called false at an error rate of \
+                 {here:.0}%; at {:.0}%, {:.0}% are found, and {:.0}% of the suspects are sound.",
+                100.0 * other.asked,
+                100.0 * other.found,
+                100.0 * other.realised
+            ),
             _ => format!(
                 "{implants} false links {kind}: {:.0}% found; sound among suspects: {:.0}% claimed, \
                  {:.0}% realised.",
