@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 _NO_SCORE = (
@@ -27,6 +28,12 @@ class ScoreParameter:
     def __get__(self, estimator: Any, _: Any = None) -> Any:
         if estimator is None:
             return self
+        # scikit-learn's searches ask for a method `score` before they compare the lengths of X
+        # and links, about which they would complain in words that help nobody.
+        frame = inspect.currentframe()
+        asking = frame.f_back if frame is not None else None
+        if asking is not None and asking.f_code.co_name == "check_scoring":
+            raise TypeError(_NO_SCORE.format(name=str(estimator.__dict__.get("score"))))
         try:
             return estimator.__dict__["score"]
         except KeyError:

@@ -69,6 +69,10 @@ class Verdict:
         or "mixed".
     effective_rank : float
         How many dimensions ``embedding_`` really uses; 1 where it lies on a line.
+    advice : str
+        What to do: "use" the embedding; "either", it tells about as much as the data vectors;
+        "vectors-alone"; "links-alone", without data vectors; "fit-robustly"; "fit-again", the
+        nodes lie on a line; "unknown".
     says : tuple of str
         All of it in sentences; also whether k-means on the data vectors alone would
         be the better choice, and how sure all that is.
@@ -85,6 +89,7 @@ class Verdict:
     implanted: tuple[dict[str, Any], ...]
     weights: str
     effective_rank: float
+    advice: str
     says: tuple[str, ...]
 
     @classmethod
@@ -103,6 +108,7 @@ class Verdict:
             implanted=tuple(dict(check) for check in found["implanted"]),
             weights=str(found["weights"]["says"]),
             effective_rank=float(found["effective_rank"]),
+            advice=str(found.get("advice", "unknown")),
             says=tuple(str(said["says"]) for said in found["verdict"]),
         )
 
@@ -122,6 +128,7 @@ class Verdict:
             implanted=tuple(dict(check) for check in trust.get("implanted", ())),
             weights=str(trust["weights"]["says"]) if trust else "nothing",
             effective_rank=float(look["effective_rank"]),
+            advice=str(look.get("advice", "unknown")),
             says=tuple(str(said["says"]) for said in look["verdict"]),
         )
 

@@ -107,8 +107,8 @@ impl WorkMonitor {
 
 /// Runs work on so many threads, or on as many as there are cores.
 ///
-/// The threads are the work's own and end with it: a pool for the whole process
-/// would not survive a fork.
+/// The threads are the work's own and have ended when it returns: a pool for the whole
+/// process would not survive a fork.
 pub fn run<T: Send>(
     py: Python<'_>,
     threads: Option<usize>,
@@ -124,7 +124,7 @@ pub fn run<T: Send>(
         messages: wants_steps.then(|| Mutex::new(sender.clone())),
     };
     let monitor = &monitor;
-    let pool = pool(threads)?;
+    let own = Threads::start(threads)?;
     let (outcome, failure) = py
         .detach(move || {
             thread::scope(|scope| {
@@ -132,6 +132,7 @@ pub fn run<T: Send>(
                     let _end = End(sender);
                     // Each thread takes some memory for itself with its first piece. What is
                     // left after that is what the work can have.
+                    let pool = &own.pool;
                     pool.broadcast(|_| drop(std::hint::black_box(vec![0u8; 64])));
                     pool.install(|| work(monitor))
                 };
@@ -154,15 +155,50 @@ pub fn run<T: Send>(
 /// As [`run`], for what is too short to be interrupted. Nothing may use threads outside
 /// of the two: it would take those of the process, which a fork does not take along.
 pub fn apart<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
-    let pool = pool(None)?;
-    Ok(py.detach(move || pool.install(work)))
+    let own = Threads::start(None)?;
+    Ok(py.detach(move || own.pool.install(work)))
 }
 
-fn pool(threads: Option<usize>) -> PyResult<rayon::ThreadPool> {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads.unwrap_or(0))
-        .build()
-        .map_err(|error| PyOSError::new_err(format!("n_jobs: cannot start threads: {error}")))
+/// Threads for one piece of work. Dropped, they have ended: of threads that end later,
+/// the system's allocator would keep the memory apart from that of the next ones, and
+/// ever more of it.
+struct Threads {
+    pool: rayon::ThreadPool,
+    _ended: Ended,
+}
+
+/// Waits for threads. As a field after their pool it is dropped after it.
+struct Ended(Vec<thread::JoinHandle<()>>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        for thread in self.0.drain(..) {
+            // A panic of the work has been told already.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Threads {
+    /// Starts so many, or as many as there are cores.
+    fn start(number: Option<usize>) -> PyResult<Threads> {
+        let mut started = Ended(Vec::new());
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(number.unwrap_or(0))
+            .spawn_handler(|thread| {
+                let spawned = thread::Builder::new().spawn(|| thread.run())?;
+                started.0.push(spawned);
+                Ok(())
+            })
+            .build()
+            .map_err(|error| {
+                PyOSError::new_err(format!("n_jobs: cannot start threads: {error}"))
+            })?;
+        Ok(Threads {
+            pool,
+            _ended: started,
+        })
+    }
 }
 
 /// Tells the listener that the work has ended, be it by a panic: it leaves only

@@ -161,6 +161,12 @@ def test_score_says_what_it_is(planted):
     assert estimator.score == "probability" and repr(estimator.score) == "'probability'"
     assert repr(estimator) == "GraphEmbedding(score='probability')"
     search = GridSearchCV(GraphEmbedding(dim=2, verbose=False), {"beta": [0.1, 0.5]}, cv=3)
+    edges = np.argwhere(planted.matrix.toarray())
+    for links in (planted.matrix, edges):
+        with pytest.raises(TypeError, match=r"linkproof\.select"):
+            search.fit(planted.X, links)
+    # With a scorer of one's own rows are cut, and links with them.
+    search.set_params(scoring=lambda *_: 0.0)
     with pytest.raises(ValueError, match=r"linkproof\.select"):
         search.fit(planted.X, planted.matrix)
 

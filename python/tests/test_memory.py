@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import platform
+import subprocess
+import sys
 import threading
 import time
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -144,3 +148,36 @@ def test_the_core_refuses_arrays_that_it_cannot_read() -> None:
         _core.Vectors.sparse(3, np.array([0, 5]), np.array([1]), np.ones(1))
     with pytest.raises(ValueError, match="columns below 3"):
         _core.Vectors.sparse(3, np.array([0, 1]), np.array([-1]), np.ones(1))
+
+
+# Prints how many pools of memory the system's allocator has, after much work on two
+# threads.
+POOLS = """
+import ctypes, os
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+import numpy as np
+from linkproof import GraphEmbedding
+X = np.arange(60.0).reshape(30, 2) % 7
+links = np.array([(a, (a + step) % 30) for a in range(30) for step in (1, 2)])
+model = GraphEmbedding(dim=2, steps=2, n_jobs=2, verbose=False).fit(X, links)
+for _ in range(300):
+    model.transform(X)
+    model.report_
+libc = ctypes.CDLL(None)
+libc.fopen.restype = ctypes.c_void_p
+libc.malloc_info.argtypes = [ctypes.c_int, ctypes.c_void_p]
+libc.fclose.argtypes = [ctypes.c_void_p]
+file = libc.fopen(b"pools.xml", b"w")
+libc.malloc_info(0, file)
+libc.fclose(file)
+print(open("pools.xml").read().count("<heap nr="))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="asks the allocator of glibc")
+def test_threads_have_ended_when_work_returns(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", POOLS]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    # One of the interpreter's thread, one of the thread that waits, two of those that
+    # work. A thread that is still about while the next ones start makes for another.
+    assert int(found.stdout) <= 4

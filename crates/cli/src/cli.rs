@@ -6,6 +6,7 @@ use crate::commands::{
     audit, cluster, datasets, demo, embed, evaluate, export, fit, inspect, manual, neighbors,
     objective, report, reproduce, score, select, smooth, update,
 };
+use crate::exit::Usage;
 use crate::memory;
 use crate::session::Session;
 use linkproof_cuda::Choice;
@@ -21,8 +22,8 @@ use linkproof_cuda::Choice;
     version,
     propagate_version = true,
     max_term_width = 100,
-    after_help = "EXAMPLE\n  linkproof fit --links links.csv --features x.npy --out model\n  \
-                  linkproof cluster --embeddings model/embeddings.npy --clusters 7 --out clusters.csv\n\n\
+    after_help = "EXAMPLE\n  linkproof fit --links links.csv --features x.npy --robust --out model\n  \
+                  linkproof cluster --model model --clusters 7 --out clusters.csv\n\n\
                   Exit codes: 0 done, 1 the run failed, 2 bad usage or bad input, 130 stopped by a signal."
 )]
 pub struct Cli {
@@ -88,6 +89,13 @@ enum Command {
 impl Cli {
     /// Does what was asked.
     pub fn run(self) -> anyhow::Result<()> {
+        if let (Choice::Cuda(_), false) = (self.shared.device, self.command.fits()) {
+            let words = format!(
+                "--device {}: this command computes on the processor alone; leave the option out",
+                self.shared.device
+            );
+            return Err(Usage::new(words).into());
+        }
         let session = Session::start(&self.shared)?;
         // On a thread of the pool: work that is handed over from outside wakes the
         // others anew at every step.
@@ -116,6 +124,21 @@ impl Cli {
             Command::Completions(args) => manual::complete(&args, Cli::command(), session),
             Command::Man(args) => manual::manual(&args, Cli::command(), session),
         }
+    }
+}
+
+impl Command {
+    /// Whether it makes fits, or foretells one, and so may use a card.
+    fn fits(&self) -> bool {
+        matches!(
+            self,
+            Command::Inspect(_)
+                | Command::Select(_)
+                | Command::Fit(_)
+                | Command::Audit(_)
+                | Command::Smooth(_)
+                | Command::Reproduce(_)
+        )
     }
 }
 

@@ -317,6 +317,21 @@ impl DataArgs {
         }
     }
 
+    /// The links as options, without data vectors.
+    pub fn typed_links(&self) -> String {
+        let alone = DataArgs {
+            features: Vec::new(),
+            ..self.clone()
+        };
+        alone.typed()
+    }
+
+    /// The files of data vectors, as they are typed.
+    pub fn feature_files(&self) -> impl Iterator<Item = String> {
+        let files = self.features.iter();
+        files.map(|file| quoted(&file.path.display().to_string()))
+    }
+
     fn typed_with(&self, nodes: &[FeatureFile]) -> String {
         let path = |path: &Path| quoted(&path.display().to_string());
         let mut text = format!("--links {}", path(&self.links));
@@ -340,7 +355,7 @@ fn nodes_view(file: &FeatureFile) -> String {
 pub fn in_links(path: &Path, error: Error) -> Error {
     // The file has been read once; without a line the message stands.
     let line = match &error {
-        Error::UnknownNode { id } => io::locate_id(path, id),
+        Error::UnknownNode { id, .. } => io::locate_id(path, id),
         Error::TooHeavy { src, dst, .. } | Error::Negative { src, dst, .. } => {
             io::locate_link(path, [src, dst])
         }

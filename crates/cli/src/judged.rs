@@ -127,7 +127,7 @@ impl JudgedArgs {
     /// The library knows views and ids, and we know their files.
     fn in_files(&self, model: &Fitted, error: Error) -> Error {
         match &error {
-            Error::UnknownNode { id } => {
+            Error::UnknownNode { id, .. } => {
                 let line = io::locate_id(&self.links, id).unwrap_or_default();
                 let found = format!("node {}, which the model does not know", quote(id));
                 let nodes = self.model.join("nodes.csv");

@@ -174,18 +174,28 @@ pub fn counted_kinds(kinds: &[(usize, impl AsRef<str>)]) -> String {
     kinds.join(", ")
 }
 
-/// A number as short as four digits allow.
-pub fn number(x: f64) -> String {
-    if x == 0.0 || (1e-3..1e6).contains(&x.abs()) {
-        // Each digit before the point takes the place of one behind it.
-        let longer = [10.0, 100.0, 1000.0].map(|least| usize::from(x.abs() >= least));
-        let text = format!("{x:.*}", 3 - longer.iter().sum::<usize>());
-        return match text.contains('.') {
-            true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-            false => text,
-        };
+/// A number with three figures that matter, as the page of a model writes it.
+pub fn figure(x: f64) -> String {
+    const TINY: f64 = 1e-4;
+    let size = x.abs();
+    match size {
+        _ if x.is_nan() => "-".to_owned(),
+        0.0 => "0".to_owned(),
+        // Weights and counts as they are.
+        ..1e7 if x.fract() == 0.0 => format!("{x}"),
+        ..TINY if x > 0.0 => format!("<{TINY}"),
+        ..TINY => format!(">-{TINY}"),
+        1e7.. => format!("{x:.2e}"),
+        1000.0.. => format!("{x:.0}"),
+        _ => {
+            let places = (0..7).find(|&places| size * 10f64.powi(places) >= 99.95);
+            let text = format!("{x:.*}", places.unwrap_or(7) as usize);
+            match text.contains('.') {
+                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+                false => text,
+            }
+        }
     }
-    format!("{x:.3e}")
 }
 
 /// The kinds of links that were read and not used, and the header that was one of them.
@@ -196,6 +206,7 @@ pub fn left_out(read: LinkCounts, header: &str) -> Vec<(usize, String)> {
         quote(header)
     );
     let others = [
+        (read.columns, "column beside src, dst and weight"),
         (read.zero, "link of weight zero"),
         (read.self_links, "self-link"),
         (read.merged, "merged repeat"),
@@ -220,19 +231,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short_and_right() {
-        let cases = [
+    fn figures_are_short_and_right() {
+        for (x, expected) in [
             (0.0, "0"),
-            (1.0, "1"),
             (100.0, "100"),
-            (2.345_67, "2.346"),
+            (1234.0, "1234"),
+            (2.345_67, "2.35"),
+            (12.345_6, "12.3"),
+            (99.96, "100"),
             (12_345.6, "12346"),
-            (0.004_56, "0.005"),
-            (1e-9, "1.000e-9"),
-            (2.5e12, "2.500e12"),
-        ];
-        for (x, expected) in cases {
-            assert_eq!(number(x), expected);
+            (0.004_56, "0.00456"),
+            (-0.25, "-0.25"),
+            (1e-9, "<0.0001"),
+            (-1e-9, ">-0.0001"),
+            (2.5e12, "2.50e12"),
+            (f64::INFINITY, "inf"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(figure(x), expected);
         }
     }
 

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use linkproof::Error;
+use linkproof::data::attributes::Attributes;
 use linkproof::data::ids::Ids;
 use linkproof::io::{self, EmbeddingFormat, Embeddings};
+use linkproof::{Error, Matrix};
 
 use crate::exit::Usage;
 
@@ -29,6 +30,59 @@ pub fn read(path: &Path) -> Result<Embeddings, Error> {
         vectors.ids = ids;
     }
     Ok(vectors)
+}
+
+/// What the table of nodes beside a file of embeddings says of them.
+pub fn names(path: &Path) -> Result<Option<Attributes>, Error> {
+    let table = beside(path).map(io::read_nodes).transpose()?;
+    Ok(table.map(|table| table.attributes().clone()))
+}
+
+/// Data vectors are clustered while they have no more entries than this, zeros counted.
+const MOST_ENTRIES: usize = 1 << 28;
+
+/// Data vectors as points to be clustered.
+pub fn read_features(path: &Path) -> Result<Embeddings, Error> {
+    let (ids, matrix) = io::read_features(path)?.into_parts();
+    let rows: Vec<u32> = (0..matrix.n_rows() as u32).collect();
+    Ok(Embeddings {
+        n: rows.len(),
+        k: matrix.n_columns(),
+        values: points(path, &matrix, &rows)?,
+        ids,
+    })
+}
+
+/// Some rows of data vectors as points to be clustered: of unit length, unless some entry is
+/// negative.
+pub fn points(path: &Path, matrix: &Matrix, rows: &[u32]) -> Result<Vec<f32>, Error> {
+    let (n, dim) = (rows.len(), matrix.n_columns());
+    if n.saturating_mul(dim) > MOST_ENTRIES {
+        let found = format!("{n} data vectors of {dim} entries");
+        let expected = format!("at most {MOST_ENTRIES} entries in all, zeros counted");
+        return Err(Error::input(path, None, found, expected));
+    }
+    let mut points = vec![0.0f32; n * dim];
+    let mut signed = false;
+    for (&row, point) in rows.iter().zip(points.chunks_exact_mut(dim)) {
+        for (column, x) in matrix.row(row as usize) {
+            point[column as usize] = x as f32;
+            signed |= x < 0.0;
+        }
+    }
+    if !signed {
+        points.chunks_exact_mut(dim).for_each(to_unit_length);
+    }
+    Ok(points)
+}
+
+fn to_unit_length(point: &mut [f32]) {
+    let squares = point.iter().map(|&x| f64::from(x) * f64::from(x));
+    let length = squares.sum::<f64>().sqrt();
+    if length > 0.0 {
+        let scale = |x: &mut f32| *x = (f64::from(*x) / length) as f32;
+        point.iter_mut().for_each(scale);
+    }
 }
 
 /// The file with the ids of a file that has none.

@@ -54,6 +54,21 @@ impl LinkColumns {
         (layout.n_columns() == names.len()).then_some(layout)
     }
 
+    /// The columns that are known by name among others, when it is clear which they are.
+    fn among<S: AsRef<str>>(names: &[S]) -> Option<LinkColumns> {
+        let place = |wanted| {
+            let is = |name: &S| role(name.as_ref()) == Some(wanted);
+            let mut places = (0..names.len()).filter(|&place| is(&names[place]));
+            (places.next(), places.next().is_some())
+        };
+        match [Role::Src, Role::Dst, Role::Weight].map(place) {
+            [(Some(src), false), (Some(dst), false), (weight, false)] => {
+                Some(LinkColumns { src, dst, weight })
+            }
+            _ => None,
+        }
+    }
+
     /// `src, dst[, weight]`.
     pub(super) fn in_order(n_columns: usize) -> LinkColumns {
         LinkColumns {
@@ -80,6 +95,7 @@ pub(super) struct RowReader {
     path: std::path::PathBuf,
     delimiter: Delimiter,
     layout: LinkColumns,
+    n_columns: usize,
     header: Option<u64>,
     self_links: SelfLinks,
 }
@@ -92,22 +108,17 @@ impl RowReader {
         let Some((line, first)) = blocks.first_record()? else {
             return Err(no_links(&path, "an empty file: no links"));
         };
-        if !matches!(first.len(), 2 | 3) {
-            return Err(Error::input(
-                &path,
-                line,
-                columns(first.len()),
-                format!(
-                    "2 or 3 between {}: src, dst and perhaps weight",
-                    delimiter.words()
-                ),
-            ));
-        }
-        let (layout, is_header) = layout(&path, line, &first)?;
+        let among = LinkColumns::among(&first).filter(|_| first.len() > 3);
+        let (layout, is_header) = match (among, first.len()) {
+            (Some(layout), _) => (layout, true),
+            (None, 2 | 3) if !is_markup(&first) => layout(&path, line, &first)?,
+            _ => return Err(no_table(&path, line, &first, delimiter)),
+        };
         Ok(RowReader {
             path,
             delimiter,
             layout,
+            n_columns: first.len(),
             header: is_header.then_some(line),
             self_links,
         })
@@ -115,12 +126,12 @@ impl RowReader {
 
     /// One record as a link; `None` for the header.
     pub(super) fn row<'f>(&self, line: u64, fields: &'f [Cow<'_, str>]) -> Result<Option<Row<'f>>> {
-        if fields.len() != self.layout.n_columns() {
+        if fields.len() != self.n_columns {
             return Err(Error::input(
                 &self.path,
                 line,
                 columns(fields.len()),
-                format!("{}, as on the first line", self.layout.n_columns()),
+                format!("{}, as on the first line", self.n_columns),
             ));
         }
         if self.header == Some(line) {
@@ -168,6 +179,8 @@ pub(super) struct Listed {
     /// Whether the first line was left out: its names are no known ones of columns, and
     /// no nodes either.
     pub(super) without_first: bool,
+    /// The columns that hold neither ends nor weights.
+    pub(super) passed_over: usize,
 }
 
 /// Reads all links of a text file in blocks of `size` bytes.
@@ -191,6 +204,7 @@ pub(super) fn read(path: &Path, self_links: SelfLinks, size: usize) -> Result<Li
             ids,
             links,
             without_first: false,
+            passed_over: reader.n_columns - reader.layout.n_columns(),
         });
     }
     // Its two names were the first, and no other link has them.
@@ -204,6 +218,7 @@ pub(super) fn read(path: &Path, self_links: SelfLinks, size: usize) -> Result<Li
         links: shifted.collect(),
         ids: Ids::Names(ids.select(&rest)),
         without_first: true,
+        passed_over: 0,
     })
 }
 
@@ -211,7 +226,7 @@ pub(super) fn read(path: &Path, self_links: SelfLinks, size: usize) -> Result<Li
 /// come again below are nodes; so are names like those below, for `alice,bob` may be a
 /// link like any other. Names of columns are unlike ids: words above numbers, or words
 /// without a digit above codes that all have one.
-fn names_no_nodes(ids: &Ids, links: &[Link]) -> bool {
+pub(super) fn names_no_nodes(ids: &Ids, links: &[Link]) -> bool {
     /// So few codes may have digits by chance.
     const FEWEST_CODES: usize = 3;
     let Some((first, rest)) = links.split_first() else {
@@ -278,6 +293,37 @@ fn weight(path: &Path, line: u64, text: &str) -> Result<f64> {
         Some(weight) if weight.is_finite() => Ok(weight),
         _ => Err(bad_weight(path, line, text)),
     }
+}
+
+/// Whether a first line is the beginning of XML or HTML.
+fn is_markup(first: &[String]) -> bool {
+    first.first().is_some_and(|field| field.starts_with('<'))
+}
+
+/// A first line that is none of a table of links, and what it may be instead.
+fn no_table(path: &Path, line: u64, first: &[String], delimiter: Delimiter) -> Error {
+    let table = format!(
+        "2 or 3 between {}: src, dst and perhaps weight",
+        delimiter.words()
+    );
+    let (found, expected) = match first {
+        _ if is_markup(first) => (
+            "XML".to_owned(),
+            "a table src,dst[,weight], as networkx.write_weighted_edgelist writes one".to_owned(),
+        ),
+        [only] if only.contains(';') => (
+            "1 column, with semicolons in it".to_owned(),
+            format!("{table} (write it with commas)"),
+        ),
+        [_, _, _, _, ..] => (
+            columns(first.len()),
+            format!(
+                "{table}; or a header that calls one column src, one dst and perhaps one weight"
+            ),
+        ),
+        _ => (columns(first.len()), table),
+    };
+    Error::input(path, line, found, expected)
 }
 
 /// A weight that is not a finite number.

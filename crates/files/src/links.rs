@@ -27,11 +27,12 @@ fn read_in_blocks(path: &Path, rules: &LinkRules, size: usize) -> Result<Graph> 
         Ends::Bipartite => SelfLinks::Drop,
         _ => rules.self_links,
     };
-    let mut without_first = false;
+    let (mut without_first, mut passed_over) = (false, 0);
     let (ids, links) = match format(path) {
         Format::Text => {
             let listed = link_text::read(path, self_links, size)?;
             without_first = listed.without_first;
+            passed_over = listed.passed_over;
             (listed.ids, listed.links)
         }
         Format::Mtx => mtx::read_links(path, self_links, size)?,
@@ -47,6 +48,7 @@ fn read_in_blocks(path: &Path, rules: &LinkRules, size: usize) -> Result<Graph> 
         other => other.in_file(path, None),
     })?;
     graph.note_headers(usize::from(without_first));
+    graph.note_columns(passed_over);
     if graph.n_links() == 0 {
         let counts = graph.counts();
         let found = format!(

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use super::columns;
-use super::link_text::LinkColumns;
+use super::link_text::{LinkColumns, names_no_nodes};
 use super::source::extensions;
 use super::text::{BLOCK, Blocks, number};
-use linkproof_method::data::ids::Names;
+use linkproof_method::data::graph::Link;
+use linkproof_method::data::ids::{Ids, Names};
 use linkproof_method::error::{Error, Result};
 
 /// Pairs of ids in the order of their file. A pair may be listed again, and
@@ -37,6 +38,39 @@ impl PairList {
     /// The pairs.
     pub fn pairs(&self) -> &[ListedPair] {
         &self.pairs
+    }
+
+    /// Without its first line, where that is a header by the rule of links and neither of
+    /// its names is a node.
+    pub fn without_header(self, is_node: impl Fn(&str) -> bool) -> PairList {
+        let link = |pair: &ListedPair| Link {
+            src: pair.src,
+            dst: pair.dst,
+            weight: 1.0,
+        };
+        let links: Vec<Link> = self.pairs.iter().map(link).collect();
+        let ids = Ids::Names(self.names);
+        let first = links.first().map(|link| [link.src, link.dst]);
+        let is_known = |row: u32| is_node(&ids.name(row as usize));
+        let known = first.is_none_or(|ends| ends.into_iter().any(is_known));
+        if known || !names_no_nodes(&ids, &links) {
+            let names = (0..ids.len() as u32).collect::<Vec<_>>();
+            return PairList {
+                names: ids.select(&names),
+                pairs: self.pairs,
+            };
+        }
+        // Its two names were the first, and no other pair has them.
+        let rest: Vec<u32> = (2..ids.len() as u32).collect();
+        let shifted = self.pairs[1..].iter().map(|pair| ListedPair {
+            src: pair.src - 2,
+            dst: pair.dst - 2,
+            ..*pair
+        });
+        PairList {
+            names: ids.select(&rest),
+            pairs: shifted.collect(),
+        }
     }
 }
 
@@ -137,6 +171,24 @@ mod tests {
         let one = vec![("x".to_owned(), "y".to_owned(), 2)];
         assert_eq!(pairs("p.csv", weighted).unwrap(), one);
         assert_eq!(pairs("p.tsv", "a\tb\tmu\nx\ty\t-3\n").unwrap(), one);
+    }
+
+    #[test]
+    fn a_header_of_unknown_names_is_told_by_the_nodes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.csv");
+        std::fs::write(&path, "upper half,lower half\nt1,b2\nt2,b1\nt1,b3\n").unwrap();
+        let read = || read_pairs(&path).unwrap();
+        let found = read().without_header(|id| id.starts_with('t') || id.starts_with('b'));
+        let first = found.pairs()[0];
+        assert_eq!((found.pairs().len(), first.line), (3, 2));
+        assert_eq!(found.names().name(first.src as usize), "t1");
+        assert_eq!(found.names().name(first.dst as usize), "b2");
+        // One that the model knows stays.
+        assert_eq!(
+            read().without_header(|id| id == "upper half").pairs().len(),
+            4
+        );
     }
 
     #[test]

@@ -76,6 +76,18 @@ impl Labelled {
         })
     }
 
+    /// Why its test nodes cannot be clustered, if so: what was found, and what is
+    /// expected.
+    pub fn unfit(&self) -> Option<(String, &'static str)> {
+        let (classes, test) = (self.n_classes(), self.split(0).test.len());
+        (classes < 2 || test < classes).then(|| {
+            (
+                format!("{classes} classes and {test} test nodes, a fifth of all"),
+                "two classes or more, and at least as many test nodes as classes",
+            )
+        })
+    }
+
     /// The number of classes.
     pub fn n_classes(&self) -> usize {
         self.labels
@@ -130,9 +142,20 @@ impl Labelled {
         Ok(sum / 5.0)
     }
 
-    /// The same for the data vectors themselves, of unit length.
+    /// NMI (x 100) between the classes of all nodes and clusters of their embeddings.
+    pub fn whole_nmi(&self, y: &[f32], seed: u64) -> Result<f64> {
+        let all: Vec<u32> = (0..self.labels.len() as u32).collect();
+        self.nmi(y, &all, seed)
+    }
+
+    /// The mean over fifths for the data vectors themselves, of unit length.
     pub fn vectors_nmi(&self, seed: u64) -> Result<f64> {
-        let matrix = normalize(self.matrix()?, Normalize::L2)?;
+        self.mean_nmi(&self.points(Normalize::L2)?, seed)
+    }
+
+    /// The data vectors as points to be clustered.
+    pub fn points(&self, how: Normalize) -> Result<Vec<f32>> {
+        let matrix = normalize(self.matrix()?, how)?;
         let mut y = vec![0.0f32; matrix.n_rows() * matrix.n_columns()];
         for row in 0..matrix.n_rows() {
             let start = row * matrix.n_columns();
@@ -140,7 +163,7 @@ impl Labelled {
                 y[start + column as usize] = value as f32;
             }
         }
-        self.mean_nmi(&y, seed)
+        Ok(y)
     }
 
     /// The graph without its test nodes.

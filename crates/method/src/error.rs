@@ -103,6 +103,10 @@ pub enum Error {
     UnknownNode {
         /// The id, as written.
         id: String,
+        /// How many nodes of the links have none.
+        missing: usize,
+        /// How many nodes the links have.
+        of: usize,
     },
     /// A pair of nodes is listed more than once.
     DuplicateLink {
@@ -319,11 +323,24 @@ impl Error {
                 expected,
                 remedy,
             } => (subject.clone(), found.clone(), expected.clone(), *remedy),
-            Error::UnknownNode { id } => links(
-                format!("node {}, which has no data vector", quote(id)),
-                "only ids of nodes with data vectors, or of the list of nodes",
-                Remedy::CheckIds,
-            ),
+            Error::UnknownNode { id, missing, of } => {
+                let (others, remedy) = match missing {
+                    0 | 1 => (String::new(), Remedy::CheckIds),
+                    _ if missing == of => (
+                        format!(" (none of the {of} nodes of the links has one)"),
+                        Remedy::CheckIds,
+                    ),
+                    _ => (
+                        format!(" ({missing} of the {of} nodes of the links have none)"),
+                        Remedy::LeaveOut,
+                    ),
+                };
+                links(
+                    format!("node {}, which has no data vector{others}", quote(id)),
+                    "only ids of nodes with data vectors, or of the list of nodes",
+                    remedy,
+                )
+            }
             Error::DuplicateLink {
                 src,
                 dst,

@@ -43,6 +43,7 @@ use told::{as_json, words, write_links, write_missing};
 ///              what its weight multiplied the odds by: above 1 it speaks for the
 ///              link, below 1 against it
 ///   weight_fdr rate of error of calling the weight too large for a link
+///   why        of a suspect: belief, weight, belief and weight, or model (trust or fdr)
 ///   src_name, dst_name
 ///              what the nodes are called, where the model knows
 ///
@@ -151,7 +152,7 @@ fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
     let runtime = session.runtime(&progress).on(device.backend());
     let found = audit(&model, &data, &settings, runtime)?;
     progress.end();
-    write_links(&args.out, &model, &found)?;
+    write_links(&args.out, &model, &found, &settings.limits)?;
     if let Some(clean) = &args.clean {
         check_clean(args, clean, &found, &settings.limits)?;
         io::write_links(clean, &kept(&data, &found)?)?;

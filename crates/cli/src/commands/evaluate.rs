@@ -61,9 +61,6 @@ pub struct EvaluateArgs {
     nodes: Option<PathBuf>,
 }
 
-/// Data vectors are clustered while they have no more entries than this, zeros counted.
-const MOST_ENTRIES: usize = 1 << 28;
-
 /// The classes and clusters of the labelled nodes.
 struct Compared {
     classes: Vec<u32>,
@@ -184,36 +181,11 @@ fn of_vectors(
         let expected = "data vectors by the ids of the embeddings (--nodes FILE names the rows)";
         return Err(Error::input(path, None, found, expected).into());
     }
-    let (n, dim) = (rows.len(), matrix.n_columns());
-    if n.saturating_mul(dim) > MOST_ENTRIES {
-        let found = format!("{n} data vectors of {dim} entries");
-        let expected = format!("at most {MOST_ENTRIES} entries in all, zeros counted");
-        return Err(Error::input(path, None, found, expected).into());
-    }
-    let mut points = vec![0.0f32; n * dim];
-    let mut signed = false;
-    for (&row, point) in rows.iter().zip(points.chunks_exact_mut(dim)) {
-        for (column, x) in matrix.row(row as usize) {
-            point[column as usize] = x as f32;
-            signed |= x < 0.0;
-        }
-    }
-    if !signed {
-        points.chunks_exact_mut(dim).for_each(to_unit_length);
-    }
+    let (points, dim) = (vectors::points(path, &matrix, &rows)?, matrix.n_columns());
     Ok(Compared {
         clusters: clusters(args, &points, &classes, dim, session)?,
         classes,
     })
-}
-
-fn to_unit_length(point: &mut [f32]) {
-    let squares = point.iter().map(|&x| f64::from(x) * f64::from(x));
-    let length = squares.sum::<f64>().sqrt();
-    if length > 0.0 {
-        let scale = |x: &mut f32| *x = (f64::from(*x) / length) as f32;
-        point.iter_mut().for_each(scale);
-    }
 }
 
 /// The clusters of points, as many as classes unless a number was asked for.

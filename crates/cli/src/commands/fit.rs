@@ -1,5 +1,7 @@
 //! `linkproof fit`: from links and data vectors to a model folder.
 
+mod next;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -9,11 +11,12 @@ use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, mode
 use linkproof::io::{gamma_json, write_model};
 use linkproof::model::{check_replicates, foreseen};
 use linkproof::select::{Selection, select};
-use linkproof::trust::robust::{RobustSummary, Said, bootstrap, fit_model};
+use linkproof::trust::robust::{Advice, RobustSummary, Said, bootstrap, fit_model};
 use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 
-use crate::args::{choice, quoted, whole};
+use self::next::next;
+use crate::args::{choice, whole};
 use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
@@ -117,6 +120,12 @@ struct Findings {
 }
 
 impl Findings {
+    /// What the verdict advises.
+    fn advice(&self) -> Option<Advice> {
+        let robust = self.robust.as_ref().map(|found| found.advice);
+        robust.or(self.look.as_ref().map(|found| found.advice))
+    }
+
     /// What was found, in sentences.
     fn verdict(&self) -> &[Said] {
         let robust = self.robust.as_ref().map(|found| &found.verdict);
@@ -134,8 +143,13 @@ impl FitArgs {
 
     /// The usual place of a checkpoint.
     fn beside(&self) -> PathBuf {
+        self.beside_with(".checkpoint")
+    }
+
+    /// The folder of another name beside the model's.
+    fn beside_with(&self, ending: &str) -> PathBuf {
         let mut name = self.out.file_name().unwrap_or_default().to_owned();
-        name.push(".checkpoint");
+        name.push(ending);
         self.out.with_file_name(name)
     }
 
@@ -358,7 +372,7 @@ fn summary(
     findings: &Findings,
     peak: Option<u64>,
 ) -> String {
-    let (report, params, out) = (fitted.report(), fitted.params(), args.out.display());
+    let (report, params) = (fitted.report(), fitted.params());
     let mut text = format!(
         "{} and {} in {}, {} score",
         counted(fitted.node_ids().len(), "node"),
@@ -368,6 +382,10 @@ fn summary(
     );
     for (param, value) in params.of_score() {
         let _ = write!(text, " with {param} {value}");
+    }
+    text.push_str(&robust::verdict_in_words(findings.verdict()));
+    if let Some(robust) = &findings.robust {
+        text.push_str(&robust::words(fitted, robust));
     }
     let about = |is_estimated| if is_estimated { "about " } else { "" };
     let _ = write!(
@@ -408,10 +426,6 @@ fn summary(
             let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
         }
     }
-    text.push_str(&robust::verdict_in_words(findings.verdict()));
-    if let Some(robust) = &findings.robust {
-        text.push_str(&robust::words(fitted, robust));
-    }
     for note in &report.notes {
         let _ = write!(text, "\n  note      {}", note.told(&Flags));
     }
@@ -440,17 +454,6 @@ fn summary(
     if !kinds.is_empty() {
         let _ = write!(text, "\n  left out  {kinds}");
     }
-    let look = match args.report {
-        true => format!("open {out}/report.html"),
-        false => format!("linkproof report {out}"),
-    };
-    let _ = write!(
-        text,
-        "\nWritten to {out}. Next:\n  {look}\n  linkproof neighbors --model {out} --node {}\n  \
-         linkproof cluster --embeddings {out}/embeddings.npy --clusters 8 --out clusters.csv\n  \
-         linkproof audit --model {out} {} --out audit.csv",
-        quoted(&fitted.ids().name(0)),
-        args.data.typed_for_model(),
-    );
+    text.push_str(&next(args, fitted, findings.advice()));
     text
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::args::whole;
 use crate::data::DataArgs;
 use crate::progress::Progress;
-use crate::session::{Session, counted, counted_kinds, left_out, number, wrapped};
+use crate::session::{Session, counted, counted_kinds, figure, left_out, wrapped};
 use crate::words::Flags;
 
 /// Look at links and data vectors before a fit
@@ -97,6 +97,8 @@ struct Next {
     plain: String,
     /// The first line of the links, where it was taken for a header.
     header: String,
+    /// Where the data vectors alone are the better choice: to cluster these.
+    vectors: Vec<String>,
 }
 
 impl Next {
@@ -109,8 +111,13 @@ impl Next {
             dim.unwrap_or_default()
         );
         let (score, beta, weights) = (advice.score, advice.beta, advice.weights);
+        let files = args.data.feature_files();
+        let cluster =
+            |file| format!("linkproof cluster --features {file} --clusters K --out clusters.csv");
+        let alone = report.agreement.as_ref().is_some_and(|it| it.vectors_alone);
         Next {
             header: args.data.header(report.read),
+            vectors: files.filter(|_| alone).map(cluster).collect(),
             robust: format!("{fit} --robust --out model"),
             plain: format!("{fit} --score {score} --beta {beta} --weights {weights} --out model"),
         }
@@ -147,7 +154,7 @@ fn words(report: &Report, dim: usize, forecast: Option<(&str, Forecast)>, next: 
     if let Some((name, cost)) = forecast {
         let fact = format!(
             "{} ms for all pairs once, {} MB of its memory ({} MB free)",
-            number(1e3 * cost.seconds),
+            figure(1e3 * cost.seconds),
             (cost.bytes >> 20).max(1),
             cost.free >> 20
         );
@@ -158,11 +165,14 @@ fn words(report: &Report, dim: usize, forecast: Option<(&str, Forecast)>, next: 
     paragraphs(&mut text, "Settings of a plain fit", &reasons);
     let cautions: Vec<String> = advice.cautions.iter().map(|one| one.told(&Flags)).collect();
     paragraphs(&mut text, "Keep in mind", &cautions);
-    let _ = write!(
-        text,
-        "Next: a robust fit, which judges links and needs no settings, or a plain one\n  {}\n  {}",
-        next.robust, next.plain
-    );
+    let what = match next.vectors.as_slice() {
+        [] => "a robust fit, which judges links and needs no settings, or a plain one",
+        _ => "clusters of the data vectors (K: how many you want); or a fit, robust or plain",
+    };
+    let _ = write!(text, "Next: {what}");
+    for line in next.vectors.iter().chain([&next.robust, &next.plain]) {
+        let _ = write!(text, "\n  {line}");
+    }
     text
 }
 
@@ -277,7 +287,7 @@ fn vectors(vectors: Option<&Vectors>) -> String {
 fn weights(text: &mut String, weights: &Weights) {
     text.push_str("Weights\n");
     if weights.all_equal {
-        line(text, "all equal", &number(weights.max));
+        line(text, "all equal", &figure(weights.max));
         return;
     }
     if weights.negative > 0.0 {
@@ -294,13 +304,13 @@ fn weights(text: &mut String, weights: &Weights) {
     };
     let quantiles = format!(
         "{kind}; min {}, median {}, 90% {}, 99% {}, 99.9% {}, max {}; mean {}",
-        number(weights.min),
-        number(weights.median),
-        number(weights.q90),
-        number(weights.q99),
-        number(weights.q999),
-        number(weights.max),
-        number(weights.mean)
+        figure(weights.min),
+        figure(weights.median),
+        figure(weights.q90),
+        figure(weights.q99),
+        figure(weights.q999),
+        figure(weights.max),
+        figure(weights.mean)
     );
     line(text, "values", &quantiles);
     let share = in_percent(weights.heaviest_tenth);
@@ -322,8 +332,8 @@ fn weights(text: &mut String, weights: &Weights) {
         "{} ({}) to a Poisson model{tail}; from {} on where {} is expected",
         counted(found.count, "weight"),
         in_percent(found.share),
-        number(found.beyond),
-        number(weights.median),
+        figure(found.beyond),
+        figure(weights.median),
     );
     line(text, "impossible", &impossible);
     for link in &found.heaviest {
@@ -331,8 +341,8 @@ fn weights(text: &mut String, weights: &Weights) {
             "{} -- {}: {} where {} is expected (a chance of {})",
             link.src,
             link.dst,
-            number(link.weight),
-            number(link.expected),
+            figure(link.weight),
+            figure(link.expected),
             power_of_ten(link.log10_chance)
         );
         line(text, "", &what);

@@ -89,7 +89,7 @@ pub fn run(args: &ObjectiveArgs, session: &Session) -> anyhow::Result<()> {
 fn read_graph(args: &ObjectiveArgs, n: usize) -> Result<Graph, Error> {
     let graph = io::read_links(&args.links, &args.rules.rules())?;
     let data = Dataset::with_nodes(graph, Ids::Rows(n)).map_err(|error| match error {
-        Error::UnknownNode { id } => {
+        Error::UnknownNode { id, .. } => {
             // The file has been read once; without a line the message stands.
             let line = io::locate_id(&args.links, &id).unwrap_or_default();
             let expected = format!("row numbers, 0 to {}", n - 1);

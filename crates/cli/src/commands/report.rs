@@ -8,6 +8,7 @@ use linkproof::io::Files;
 use linkproof::io::{Stored, fit_json, load};
 use serde_json::{Value, json};
 
+use crate::exit::Usage;
 use crate::labels::KnownLabels;
 use crate::nodes::named_by;
 use crate::picture::{OnLayout, Pictured, picture_file};
@@ -28,8 +29,11 @@ use crate::session::{Session, counted};
     linkproof report model --plot embedding.svg")]
 pub struct ReportArgs {
     /// Model folder
-    #[arg(value_name = "DIR")]
-    model: PathBuf,
+    #[arg(value_name = "DIR", required_unless_present = "model")]
+    folder: Option<PathBuf>,
+    /// Model folder, as other commands have it
+    #[arg(long, value_name = "DIR", conflicts_with = "folder")]
+    model: Option<PathBuf>,
     /// Labels node,label to colour by [default: those that fit was given]
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
@@ -50,13 +54,13 @@ pub struct ReportArgs {
 /// Runs the command.
 pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
     let out = args.out.clone();
-    let out = out.unwrap_or_else(|| args.model.join("report.html"));
-    let files = Files::default()
-        .reads_model(&args.model)
-        .reads(&args.labels);
+    let folder = args.folder.as_ref().or(args.model.as_ref());
+    let folder = folder.ok_or_else(|| Usage::new("give the folder of a model"))?;
+    let out = out.unwrap_or_else(|| folder.join("report.html"));
+    let files = Files::default().reads_model(folder).reads(&args.labels);
     files.writes([&out]).writes(&args.plot).check()?;
     let mut progress = Progress::start(session, "reading");
-    let Stored { model, record } = load(&args.model)?;
+    let Stored { model, record } = load(folder)?;
     let model = named_by(model, args.name.as_deref())?;
     let given = args.labels.as_deref();
     let given = given.map(|path| KnownLabels::read(path, model.ids(), "model"));
@@ -75,7 +79,7 @@ pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
     if let Some(path) = &args.plot {
         pictured.write_plot(path, &layout)?;
     }
-    pictured.write_page(&out, &title(&args.model), &record, &layout)?;
+    pictured.write_page(&out, &title(folder), &record, &layout)?;
     progress.end();
     let plot = args.plot.as_ref().map(|path| path.display().to_string());
     let bytes = std::fs::metadata(&out)

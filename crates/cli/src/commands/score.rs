@@ -66,6 +66,12 @@ pub fn run(args: &ScoreArgs, session: &Session) -> anyhow::Result<()> {
     let model = load(&args.model)?.model;
     let list = io::read_pairs(&args.pairs)?;
     let unseen = args.unseen.embed(&model, &args.features)?;
+    let sides = [Side::Source, Side::Target];
+    let is_node = |id: &str| {
+        let found = |side| find(&model, &unseen, side, id).is_some();
+        sides.into_iter().any(found)
+    };
+    let list = list.without_header(is_node);
     for (file, part) in args.features.iter().zip(&unseen) {
         check_ids(&model, file, part)?;
     }

@@ -32,7 +32,7 @@ fn corrupted_links_come_first_and_clean_leaves_them_out() {
         "audit --model m --links links.csv --no-judge --out a.csv --clean kept.csv --missing 4";
     let found = lab.json(line);
     let rows = table(&lab.read("a.csv"));
-    let header = "src,dst,weight,mu,trust,influence,surprise,fdr,suspect,weight_fdr";
+    let header = "src,dst,weight,mu,trust,influence,surprise,fdr,suspect,weight_fdr,why";
     assert_eq!(rows[0].join(","), header);
     let links = table(&lab.read("links.csv")).len() - 1;
     assert_eq!((rows.len() - 1, &found["links"]), (links, &links.into()));

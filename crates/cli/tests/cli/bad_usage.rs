@@ -50,6 +50,23 @@ fn missing_options_and_commands() {
     lab.refused("cluster --embeddings y.npy --out c.csv", &["--clusters"]);
 }
 
+/// A card that is asked for is never passed over in silence.
+#[test]
+fn commands_without_fits_refuse_a_card() {
+    let lab = Lab::with_graph();
+    lab.ok("fit --links links.csv --dim 2 --steps 2 --out m");
+    for line in [
+        "update --model m --links links.csv --out u",
+        "cluster --embeddings m/embeddings.npy --clusters 2 --out c.csv",
+        "demo --out d",
+    ] {
+        lab.refused(
+            &format!("{line} --device cuda"),
+            &["--device cuda:0", "leave the option out"],
+        );
+    }
+}
+
 #[test]
 fn outputs_that_cannot_be_written() {
     let lab = Lab::with_graph();

@@ -222,6 +222,31 @@ fn clusters_find_the_groups_and_labels_measure_them() {
         words.contains("60 labelled nodes, 3 labels, 2 clusters"),
         "{words}"
     );
+    // The model's own embeddings, and data vectors.
+    let words = lab.ok("cluster --model m --clusters 3 --out own.csv");
+    assert_eq!(lab.read("own.csv"), lab.read("c.csv"));
+    assert!(
+        words.contains("60 nodes in 3 clusters\n    0  20 nodes: n"),
+        "{words}"
+    );
+    let found = lab.json("cluster --features x.csv --clusters 3 --out x3.csv");
+    let sizes = found["groups"].as_array().unwrap().iter();
+    let sizes: u64 = sizes.map(|group| group["nodes"].as_u64().unwrap()).sum();
+    assert_eq!(sizes, 60);
+    let of_vectors = lab.json("evaluate --predicted x3.csv --labels labels.csv");
+    let beside = lab.json(
+        "evaluate --embeddings m/embeddings.npy --features x.csv --labels labels.csv --clusters 3",
+    );
+    assert_eq!(of_vectors["nmi"], beside["features"]["nmi"]);
+    lab.refused(
+        "cluster --embeddings m --clusters 3 --out t.csv",
+        &["found a folder", "--model m"],
+    );
+    lab.refused("cluster --clusters 3 --out t.csv", &["--model"]);
+    lab.refused(
+        "cluster --features x.csv --model m --clusters 3 --out t.csv",
+        &["--features"],
+    );
     lab.refused(
         "cluster --embeddings m/embeddings.npy --clusters 61 --out t.csv",
         &["clusters", "61"],

@@ -234,6 +234,7 @@ fn links_that_follow_data_vectors_and_links_that_do_not_are_told_apart() {
         text.contains("k-means on the data vectors alone is the better choice"),
         "{text}"
     );
+    assert!(text.contains("linkproof cluster --features"), "{text}");
     assert_eq!(found["agreement"]["says"].as_str().unwrap(), {
         let from = text.find("Links do not agree").unwrap();
         let to = text[from..].find(" Estimated cost").unwrap();

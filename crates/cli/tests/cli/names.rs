@@ -37,6 +37,14 @@ fn names_stand_beside_ids_in_all_that_is_written() {
         "{labels}"
     );
     assert!(lab.read("m.svg").contains("Node "));
+    let words = lab.ok("cluster --model m --clusters 3 --out c.csv");
+    assert!(words.contains("nodes: Node "), "{words}");
+    for line in ["--model m", "--embeddings m/embeddings.npy"] {
+        lab.ok(&format!("cluster {line} --clusters 3 --out c.csv"));
+        let clusters = rows(&lab.read("c.csv"));
+        assert!(lab.read("c.csv").starts_with("node,cluster,name\nn0,"));
+        assert_eq!((&*clusters[7][0], &*clusters[7][2]), ("n7", "Node 7"));
+    }
     for name in ["Node 17", "Apples", "\"2\""] {
         assert!(lab.read("m/report.html").contains(name), "{name}");
     }

@@ -28,6 +28,10 @@ fn a_page_holds_everything_and_asks_for_nothing() {
     assert!(said["out"].as_str().unwrap().ends_with("report.html"));
     let page = lab.read("m/report.html");
     assert_eq!(said["bytes"], page.len());
+    lab.ok("report --model m --out other.html");
+    assert_eq!(lab.read("other.html").len(), page.len());
+    lab.refused("report", &["<DIR>"]);
+    lab.refused("report m --model m", &["--model"]);
     for outside in ["src=\"http", "href=\"http", "@import", "url(http", "{{"] {
         assert!(!page.contains(outside), "{outside}");
     }

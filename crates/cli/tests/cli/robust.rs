@@ -320,6 +320,20 @@ fn the_unit_of_the_weights_does_not_matter() {
 }
 
 #[test]
+fn what_is_advised_is_proposed() {
+    // Data vectors of groups, and links at random.
+    let lab = write(&graph());
+    lab.write("links.csv", links_csv(&noise().links, name));
+    let found = lab.json(&format!("{FIT} --out m"));
+    assert_eq!(found["robust"]["advice"], "vectors-alone", "{found}");
+    let words = lab.ok(&format!("{FIT} --force --out m"));
+    assert!(!words.contains("linkproof neighbors"), "{words}");
+    assert!(!words.contains("cluster --model"), "{words}");
+    let cluster = "linkproof cluster --features x.csv --clusters K --out clusters.csv";
+    assert!(words.contains(cluster), "{words}");
+}
+
+#[test]
 fn links_that_say_nothing_are_not_judged() {
     let lab = write(&noise());
     let found = lab.json(&format!("{FIT} --out m"));

@@ -4,7 +4,7 @@ use crate::robust::{FIT, add_false, by_ends, graph, name, noise, number, rows, w
 
 const COLUMNS: &str = "src,dst,weight,mu,trust,influence,surprise,fdr,suspect,cosine,belief,\
     false_discovery_rate,rank,rank_embeddings,rank_averages,rank_data_vectors,\
-    rank_common_neighbors,weight_odds,weight_fdr";
+    rank_common_neighbors,weight_odds,weight_fdr,why";
 
 #[test]
 fn false_links_come_first_and_clean_keeps_by_a_stated_rate() {
@@ -51,6 +51,13 @@ fn false_links_come_first_and_clean_keeps_by_a_stated_rate() {
     let suspects = found["suspects"].as_u64().unwrap() as usize;
     assert_eq!(suspects, rates.iter().filter(|rate| **rate <= 0.3).count());
     assert!(suspects > 50, "{suspects}");
+    let why = |row: &Vec<String>| (number(&row[8]) == 1.0, row[19].clone());
+    let whys: Vec<_> = table.iter().map(why).collect();
+    assert!(
+        whys.iter()
+            .all(|(suspect, why)| *suspect == (why == "belief")),
+        "{whys:?}"
+    );
     assert_eq!(rows(&lab.read("kept.csv")).len(), table.len() - suspects);
     // All weigh the same.
     let shares =

@@ -191,7 +191,7 @@ fn load_links(folder: &Path, ids: &Ids) -> Result<Graph> {
     let links = read_links(&path, &rules)?;
     let data = Dataset::with_nodes(links, ids.clone());
     let data = data.map_err(|error| match error {
-        Error::UnknownNode { id } => {
+        Error::UnknownNode { id, .. } => {
             let expected = format!("links between the nodes of {NODES} beside it");
             Error::input(&path, None, format!("node {}", quote(&id)), expected)
         }

@@ -418,7 +418,7 @@ mod tests {
         let other = Features::with_ids(names(&["c", "a", "x"]), matrix).unwrap();
         assert!(matches!(
             Dataset::new(named_graph(), other),
-            Err(Error::UnknownNode { id }) if id == "b"
+            Err(Error::UnknownNode { id, .. }) if id == "b"
         ));
     }
 

@@ -70,6 +70,8 @@ pub enum Remedy {
     Symmetrise,
     /// Look for a header line or for other ids.
     CheckIds,
+    /// Take links out, or give data vectors to more nodes.
+    LeaveOut,
     /// Make weights smaller.
     TameWeights,
     /// Fit to the pattern of links, whatever the sign of their weights.
@@ -143,6 +145,11 @@ impl Remedy {
             Remedy::Symmetrise => format!("or set {}", with("duplicates", &["sum", "max"])),
             Remedy::CheckIds => {
                 "is there a header line, or are other ids used in the links?".to_owned()
+            }
+            Remedy::LeaveOut => {
+                "take the links of nodes without data vectors out, or give these nodes \
+                                 data vectors, of zeros where nothing is known"
+                    .to_owned()
             }
             Remedy::TameWeights => format!(
                 "divide all weights by a constant, set {}, or take {}, which an absurd weight does \

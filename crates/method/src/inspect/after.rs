@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::model::{Fitted, has_collapsed};
 use crate::params::{CheckedParams, ScoreKind, WeightTransform};
 use crate::trust::judge::glance;
-use crate::trust::robust::{Said, Topic, Trust, dimensions_sentence};
+use crate::trust::robust::{Advice, ON_A_LINE, Said, Topic, Trust, dimensions_sentence};
 
 /// What is known after a plain fit. A robust fit has more to say:
 /// [`crate::trust::robust::RobustSummary`].
@@ -28,6 +28,8 @@ pub struct PlainVerdict {
     pub leading: Option<Leading>,
     /// How many dimensions the embeddings really use.
     pub effective_rank: f64,
+    /// What to do, in one word.
+    pub advice: Advice,
     /// All of it in words.
     pub verdict: Vec<Said>,
 }
@@ -58,9 +60,10 @@ pub fn plain_verdict(model: &Fitted, data: &Dataset) -> Result<PlainVerdict> {
         agreement,
         leading: leading(&params, data),
         effective_rank,
+        advice: Advice::Unknown,
         verdict: Vec::new(),
     };
-    found.verdict = found.sentences(model.dim());
+    (found.advice, found.verdict) = found.sentences(model.dim());
     Ok(found)
 }
 
@@ -84,10 +87,11 @@ fn leading(params: &CheckedParams, data: &Dataset) -> Option<Leading> {
 }
 
 impl PlainVerdict {
-    fn sentences(&self, dim: usize) -> Vec<Said> {
+    fn sentences(&self, dim: usize) -> (Advice, Vec<Said>) {
         let agreement = self.agreement.as_ref();
+        let (advice, short) = self.in_short(dim);
         let says = [
-            (Topic::Short, Some(self.in_short(dim))),
+            (Topic::Short, Some(format!("In short: {short}"))),
             (Topic::Judged, Some(self.doubtful())),
             (Topic::Agreement, agreement.map(|it| it.says.clone())),
             (Topic::Weights, self.leading.map(|it| it.to_string())),
@@ -97,15 +101,14 @@ impl PlainVerdict {
             ),
             (Topic::Sure, Some(self.sure())),
         ];
-        let says = says.into_iter();
-        says.filter_map(|(about, says)| says.map(|says| Said { about, says }))
-            .collect()
+        let said = says.into_iter();
+        let said = said.filter_map(|(about, says)| says.map(|says| Said { about, says }));
+        (advice, said.collect())
     }
 
-    fn in_short(&self, dim: usize) -> String {
+    fn in_short(&self, dim: usize) -> (Advice, String) {
         if has_collapsed(self.effective_rank, dim) {
-            return "In short: the embedding is next to useless, for its nodes lie on a line."
-                .to_owned();
+            return (Advice::FitAgain, ON_A_LINE.to_owned());
         }
         let doubtful = self.trust.as_ref().filter(|trust| !trust.abstained);
         let doubtful = doubtful.map_or(0.0, |trust| trust.share_false);
@@ -118,28 +121,43 @@ impl PlainVerdict {
             (true, None) => "",
             (false, None) => " A robust fit would take doubtful links for what they are.",
         };
-        let says = match agreement {
-            None => "the embedding rests on the links alone, each taken as it is.",
+        let (advice, says) = match agreement {
+            None => (
+                Advice::Use,
+                "the embedding rests on the links alone, each taken as it is.",
+            ),
             Some(it) => match it.relation {
-                Relation::Agree if self.leading.is_some() => {
-                    "links and data vectors agree, but a few heavy weights lead this fit."
-                }
-                Relation::Agree if it.links_help() => {
-                    "links and data vectors agree, so that the links can help."
-                }
-                Relation::Agree => {
-                    "links and data vectors agree, but the links blur what these tell."
-                }
-                Relation::Unclear => {
-                    "there are too few links to say more than that a fit was made."
-                }
-                _ if it.vectors_alone => {
-                    "the links do not follow the data vectors: for what these tell, use them alone."
-                }
-                _ => "the data vectors look like noise. Fit to the links alone.",
+                Relation::Agree if self.leading.is_some() => (
+                    Advice::Unknown,
+                    "links and data vectors agree, but a few heavy weights lead this fit.",
+                ),
+                Relation::Agree if it.links_help() => (
+                    Advice::Unknown,
+                    "links and data vectors agree, so that the links can help.",
+                ),
+                Relation::Agree => (
+                    Advice::Unknown,
+                    "links and data vectors agree, but the links blur what these tell.",
+                ),
+                Relation::Unclear => (
+                    Advice::Unknown,
+                    "there are too few links to say more than that a fit was made.",
+                ),
+                _ if it.vectors_alone => (
+                    Advice::VectorsAlone,
+                    "the links do not follow the data vectors: for what these tell, use them alone.",
+                ),
+                _ => (
+                    Advice::LinksAlone,
+                    "the data vectors look like noise. Fit to the links alone.",
+                ),
             },
         };
-        format!("In short: {says}{robust}")
+        let advice = match robust.is_empty() {
+            true => advice,
+            false => Advice::FitRobustly,
+        };
+        (advice, format!("{says}{robust}"))
     }
 
     fn doubtful(&self) -> String {

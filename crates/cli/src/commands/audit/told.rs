@@ -5,19 +5,40 @@ use std::path::Path;
 use linkproof::inspect::in_percent;
 use linkproof::io::{self, Field};
 use linkproof::trust::audit::Missing;
-use linkproof::trust::robust::{Audit, Beliefs, Limits, Trust};
+use linkproof::trust::robust::{Audit, AuditedLink, Beliefs, Limits, Trust};
 use linkproof::{Error, Fitted};
 use serde_json::{Value, json};
 
 use super::{AuditArgs, missing_path};
 use crate::nodes::called as in_words;
 use crate::robust::verdict_in_words;
-use crate::session::{counted, number, wrapped};
+use crate::session::{counted, figure, wrapped};
 
 /// Links that are sound as often as that are not called false.
 const MOST_CALLED: f64 = 0.5;
 
-pub(super) fn write_links(path: &Path, model: &Fitted, found: &Audit) -> Result<(), Error> {
+/// Why a link is a suspect: it is not believed, its weight is too large, or the model
+/// does not expect it. Empty for others.
+fn why(link: &AuditedLink, limits: &Limits) -> &'static str {
+    let within = |rate: f64| limits.beliefs.is_some_and(|limit| rate <= limit);
+    let judged = link
+        .judged
+        .is_some_and(|it| within(it.false_discovery_rate));
+    match (link.suspect, judged, within(link.weight_fdr)) {
+        (false, ..) => "",
+        (_, true, true) => "belief and weight",
+        (_, true, false) => "belief",
+        (_, false, true) => "weight",
+        (_, false, false) => "model",
+    }
+}
+
+pub(super) fn write_links(
+    path: &Path,
+    model: &Fitted,
+    found: &Audit,
+    limits: &Limits,
+) -> Result<(), Error> {
     let columns = found.columns();
     let names = columns.iter().map(|(name, _)| name.as_str());
     let named = name_columns(model);
@@ -25,6 +46,7 @@ pub(super) fn write_links(path: &Path, model: &Fitted, found: &Audit) -> Result<
     let names: Vec<&str> = ["src", "dst"]
         .into_iter()
         .chain(names)
+        .chain(["why"])
         .chain(named)
         .collect();
     io::write_table(path, &names, |rows| {
@@ -37,13 +59,9 @@ pub(super) fn write_links(path: &Path, model: &Fitted, found: &Audit) -> Result<
             });
             let ends = [Field::Text(&src), Field::Text(&dst)];
             let names = names_of(model, rows_of_ends);
-            rows.row(
-                &ends
-                    .into_iter()
-                    .chain(numbers)
-                    .chain(names)
-                    .collect::<Vec<_>>(),
-            )?;
+            let fields = ends.into_iter().chain(numbers);
+            let fields = fields.chain([Field::Text(why(link, limits))]).chain(names);
+            rows.row(&fields.collect::<Vec<_>>())?;
         }
         Ok(())
     })
@@ -119,7 +137,6 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
     use std::fmt::Write;
     const SHOWN: usize = 5;
     let (n, called) = (found.links.len(), found.n_suspects());
-    let share = 100.0 * found.random_share;
     let mut text = format!(
         "{called} of {} are suspects ({})",
         counted(n, "link"),
@@ -131,11 +148,18 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
     if let Some(beliefs) = &found.beliefs {
         text.push_str(&beliefs_in_words(beliefs));
     }
+    // Where links were judged, that says more.
+    if !found.is_by_belief() {
+        let share = 100.0 * found.random_share;
+        let _ = write!(
+            text,
+            "\n  existence about {share:.0}% of the links look no better than random pairs"
+        );
+    }
     let _ = write!(
         text,
-        "\n  existence about {share:.0}% of the links look no better than random pairs\n  \
-         weights   {} too large for the pair (at an error rate of 5%)",
-        found.too_heavy,
+        "\n  sizes     {} too large for a link (at an error rate of 5%)",
+        counted(found.too_heavy, "weight"),
     );
     if found.too_heavy * 10 > n {
         text.push_str(
@@ -155,33 +179,30 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
             );
         }
     }
-    let name = |row: u32| in_words(model, row as usize);
     text.push_str(match found.is_by_belief() {
         true => "\n  least believed first",
         false => "\n  least trusted first",
     });
     for link in found.links.iter().take(SHOWN) {
-        let verdict = &link.verdict;
-        let _ = write!(
-            text,
-            "\n    {} - {}  weight {}, expected {}, trust {}",
-            name(verdict.src),
-            name(verdict.dst),
-            number(verdict.weight),
-            in_figures(verdict.mu),
-            in_figures(verdict.trust)
-        );
-        if let Some(judged) = link.judged.filter(|_| found.is_by_belief()) {
-            let _ = write!(text, ", belief {:.3}", judged.belief);
+        text.push_str(&in_a_line(model, found, link));
+    }
+    let mut heavy: Vec<&AuditedLink> = found.links.iter().collect();
+    heavy.retain(|link| why(link, limits).contains("weight"));
+    if !heavy.is_empty() {
+        heavy.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
+        text.push_str("\n  weights too large, the most surprising first");
+        for link in heavy.into_iter().take(SHOWN) {
+            text.push_str(&in_a_line(model, found, link));
         }
     }
     if !found.missing.is_empty() {
         text.push_str("\n  strongest pairs without a link");
         for pair in found.missing.iter().take(SHOWN) {
-            let (src, dst) = (name(pair.src), name(pair.dst));
-            let _ = write!(text, "\n    {src} - {dst}  expected {:.3}", pair.mu);
+            let [src, dst] = [pair.src, pair.dst].map(|row| in_words(model, row as usize));
+            let _ = write!(text, "\n    {src} - {dst}  expected {}", figure(pair.mu));
         }
     }
+    text.push_str(&counted_by_why(found, limits));
     let _ = write!(text, "\nWritten to {}", args.out.display());
     if let Some(clean) = &args.clean {
         let (links, weight) = found.suspect_shares();
@@ -201,12 +222,41 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
     text
 }
 
-/// A number of which three figures matter, and of a tiny one that it is tiny.
-fn in_figures(x: f64) -> String {
-    match x {
-        0.0 => "0".to_owned(),
-        ..0.001 => "less than 0.001".to_owned(),
-        x => number(x),
+/// A link and what is known of it.
+fn in_a_line(model: &Fitted, found: &Audit, link: &AuditedLink) -> String {
+    let verdict = &link.verdict;
+    let [src, dst] = [verdict.src, verdict.dst].map(|row| in_words(model, row as usize));
+    let judged = link.judged.filter(|_| found.is_by_belief());
+    let belief = judged.map(|judged| format!(", belief {}", figure(judged.belief)));
+    format!(
+        "\n    {src} - {dst}  weight {}, expected {}, trust {}{}",
+        figure(verdict.weight),
+        figure(verdict.mu),
+        figure(verdict.trust),
+        belief.unwrap_or_default()
+    )
+}
+
+/// How many suspects there are for each reason, where there are several reasons.
+fn counted_by_why(found: &Audit, limits: &Limits) -> String {
+    let reasons = [
+        ("belief", "not believed"),
+        ("weight", "too heavy"),
+        ("belief and weight", "both"),
+        ("model", "not expected by the model"),
+    ];
+    let counts = reasons.map(|(key, words)| {
+        let of = |link: &&AuditedLink| why(link, limits) == key;
+        (found.links.iter().filter(of).count(), words)
+    });
+    let counts: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{count} {words}"))
+        .collect();
+    match counts.len() {
+        0 | 1 => String::new(),
+        _ => format!("\n  suspects  {} (column why)", counts.join(", ")),
     }
 }
 
@@ -219,7 +269,7 @@ fn none_called_false(found: &Audit, limits: &Limits) -> Option<String> {
     if least <= asked {
         return None;
     }
-    let none = format!("No link can be called false at {}%.", number(100.0 * asked));
+    let none = format!("No link can be called false at {}%.", figure(100.0 * asked));
     // Rounded up, so that it takes them.
     let rate = (100.0 * least).ceil() / 100.0;
     if rate > MOST_CALLED {

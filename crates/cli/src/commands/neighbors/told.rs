@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{NeighborsArgs, Start};
 use crate::nodes::called;
-use crate::session::{Session, counted, wrapped};
+use crate::session::{Session, counted, figure, wrapped};
 
 /// Of more nodes the lists of these are printed.
 const MOST_PRINTED: usize = 20;
@@ -233,22 +233,6 @@ fn known(number: f64) -> Field<'static> {
     }
 }
 
-/// A number with three figures that matter.
-fn figure(number: f64) -> String {
-    let size = number.abs();
-    if number.is_nan() {
-        return "-".to_owned();
-    }
-    if number == 0.0 || (size >= 1.0 && number.fract() == 0.0 && size < 1e7) {
-        return format!("{number}");
-    }
-    if !(1e-4..1e7).contains(&size) {
-        return format!("{number:.1e}");
-    }
-    let places = (0..7).find(|&places| size * 10f64.powi(places) >= 100.0);
-    format!("{number:.*}", places.unwrap_or(7) as usize)
-}
-
 /// Rows whose columns stand below each other: numbers at the right, texts at the left.
 fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let n = rows.first().map_or(0, Vec::len);
@@ -276,24 +260,6 @@ fn aligned(rows: &[Vec<String>]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn figures_are_short() {
-        for (number, text) in [
-            (0.0, "0"),
-            (3.0, "3"),
-            (1234.0, "1234"),
-            (0.123456, "0.123"),
-            (12.3456, "12.3"),
-            (1234.56, "1235"),
-            (0.000512, "0.000512"),
-            (1.5e-9, "1.5e-9"),
-            (-0.25, "-0.250"),
-            (f64::NAN, "-"),
-        ] {
-            assert_eq!(figure(number), text);
-        }
-    }
 
     #[test]
     fn columns_stand_below_each_other() {

@@ -71,6 +71,19 @@ pub(super) fn side_matrix(side: Side, features: &Features, nodes: &Ids) -> Resul
     view_matrix(side.name(), features.clone(), &nodes, &members)
 }
 
+/// Where each node of a graph is, where all of them are somewhere.
+pub(super) fn known_rows(graph: &Graph, place: impl Fn(usize) -> Option<u32>) -> Result<Vec<u32>> {
+    let found: Vec<Option<u32>> = (0..graph.n_nodes()).map(place).collect();
+    match found.iter().position(Option::is_none) {
+        None => Ok(found.into_iter().flatten().collect()),
+        Some(first) => Err(Error::UnknownNode {
+            id: graph.ids().name(first).into_owned(),
+            missing: found.iter().filter(|row| row.is_none()).count(),
+            of: found.len(),
+        }),
+    }
+}
+
 /// The graph on the rows of `ids`, or on `inside[row]` of them.
 pub(super) fn join(graph: Graph, ids: &Ids, inside: Option<&[u32]>) -> Result<Graph> {
     if let (Ids::Rows(a), Ids::Rows(b), None) = (graph.ids(), ids, inside)
@@ -78,19 +91,17 @@ pub(super) fn join(graph: Graph, ids: &Ids, inside: Option<&[u32]>) -> Result<Gr
     {
         return Ok(graph);
     }
-    let rows = (0..graph.n_nodes())
-        .map(|row| {
-            let id = graph.ids().name(row);
-            let found = match graph.ids().sides() {
-                Some(sides) => ids.row_on(sides.place(row).0, &id),
-                None => ids.row(&id),
-            };
-            let row = found.ok_or_else(|| Error::UnknownNode {
-                id: id.clone().into_owned(),
-            })?;
-            Ok(inside.map_or(row, |inside| inside[row as usize]))
-        })
-        .collect::<Result<Vec<u32>>>()?;
+    let rows = known_rows(&graph, |row| {
+        let id = graph.ids().name(row);
+        match graph.ids().sides() {
+            Some(sides) => ids.row_on(sides.place(row).0, &id),
+            None => ids.row(&id),
+        }
+    })?;
+    let rows: Vec<u32> = match inside {
+        Some(inside) => rows.iter().map(|&row| inside[row as usize]).collect(),
+        None => rows,
+    };
     let in_place = rows.iter().enumerate().all(|(a, &b)| a == b as usize);
     if in_place && graph.n_nodes() == ids.len() {
         return Ok(graph);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::rows::side_matrix;
+use super::rows::{known_rows, side_matrix};
 use super::{DataView, Dataset};
 use crate::data::features::Features;
 use crate::data::graph::Graph;
@@ -38,15 +38,9 @@ impl Dataset {
             target,
             same: sides.same,
         }));
-        let rows = (0..graph.n_nodes())
-            .map(|row| {
-                let (id, (side, _)) = (graph.ids().name(row), sides.place(row));
-                let unknown = || Error::UnknownNode {
-                    id: id.clone().into_owned(),
-                };
-                all.row_on(side, &id).ok_or_else(unknown)
-            })
-            .collect::<Result<Vec<u32>>>()?;
+        let rows = known_rows(&graph, |row| {
+            all.row_on(sides.place(row).0, &graph.ids().name(row))
+        })?;
         let graph = graph.relabel(all.clone(), &rows)?;
         let view = |side: Side, rows: Range<usize>, matrix| DataView {
             name: side.name().to_owned(),

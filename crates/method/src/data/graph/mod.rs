@@ -96,6 +96,9 @@ pub struct LinkCounts {
     /// First lines taken for a header although their names are no known ones.
     #[serde(default)]
     pub headers: usize,
+    /// Columns beside the ends and the weight, passed over.
+    #[serde(default)]
+    pub columns: usize,
 }
 
 /// A symmetric graph. Each pair is stored once, under its smaller row.
@@ -182,6 +185,11 @@ impl Graph {
     /// Notes that a reader took so many first lines for headers by itself.
     pub fn note_headers(&mut self, headers: usize) {
         self.counts.headers = headers;
+    }
+
+    /// Notes how many columns its reader passed over.
+    pub fn note_columns(&mut self, columns: usize) {
+        self.counts.columns = columns;
     }
 
     /// What was dropped or merged when the graph was made.

@@ -33,7 +33,7 @@ fn links_are_sorted_and_stored_once() {
         zero: 1,
         self_links: 1,
         merged: 1,
-        headers: 0,
+        ..LinkCounts::default()
     };
     assert_eq!(g.counts(), counts);
     assert_eq!(g.weight(3, 1), Some(2.0));

@@ -19,7 +19,8 @@
 //!
 //! *Its weight should be smaller.* The law of the sizes of links
 //! ([`crate::size`]) tells the chance of a weight as large, given that there is a
-//! link: honest counts are no errors however heavy, where such counts are common.
+//! link and what the other links of its ends weigh ([`super::usual`]): honest counts are
+//! no errors however heavy, where such counts are common.
 //! The procedure of Benjamini and Yekutieli turns these chances into rates: weights
 //! of links that share a node may depend on each other.
 
@@ -27,6 +28,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::Verdict;
+use super::usual::log_chances;
 use crate::data::dataset::Dataset;
 use crate::measure::falling_density;
 use crate::model::Fitted;
@@ -149,11 +151,11 @@ fn existence_rates(verdicts: &[Verdict], random: &[f64]) -> (Vec<f64>, f64) {
 
 /// The rates by which weights are too large for links that exist.
 fn weight_rates(verdicts: &[Verdict], sizes: Option<&SizeLaw>) -> Vec<f64> {
-    let chance = |verdict: &Verdict| {
-        let log_chance = sizes.map(|law| law.log_chance(verdict.weight, verdict.similarity));
-        math::exp(log_chance.unwrap_or(0.0))
+    let Some(law) = sizes else {
+        return vec![1.0; verdicts.len()];
     };
-    rates_of_chances(&verdicts.iter().map(chance).collect::<Vec<_>>())
+    let chances = log_chances(verdicts, law).into_iter().map(math::exp);
+    rates_of_chances(&chances.collect::<Vec<_>>())
 }
 
 /// The rates of error of calling all chances down to one's own too small, by the

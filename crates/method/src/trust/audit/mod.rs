@@ -25,6 +25,7 @@ mod discovery;
 mod judged;
 mod missing;
 mod seen;
+mod usual;
 
 pub(crate) use baseline::product;
 pub use baseline::{Baseline, Contest, contest};

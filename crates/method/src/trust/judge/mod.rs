@@ -161,6 +161,11 @@ impl<'d> Judge<'d> {
         })
     }
 
+    /// The links with their folds, in the order of the data's graph.
+    pub fn links(&self) -> &[Pair] {
+        &self.bench.links
+    }
+
     /// The number of folds.
     pub fn n_folds(&self) -> usize {
         self.bench.training.len()

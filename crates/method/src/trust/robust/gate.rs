@@ -121,7 +121,7 @@ pub struct Telling {
     pub fits: Vec<LinkFit>,
 }
 
-fn enough(matrix: &Matrix) -> bool {
+pub(super) fn enough(matrix: &Matrix) -> bool {
     matrix.n_columns() >= LEAST_COLUMNS
 }
 

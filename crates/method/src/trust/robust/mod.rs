@@ -5,12 +5,14 @@
 //! links, and averaged over them where a gate that reads no label says so.
 
 mod audited;
+mod believed;
 mod blend;
 pub(crate) mod gate;
 mod outcome;
 mod own;
 mod recipe;
 mod sentences;
+mod shared;
 mod smoothed;
 pub(crate) mod told;
 mod unseen;
@@ -19,17 +21,18 @@ mod verdict;
 mod workflow;
 
 pub use audited::{Audit, AuditSettings, AuditedLink, Beliefs, Limits, audit, remembered};
+pub use believed::{believed, walks_over};
 pub use gate::{LEAST_COLUMNS, Told, tell};
 pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links};
 pub use own::OWN_SETTINGS;
-pub use recipe::{
-    Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, believed, fit_robust, walks_over,
-};
+pub use recipe::{Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, fit_robust};
+pub(crate) use sentences::ON_A_LINE;
 pub use sentences::dimensions_sentence;
+pub use shared::Shared;
 pub use smoothed::{SMOOTHING_THRESHOLD, Smoothing, smooth};
 pub use unseen::{Newcomers, embed_new};
 pub(crate) use updated::{NewVectors, Seen, rejudge};
-pub use verdict::{ByWeight, Said, Topic, WeightsSay};
+pub use verdict::{Advice, ByWeight, Said, Topic, WeightsSay};
 pub use workflow::{RobustFit, bootstrap, fit_model, together};
 
 #[cfg(test)]

@@ -10,7 +10,8 @@ use super::gate::tell;
 use super::recipe::{
     Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, belief_params, choose_ridge,
 };
-use super::verdict::{ByWeight, Said};
+use super::shared::Shared;
+use super::verdict::{Advice, ByWeight, Said};
 use crate::data::dataset::{DataView, Dataset};
 use crate::engine::runtime::{FitCount, Fits, Runtime};
 use crate::error::Result;
@@ -188,6 +189,7 @@ pub(super) fn plain(
         averaged: model.embeddings().to_vec(),
         recommends_averages: false,
         gate: Gate { told, opens: false },
+        shared: None,
         ridges,
         judge_ridge,
         walk_ridges: Vec::new(),
@@ -215,12 +217,17 @@ pub struct RobustSummary {
     /// What clusters of the data vectors alone tell of held-back ones, against what
     /// clusters of the recommended embeddings tell: above 1, links do harm.
     pub vectors_alone: Option<f64>,
+    /// What clusters of embeddings and of data vectors tell of the data vectors of
+    /// neighbours.
+    pub shared: Option<Shared>,
     /// How many dimensions the recommended embeddings really use.
     pub effective_rank: f64,
     /// The ridges of judges that were compared.
     pub ridges: Vec<RidgeTried>,
     /// The ridges of the fit that were compared.
     pub walk_ridges: Vec<WalkRidge>,
+    /// What to do, in one word.
+    pub advice: Advice,
     /// All of it in words.
     pub verdict: Vec<Said>,
 }
@@ -275,12 +282,14 @@ impl Robust {
             gate: self.gate.share(),
             gate_opens_at: recipe.opens_at(self.model.views().len()),
             vectors_alone: self.vectors_alone(),
+            shared: self.shared,
             effective_rank: effective_rank(self.embeddings(), dim),
             ridges: self.ridges.clone(),
             walk_ridges: self.walk_ridges.clone(),
+            advice: Advice::Unknown,
             verdict: Vec::new(),
         };
-        summary.verdict = summary.sentences(self.gate.told, dim);
+        (summary.advice, summary.verdict) = summary.sentences(self.gate.told, dim);
         summary
     }
 

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 
+use super::believed::{believed, counted, walks_over};
 use super::blend::average_model;
 use super::gate::{HeldBack, Telling, Told};
 use super::outcome::plain;
+use super::shared::{Compared, Shared, shared};
 use super::smoothed::SMOOTHING_THRESHOLD;
 use crate::data::dataset::Dataset;
-use crate::data::graph::{Adjacency, Graph, Link, LinkRules};
-use crate::data::transform::average_over_kept_walks;
+use crate::data::graph::Adjacency;
 use crate::engine::runtime::{Doing, FitCount, Fits, Runtime};
 use crate::error::{Error, Result};
 use crate::model::{Fit, Fitted};
@@ -23,12 +24,6 @@ const MORE: f64 = 1.02;
 /// One that tells less than this share of the best for the first columns that are held
 /// back is worse.
 const CLEARLY_LESS: f64 = 0.97;
-/// Walks keep so many links for all nodes together, and for each so many at least
-/// and at most.
-const WALK_LINKS: usize = 4_000_000;
-const LEAST_WALK_LINKS: usize = 16;
-const MOST_WALK_LINKS: usize = 64;
-
 choice!(
     /// When embeddings are averaged over believed links.
     #[derive(Default)]
@@ -165,6 +160,9 @@ pub struct Robust {
     pub judgement: Judgement,
     /// The gate.
     pub gate: Gate,
+    /// What embeddings and data vectors tell of neighbours; none where nothing could be
+    /// told.
+    pub shared: Option<Shared>,
     /// The ridges of judges that were compared.
     pub ridges: Vec<RidgeTried>,
     /// The ridge of the judges.
@@ -183,46 +181,6 @@ impl Robust {
             false => self.model.embeddings(),
         }
     }
-}
-
-/// What a link counts for by the belief in it, `max(0, 2b - 1)`.
-pub(super) fn weight(belief: f64) -> f64 {
-    (2.0 * belief - 1.0).max(0.0)
-}
-
-/// The links by internal rows, each weighing what it counts for.
-pub fn believed(data: &Dataset, judgement: &Judgement) -> Result<Graph> {
-    let links = data.graph().links().zip(&judgement.links);
-    let links: Vec<Link> = links
-        .map(|(link, judged)| Link {
-            weight: weight(judged.belief),
-            ..link
-        })
-        .collect();
-    Graph::new(data.graph().ids().clone(), links, LinkRules::default())
-}
-
-/// Believed links averaged over walks, between views that have links.
-pub fn walks_over(data: &Dataset, believed: &Graph, length: usize) -> Result<Graph> {
-    if length == 0 || believed.n_links() == 0 {
-        return Ok(believed.clone());
-    }
-    let view_of = |row: u32| {
-        let views = data.views();
-        views.partition_point(|view| view.rows.end <= row as usize)
-    };
-    let mut linked: Vec<(usize, usize)> = data
-        .graph()
-        .links()
-        .map(|link| (view_of(link.src), view_of(link.dst)))
-        .collect();
-    linked.sort_unstable();
-    linked.dedup();
-    let n = data.n_nodes().max(1);
-    let most = (WALK_LINKS / n).clamp(LEAST_WALK_LINKS, MOST_WALK_LINKS);
-    average_over_kept_walks(believed, length, true, most, |src, dst| {
-        linked.contains(&(view_of(src), view_of(dst)))
-    })
 }
 
 /// The settings of a fit to links that weigh what they are believed.
@@ -262,6 +220,7 @@ pub fn fit_robust(
     let runtime = count.runtime();
     let (judge_ridge, ridges, fits) = choose_ridge(&judge, recipe, (&count, later))?;
     let judgement = judge.believe(&judge.hear(&fits));
+    let folded = judge.links().to_vec();
     drop(judge);
     if judgement.abstained {
         count.begin(
@@ -300,6 +259,19 @@ pub fn fit_robust(
         Averaging::Always => true,
         Averaging::Never => false,
     };
+    let shared = shared(Compared {
+        data,
+        links: &folded,
+        believed: &counted(data, &judgement),
+        fits: &fits,
+        dim: params.dim,
+        rounds: if recommends_averages {
+            recipe.rounds
+        } else {
+            0
+        },
+        seed: params.seed,
+    })?;
     let with = belief_params(params.given(), ridge)?;
     // A fit at a larger ridge has lost dimensions that a smaller one needs.
     let warm = fits.first().filter(|_| ridge >= judge_ridge);
@@ -322,6 +294,7 @@ pub fn fit_robust(
         recommends_averages,
         judgement,
         gate,
+        shared,
         ridges,
         judge_ridge,
         walk_ridges,

@@ -3,16 +3,14 @@
 use super::gate::Told;
 use super::outcome::{Implanted, RobustSummary, Trust};
 use super::recipe::Averaging;
-use super::verdict::{Said, Topic, WeightsSay};
+use super::shared::{Better, Shared};
+use super::verdict::{Advice, Said, Topic, WeightsSay};
 use crate::model::has_collapsed;
 use crate::params::collapsed_in_words;
 use crate::trust::judge::pairs::Draw;
 
 /// The rate at which it is said what became of implants.
 const SAID_RATE: f64 = 0.1;
-/// Embeddings whose clusters tell less than this share of what clusters of the data
-/// vectors tell are the worse choice; within this factor, links are not said to help.
-const WORSE: f64 = 0.9;
 /// Links agree with data vectors, or are opposed to them, where the chance differs from a
 /// half by so much, and by so many standard errors.
 const LEAST_EXCESS: f64 = 0.03;
@@ -22,6 +20,8 @@ const AS_GOOD: f64 = 0.02;
 /// Sound links that have more to say for them than pairs without one in so many cases
 /// are told well.
 const SOUND: f64 = 0.85;
+/// Where they do in fewer, little is known of any link.
+const HARDLY_TOLD: f64 = 0.7;
 /// Fewer links than this tell little.
 const FEW_LINKS: usize = 500;
 /// Fewer suspects than this tell nothing of a claim.
@@ -30,6 +30,9 @@ const FEW_SUSPECTS: usize = 20;
 const CLAIM_FAILS: f64 = 0.1;
 /// More doubtful links than this are seldom all false.
 const MANY_DOUBTFUL: f64 = 0.3;
+
+/// What is said of a fit that lost its dimensions.
+pub(crate) const ON_A_LINE: &str = "the embedding is next to useless, for its nodes lie on a line.";
 
 impl Trust {
     /// What was found about the links, in sentences.
@@ -64,14 +67,21 @@ impl Trust {
         let weight = match self.weights.says {
             WeightsSay::Equal => String::new(),
             _ => format!(
-                ", with {} of the weight,",
+                ", with {} of the weight",
                 share_in_words(self.share_false_weight)
             ),
         };
+        let comma = if weight.is_empty() { "" } else { "," };
+        if !self.tells_false() {
+            return format!(
+                "Which links are false cannot be told: too little speaks for any of them (a link has \
+                 more to say for it than a pair without one in {chance:.0}% of cases, chance is 50%)."
+            );
+        }
         match self.share_false < 0.01 {
-            true => format!("Hardly any of the links{weight} are doubtful (less than 1%)."),
+            true => format!("Hardly any of the links are doubtful (less than 1%{weight})."),
             false => format!(
-                "About {:.0}% of the links{weight} are doubtful: no more speaks for them than for pairs \
+                "About {:.0}% of the links{weight}{comma} are doubtful: no more speaks for them than for pairs \
                  without a link. They are false, or follow something that nothing here tells.",
                 100.0 * self.share_false
             ),
@@ -103,6 +113,11 @@ impl Trust {
         (self.auc_decoys - 0.5 * self.share_false) / (1.0 - self.share_false).max(1e-9)
     }
 
+    /// Whether a link that is not doubted was told from pairs without one at all.
+    fn tells_false(&self) -> bool {
+        self.share_false >= 0.01 || self.chance_of_sound() >= HARDLY_TOLD
+    }
+
     /// Whether false links that were put in at random or by degree were judged as claimed.
     fn claims_hold(&self) -> bool {
         let told = |it: &&Implanted| {
@@ -126,7 +141,7 @@ impl Trust {
                 "Not sure",
                 "false links that were put in to check were not judged as claimed",
             ),
-            ..0.7 => (
+            ..HARDLY_TOLD => (
                 "Not sure",
                 "little of a link is told by what is known of its ends",
             ),
@@ -174,23 +189,24 @@ impl Implanted {
     /// What became of them; where none could be called false at this rate, what at another.
     fn sentence(&self, all: &[Implanted]) -> String {
         let (implants, kind) = (self.implants, self.kind_in_words());
-        let here = 100.0 * self.asked;
+        let asked = 100.0 * self.asked;
         let other = |it: &&Implanted| it.kind == self.kind && it.suspects > 0;
         match (self.suspects, all.iter().find(other)) {
             (0, None) => format!(
-                "{implants} false links {kind}: none can be called false at an error rate of \
-                 {here:.0}%. They may still stand among the least believed."
+                "Of {implants} false links {kind} none would be called false: at most {asked:.0}% of \
+                 those called so may be sound, and no link is doubtful enough for that."
             ),
             (0, Some(other)) => format!(
-                "{implants} false links {kind}: none can be called false at an error rate of \
-                 {here:.0}%; at {:.0}%, {:.0}% are found, and {:.0}% of the suspects are sound.",
+                "Of {implants} false links {kind} none would be called false where at most \
+                 {asked:.0}% of those called so may be sound; where {:.0}% may be, {:.0}% would, and \
+                 {:.0}% of all called so were sound.",
                 100.0 * other.asked,
                 100.0 * other.found,
                 100.0 * other.realised
             ),
             _ => format!(
-                "{implants} false links {kind}: {:.0}% found; sound among suspects: {:.0}% claimed, \
-                 {:.0}% realised.",
+                "Of {implants} false links {kind} {:.0}% would be called false; among all called so \
+                 {:.0}% are claimed to be sound, and {:.0}% were.",
                 100.0 * self.found,
                 100.0 * self.claimed,
                 100.0 * self.realised
@@ -210,8 +226,8 @@ pub fn dimensions_sentence(used: f64, dim: usize) -> String {
 }
 
 impl RobustSummary {
-    /// What was found and done, in sentences.
-    pub(super) fn sentences(&self, told: Option<Told>, dim: usize) -> Vec<Said> {
+    /// What to do, and what was found and done, in sentences.
+    pub(super) fn sentences(&self, told: Option<Told>, dim: usize) -> (Advice, Vec<Said>) {
         let about_links = self.trust.verdict();
         let own = told.map(|told| match self.averaged {
             true => told.averaged_clusters,
@@ -232,9 +248,10 @@ impl RobustSummary {
                 dimensions_sentence(self.effective_rank, dim),
             )),
         ];
+        let (advice, says) = self.in_short(told.zip(own), dim);
         let short = Said {
             about: Topic::Short,
-            says: self.in_short(told.zip(own), dim),
+            says: format!("In short: {says}"),
         };
         let is_of_links = |said: &&Said| !matches!(said.about, Topic::Sure | Topic::Checked);
         let fit = fit.into_iter().flatten();
@@ -242,62 +259,78 @@ impl RobustSummary {
         said.extend(about_links.iter().filter(is_of_links).cloned());
         said.extend(fit.map(|(about, says)| Said { about, says }));
         said.extend(about_links.iter().filter(|it| !is_of_links(it)).cloned());
-        said
+        (advice, said)
     }
 
-    /// The one sentence that everybody reads.
-    fn in_short(&self, told: Option<(Told, f64)>, dim: usize) -> String {
+    /// The one sentence that everybody reads, and what it advises.
+    fn in_short(&self, told: Option<(Told, f64)>, dim: usize) -> (Advice, String) {
         let trust = &self.trust;
         let left_out = match trust.share_false < 0.01 {
+            true if !trust.tells_false() => "which links are false cannot be told".to_owned(),
             true => "hardly any of the links are doubtful".to_owned(),
             false => format!(
                 "{:.0}% of the links are doubtful and count for little",
                 100.0 * trust.share_false
             ),
         };
-        if has_collapsed(self.effective_rank, dim) {
-            return "In short: the embedding is next to useless, for its nodes lie on a line."
-                .to_owned();
-        }
-        let Some((told, own)) = told else {
-            return match trust.abstained {
-                true => "In short: nothing here tells whether the links mean anything.".to_owned(),
-                false => format!(
-                    "In short: the links hang together, and {left_out}; there are no data vectors to \
-                     check that with."
+        let unknown = "nothing here tells whether the links mean anything.";
+        let better = told.map(|(told, own)| self.better(told, own));
+        let (advice, says) = match better {
+            _ if has_collapsed(self.effective_rank, dim) => match better {
+                Some(Better::Helps | Better::Adds) if !trust.abstained => (
+                    Advice::Use,
+                    "the embedding is worth using for two groups and no more: its nodes lie on a line; \
+                     {}.",
                 ),
-            };
-        };
-        let vectors = told.vectors_clusters;
-        match vectors > 0.0 {
-            true if trust.abstained && own < vectors => {
-                "In short: do not use this embedding: the links tell nothing of what the data vectors \
-                 tell. Use the data vectors alone."
-                    .to_owned()
-            }
-            _ if trust.abstained => {
-                "In short: nothing here tells whether the links mean anything.".to_owned()
-            }
-            true if own < WORSE * vectors => {
-                "In short: the data vectors alone do better than this embedding, for what they tell: the \
-                 links lead elsewhere."
-                    .to_owned()
-            }
-            true if WORSE * own <= vectors => match trust.chance_of_sound() >= SOUND {
-                true => format!(
-                    "In short: the embedding is worth using: it keeps what the data vectors tell and \
-                     adds what the links tell; {left_out}."
-                ),
-                false => format!(
-                    "In short: the embedding tells about as much as the data vectors alone; {left_out}."
-                ),
+                _ => (Advice::FitAgain, ON_A_LINE),
             },
-            false if own <= 0.0 => {
-                "In short: the data vectors look like noise. Leave them out, and fit to the links alone."
-                    .to_owned()
-            }
-            _ => format!("In short: the embedding is worth using: the links help, and {left_out}."),
-        }
+            Some(_) if trust.abstained => match told {
+                Some((told, own)) if own < told.vectors_clusters => (
+                    Advice::VectorsAlone,
+                    "do not use this embedding: the links tell nothing of what the data vectors tell. \
+                     Use the data vectors alone.",
+                ),
+                _ => (Advice::Unknown, unknown),
+            },
+            None if trust.abstained => (Advice::Unknown, unknown),
+            None => (
+                Advice::Use,
+                "the links hang together, and {}; there are no data vectors to check that with.",
+            ),
+            Some(Better::Helps) => (
+                Advice::Use,
+                "the embedding is worth using: the links help, and {}.",
+            ),
+            Some(Better::Adds) => (
+                Advice::Use,
+                "the embedding is worth using: it tells more of what linked nodes share than the data \
+                 vectors alone; {}.",
+            ),
+            Some(Better::Either) => (
+                Advice::Either,
+                "the embedding tells about as much as the data vectors alone; {}.",
+            ),
+            Some(Better::Vectors) => (
+                Advice::VectorsAlone,
+                "the data vectors alone do better than this embedding, for what they tell: the links \
+                 lead elsewhere.",
+            ),
+            Some(Better::Unrelated) => (
+                Advice::VectorsAlone,
+                "the links follow nothing that the data vectors tell. For what these tell, use them \
+                 alone.",
+            ),
+            Some(Better::Noise) => (
+                Advice::LinksAlone,
+                "the data vectors look like noise. Leave them out, and fit to the links alone.",
+            ),
+        };
+        (advice, says.replace("{}", &left_out))
+    }
+
+    fn better(&self, told: Told, own: f64) -> Better {
+        let sound = self.trust.chance_of_sound() >= SOUND;
+        Better::new(own, told.vectors_clusters, self.shared, sound)
     }
 
     fn averages_sentence(&self, told: Option<Told>) -> String {
@@ -342,27 +375,39 @@ impl RobustSummary {
         let alone = "for clusters of what the data vectors tell, k-means on the data vectors alone is \
                      the better choice.";
         let vectors = told.vectors_clusters;
+        if self.trust.abstained {
+            let is_told = vectors > 0.0 && own < vectors;
+            return is_told.then(|| format!("The links tell nothing of their ends: {alone}"));
+        }
+        // What one of them does not tell at all is not told so many times as well.
+        let told_at_all = |it: &Shared| it.embeddings.min(it.vectors) > 0.0;
+        let of_neighbours = self
+            .shared
+            .filter(told_at_all)
+            .map_or_else(String::new, |it| {
+                let times = it.embeddings / it.vectors;
+                format!(", and the data of neighbors {times:.2} times as well")
+            });
         let times = format!(
             "Clusters of the embeddings tell held-back data {:.2} times as well as clusters of the \
-             data vectors alone",
+             data vectors alone{of_neighbours}",
             own / vectors
         );
-        Some(match vectors > 0.0 {
-            true if self.trust.abstained && own < vectors => {
-                format!("The links tell nothing of their ends: {alone}")
-            }
-            _ if self.trust.abstained => return None,
-            true if own < WORSE * vectors => format!("{times}: {alone}"),
-            true if WORSE * own <= vectors => {
-                format!("{times}: nothing speaks for k-means on these alone.")
-            }
-            true => format!("{times}: the links help."),
-            false if own > 0.0 => "Clusters of the embeddings tell something of held-back data, \
-                 clusters of the data vectors alone nothing: the links help."
+        Some(match self.better(told, own) {
+            Better::Helps if vectors > 0.0 => format!("{times}: the links help."),
+            Better::Helps => "Clusters of the embeddings tell something of held-back data, clusters of \
+                 the data vectors alone nothing: the links help."
                 .to_owned(),
-            false => {
-                "The data vectors show no clusters of their own, as noise would: leave them out \
-                 and fit to the links alone."
+            Better::Adds => format!("{times}: the links add something."),
+            Better::Either => format!("{times}: one is as good as the other."),
+            Better::Vectors => format!("{times}: {alone}"),
+            Better::Unrelated => format!(
+                "The cluster of a node, by embeddings or data vectors, tells nothing of the data of its \
+                 neighbors: {alone}"
+            ),
+            Better::Noise => {
+                "The data vectors show no clusters of their own, as noise would: leave them out and \
+                 fit to the links alone."
                     .to_owned()
             }
         })

@@ -13,9 +13,9 @@ use crate::trust::judge::logistic::solve;
 /// Folds of nodes; each is held out once.
 const FOLDS: usize = 5;
 /// Numbers of clusters, and how they are looked for.
-const CLUSTERS: [usize; 3] = [5, 10, 20];
+pub(super) const CLUSTERS: [usize; 3] = [5, 10, 20];
 const RESTARTS: usize = 3;
-const ITERATIONS_OF_CLUSTERS: usize = 50;
+pub(super) const ITERATIONS_OF_CLUSTERS: usize = 50;
 /// Ridges, against the mean square of an entry.
 const RIDGES: [f64; 4] = [1e-3, 1e-2, 1e-1, 1.0];
 

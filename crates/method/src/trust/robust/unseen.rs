@@ -10,8 +10,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::believed::weight;
 use super::blend::blend;
-use super::recipe::weight;
 use crate::data::features::{Features, Matrix};
 use crate::data::graph::{Adjacency, Link};
 use crate::data::transform::normalize;

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::audited::{numbers, remembered};
+use super::believed::weight;
 use super::blend::BY_VECTORS;
-use super::recipe::weight;
 use super::unseen::{NewBelief, NewJudge, embed_new, trusted};
 use crate::data::features::{Features, Matrix};
 use crate::data::graph::{Adjacency, Graph, Link};

@@ -36,6 +36,26 @@ pub enum Topic {
     Checked,
 }
 
+/// What a verdict advises, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Advice {
+    /// Use the embedding.
+    Use,
+    /// The embedding tells about as much as the data vectors alone.
+    Either,
+    /// Use the data vectors alone.
+    VectorsAlone,
+    /// Leave the data vectors out, and fit to the links alone.
+    LinksAlone,
+    /// A robust fit would do better.
+    FitRobustly,
+    /// Fit again: the nodes lie on a line.
+    FitAgain,
+    /// Nothing could be told.
+    Unknown,
+}
+
 /// A sentence of a verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Said {

@@ -144,8 +144,7 @@ fn links_that_help_and_links_that_tell_nothing() {
             .count(),
         3
     );
-    // Clusters that tell no more than those of the data vectors: links that are told well
-    // add something all the same.
+    // Clusters that tell no more of a node than those of the data vectors.
     let told = Told {
         plain: 0.5,
         plain_each: 0.5,
@@ -156,9 +155,41 @@ fn links_that_help_and_links_that_tell_nothing() {
         vectors_clusters: 0.3,
     };
     let mut other = found.clone();
-    for (auc, words) in [(0.97, "adds what the links tell"), (0.7, "about as much")] {
-        (other.trust.auc_decoys, other.trust.share_false) = (auc, 0.0);
-        let said = other.in_short(Some((told, 0.3)), 8);
+    let neighbours = |embeddings: f64, vectors: f64| Shared {
+        embeddings,
+        embeddings_error: 0.01,
+        vectors,
+        vectors_error: 0.01,
+        error: 0.01,
+    };
+    for (shared, own, words) in [
+        (neighbours(0.2, 0.1), 0.3, "what linked nodes share"),
+        (neighbours(0.2, 0.1), 0.2, "what linked nodes share"),
+        (neighbours(0.2, 0.18), 0.3, "about as much"),
+        (neighbours(0.2, 0.18), 0.2, "alone do better"),
+        (neighbours(0.1, 0.2), 0.3, "alone do better"),
+        (neighbours(0.01, 0.02), 0.3, "use them alone"),
+        (neighbours(0.01, 0.02), 0.4, "the links help"),
+    ] {
+        other.shared = Some(shared);
+        let (_, said) = other.in_short(Some((told, own)), 8);
+        assert!(said.contains(words), "{shared:?} {own}: {said}");
+    }
+    // Where too little speaks for any link, none is called sound.
+    (other.trust.auc_decoys, other.trust.share_false) = (0.6, 0.0);
+    let (_, said) = other.in_short(Some((told, 0.4)), 8);
+    assert!(
+        said.contains("which links are false cannot be told"),
+        "{said}"
+    );
+    assert!(other.trust.doubtful_sentence().contains("60% of cases"));
+    // Two groups need one dimension alone.
+    other.effective_rank = 1.0;
+    for (own, words) in [
+        (0.4, "for two groups and no more"),
+        (0.1, "next to useless"),
+    ] {
+        let (_, said) = other.in_short(Some((told, own)), 64);
         assert!(said.contains(words), "{said}");
     }
     // Links at random.
@@ -260,18 +291,18 @@ fn where_no_implant_can_be_called_false_it_is_said_at_what_rate_some_can() {
     let all = [at(0.05, 0), at(0.1, 0), at(0.2, 142)];
     let said = all[1].sentence(&all);
     for part in [
-        "none can be called false",
-        "of 10%",
-        "at 20%, 39% are found",
+        "none would be called false where",
+        "10%",
+        "where 20% may be, 39% would",
         "18%",
     ] {
         assert!(said.contains(part), "{said}");
     }
     let said = all[1].sentence(&all[..2]);
-    assert!(said.contains("among the least believed"), "{said}");
+    assert!(said.contains("no link is doubtful enough"), "{said}");
     let said = all[2].sentence(&all);
     assert!(
-        said.contains("39% found") && !said.contains("none"),
+        said.contains("39% would be called false") && !said.contains("none"),
         "{said}"
     );
 }

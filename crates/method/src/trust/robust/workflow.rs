@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
+use super::believed::{walks_over, weight};
 use super::outcome::RobustSummary;
-use super::recipe::{Recipe, fit_robust, walks_over, weight};
+use super::recipe::{Recipe, fit_robust};
 use super::unseen::trusted;
 use crate::data::dataset::Dataset;
 use crate::data::graph::{Graph, Link, LinkRules};

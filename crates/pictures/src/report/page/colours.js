@@ -123,13 +123,24 @@ function beliefCategories({ src, dst, belief }, n) {
   return { places, entries: entries.filter((entry) => entry.count > 0) };
 }
 
+/** The node with the most links in every cluster, which stands for it where nodes have names; else -1. */
+function mostLinked({ nodes }) {
+  const found = new Int32Array(nodes.clusters).fill(-1);
+  if (!nodes.ids && !nodes.names) return Array.from(found);
+  for (let node = 0; node < nodes.n; node++) {
+    const one = nodes.cluster[node];
+    if (one >= 0 && (found[one] < 0 || nodes.degree[node] > nodes.degree[found[one]])) found[one] = node;
+  }
+  return Array.from(found);
+}
+
 /** The category of every node, and the entries of the legend. */
 function colouring(report, by) {
   const { nodes } = report;
   if (by === "label") return namedCategories(nodes.label, nodes.labels, nodes.n);
   if (by === "view") return namedCategories(nodes.view, nodes.views, nodes.n);
   if (by === "cluster") {
-    const names = Array.from({ length: nodes.clusters }, (_, one) => `cluster ${one}`);
+    const names = mostLinked(report).map((node, one) => (node < 0 ? `cluster ${one}` : `cluster ${one}: ${nodeName(report, node)}`));
     return namedCategories(nodes.cluster, names, nodes.n);
   }
   if (by === "degree") return degreeCategories(nodes.degree, nodes.n);

@@ -14,11 +14,11 @@ class LinkTable {
       { name: "Expected", values: links.mu, title: "the weight that the model expects" },
       { name: "Spread", values: links.spread, title: "standard error of the logarithm of the expected weight, by fits to parts of the nodes" },
       { name: "Belief", values: links.belief, title: "chance that the link is sound, by fits that did not see it" },
-      { name: "For", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).for },
-      { name: "Against", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).against },
+      { name: "Suspect", kind: "mark", values: links.suspect },
       { name: "Trust", values: links.trust, title: "1: no larger than expected; 0: not to be believed" },
       { name: "Chance", values: links.chance, title: "chance that the link is sound, by the weight that the model expects alone" },
-      { name: "Suspect", kind: "mark", values: links.suspect },
+      { name: "For", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).for },
+      { name: "Against", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).against },
     ].filter(({ values }) => values);
     this.sorted = { column: this.columns.findIndex(({ values }) => values === links.measure), descending: false };
     this.rows = 0;
@@ -34,7 +34,7 @@ class LinkTable {
   lead() {
     const { n, shown } = this.report.links;
     const part = shown < n ? ` Of ${counted(n, "link")} the page holds ${count(shown)}: the least ${leastWord(this.report)}, suspects, and some of the others.` : "";
-    const judged = this.report.links.belief ? "Belief is the chance that a link is sound, by fits that did not see it. For and against: how many pairs without a link, of degrees like its own, it is ahead of or behind by one kind of evidence, and what the weight multiplied the odds by. " : "";
+    const judged = this.report.links.belief ? "Belief is the chance that a link is sound, by fits that did not see it. For and against: how many of the pairs without a link, of degrees like its own, it is ahead of or behind, by each kind of evidence, and what the weight multiplied the odds by. " : "";
     return `How far the model believes each link. ${judged}Trust is 1 for a weight that is no larger than expected and falls towards 0 the less the weight can be explained; chance is the chance that the link is sound by that alone. A row shows its link on the map.${part}`;
   }
 

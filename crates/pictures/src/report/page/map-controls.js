@@ -49,7 +49,7 @@ function mapCaption(scatter, by) {
   const named = scatter.colours.entries.filter((entry) => entry.kind !== "other" && entry.kind !== "none");
   const largest = named.sort((a, b) => b.count - a.count)[0];
   const share = largest ? Math.round((100 * largest.count) / Math.max(1, nodes.n)) : 0;
-  const colours = by === "none" || !largest ? "" : ` Coloured by ${by}: the largest group is ${largest?.name} (${share}%).`;
+  const colours = by === "none" || !largest ? "" : ` Coloured by ${by}${by === "cluster" && !nodes.label ? ` (k-means into ${nodes.clusters}, a number of ours)` : ""}: the largest group is ${largest?.name} (${share}%).`;
   const outside = countOutside(nodes, scatter.extent);
   const far = outside ? ` ${counted(outside, "node")} lie${outside === 1 ? "s" : ""} outside the first view; zoom out to see ${outside === 1 ? "it" : "them"}.` : "";
   return `${counted(nodes.n, "node")} placed by ${layout}; nodes that the model holds alike lie close together. Faint lines are links; ${suspects ? `${counted(suspects, "link")} under suspicion ${suspects === 1 ? "is" : "are"} drawn in orange${suspects > SUSPECTS_AT_ONCE ? " when asked for" : ""}` : "no link is under suspicion"}.${colours}${far}${links.shown < links.n ? ` Of ${count(links.n)} links ${count(links.shown)} are here: the least ${leastWord(scatter.report)}, suspects, and some of the others.` : ""}`;
