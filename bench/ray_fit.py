@@ -1,9 +1,9 @@
 """Measures fits on a local cluster of several node processes; docs/ray.md has the results.
 
 python bench/ray_fit.py overhead   # one worker against a plain fit; two against one
-python bench/ray_fit.py bytes      # what moves between nodes, by the loopback device
 python bench/ray_fit.py kills      # workers killed at ten random moments
-python bench/ray_fit.py tables     # a bucketed table against one in memory
+
+Bytes on the wire: bench/ray_hosts.py. Bucketed tables: bench/ray_tables.py.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ import ray
 from ray.cluster_utils import Cluster as LocalCluster
 
 from linkproof import GraphEmbedding
-from linkproof.measures import auc as auc_of
-from linkproof.ray import Cluster, bytes_of_a_pass, fit_table, visit_bytes
+from linkproof.ray import Cluster
 
 MB = 1 << 20
 
@@ -125,44 +124,6 @@ def overhead(n: int, dim: int, rounds: int) -> None:
         print(f"{name:32} best {min(seconds):.3f} s, median {np.median(seconds):.3f} s")
 
 
-def loopback() -> int:
-    for line in open("/proc/net/dev"):
-        if line.strip().startswith("lo:"):
-            return int(line.split()[1])
-    return 0
-
-
-def moved(n: int, dim: int) -> None:
-    X, links = graph(n, 10)
-    for workers in (1, 2):
-        # Nobody works where this process is: everything crosses to another node.
-        cluster = start([0] + [1] * workers)
-        where = Cluster(workers=workers, threads=1)
-        counts: list[int] = []
-        model = GraphEmbedding(
-            dim=dim,
-            steps=9,
-            validation=0.0,
-            verbose=False,
-            optimizer="adam",
-            callback=lambda record: counts.append(loopback()),
-        )
-        model.fit(X, links, ray=where)
-        idle = loopback()
-        time.sleep(5)
-        idle = (loopback() - idle) / 5
-        stop(cluster)
-        steps = np.diff(counts)[1:]
-        out, back = bytes_of_a_pass(n, dim, workers)
-        expected = out * workers + back
-        print(
-            f"n = {n}, dim = {dim}, {workers} nodes with a worker each: "
-            f"{np.median(steps) / 1e6:.2f} MB a step over the loopback device "
-            f"(idle {idle / 1e6:.3f} MB/s), model {expected / 1e6:.2f} MB, "
-            f"ratio {np.median(steps) / expected:.3f}"
-        )
-
-
 def pids(name: str) -> list[int]:
     listed = subprocess.run(
         ["ps", "-eo", "pid,args"], capture_output=True, text=True
@@ -207,71 +168,17 @@ def kills(n: int, dim: int) -> None:
     print(f"{killed} workers killed in {fits} fits: {'same' if same else 'OTHER'} bits")
 
 
-def tables(
-    n: int, dim: int, degree: float, epochs: int, rate: float | None, memory: bool
-) -> None:
-    draw = np.random.default_rng(5)
-    groups = draw.integers(0, max(20, n // 200), n)
-    links = planted(groups, degree, draw)
-    held = draw.random(len(links)) < 0.1
-    known, hidden = links[~held], links[held]
-    others = draw.integers(0, n, hidden.shape)
-    others = others[others[:, 0] != others[:, 1]]
-    pairs = np.vstack([hidden, others])
-    truth = np.r_[np.ones(len(hidden), int), np.zeros(len(others), int)]
-    nodes = list(range(n))
-    size = n * dim * 4
-    print(f"{n} nodes, {len(known)} links, dim {dim}: a table of {size / 1e6:.1f} MB")
-    begun = time.perf_counter()
-    settings = {"dim": dim, "score": "likelihood", "random_state": 0, "verbose": False}
-    model = GraphEmbedding(encoder="table", solver="sgd", **settings).fit(
-        None, known, nodes=nodes
-    )
-    scores = np.einsum("ij,ij->i", *(model.embedding_[pairs[:, end]] for end in (0, 1)))
-    inside = auc_of(scores, truth == 1)
-    print(
-        f"in memory: AUC {inside:.4f}, {time.perf_counter() - begun:.0f} s", flush=True
-    )
-    begun = time.perf_counter()
-    cluster = start([2])
-    where = {"memory": size // 4} if memory else {"buckets": 8}
-    rates = {} if rate is None else {"learning_rate": rate}
-    table = fit_table(
-        known, nodes, epochs=epochs, ray=True, **where, **settings, **rates
-    )
-    auc = auc_of(table.score_pairs(pairs), truth == 1)
-    stop(cluster)
-    print(
-        f"{table.n_buckets} buckets, bound {size / 4e6:.2f} MB, "
-        f"model {visit_bytes(n, len(known), dim, table.n_buckets) / 1e6:.2f} MB, "
-        f"peak of a visit {table.peak_bytes / 1e6:.2f} MB: AUC {auc:.4f}, "
-        f"difference {auc - inside:+.4f}, {time.perf_counter() - begun:.0f} s, "
-        f"values {table.values[0]:.3f} to {table.values[-1]:.3f}"
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["overhead", "bytes", "kills", "tables"])
+    parser.add_argument("what", choices=["overhead", "kills"])
     parser.add_argument("--nodes", type=int)
     parser.add_argument("--dim", type=int)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--degree", type=float, default=10)
-    parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--rate", type=float)
-    parser.add_argument(
-        "--buckets", action="store_true", help="eight buckets, no bound"
-    )
     given = parser.parse_args()
     if given.what == "overhead":
         overhead(given.nodes or 20_000, given.dim or 128, given.rounds)
-    elif given.what == "bytes":
-        moved(given.nodes or 20_000, given.dim or 128)
-    elif given.what == "kills":
-        kills(given.nodes or 8_000, given.dim or 16)
     else:
-        shape = (given.nodes or 100_000, given.dim or 64)
-        tables(*shape, given.degree, given.epochs, given.rate, not given.buckets)
+        kills(given.nodes or 8_000, given.dim or 16)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,13 @@
 
 The parts: :class:`GraphEmbedding` (fit, transform, score_pairs, audit, smooth,
 save, load), :func:`inspect` (a look before a fit), :func:`select` (settings without
-labels), :func:`objective` (value and gradient), :mod:`linkproof.measures`, and
+labels), :func:`contamination` (what damage does to fits), :func:`objective` (value and
+gradient), :mod:`linkproof.measures`, and
 :func:`plot_embedding`, :func:`plot_history` and :func:`plot_audit`.
 """
 
 from linkproof import measures
+from linkproof._contamination import Contamination, contamination
 from linkproof._core import FitError, __version__
 from linkproof._estimator import GraphEmbedding
 from linkproof._inspect import Inspection, inspect
@@ -26,6 +28,7 @@ from linkproof._select import Selection, select
 from linkproof._trusting import Verdict
 
 __all__ = [
+    "Contamination",
     "FitError",
     "GraphEmbedding",
     "Inspection",
@@ -33,6 +36,7 @@ __all__ = [
     "Selection",
     "Verdict",
     "__version__",
+    "contamination",
     "inspect",
     "measures",
     "objective",

@@ -84,6 +84,8 @@ class Cluster:
         """
         # Nothing but data sets is fetched or told over a network.
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        # Ray would run work that takes too much memory again for ever.
+        os.environ.setdefault("RAY_task_oom_retries", str(_TRIES))
         try:
             import ray
         except ImportError as error:
@@ -224,6 +226,17 @@ def _differs(there: str, here: str) -> str:
     )
 
 
+def put(ray: Any, what: Any, called: str) -> Any:
+    """Put something into the object store."""
+    try:
+        return ray.put(what)
+    except ray.exceptions.RayError as error:
+        raise ClusterError(
+            f"ray: the object store cannot hold {called}: {_first_line(error)}; "
+            "start Ray with a larger object_store_memory"
+        ) from error
+
+
 class Hands:
     """Hands work out to a cluster; the compiled half calls it from its threads."""
 
@@ -286,13 +299,7 @@ class Hands:
             return found
 
     def _put(self, numbers: npt.NDArray[Any]) -> Any:
-        try:
-            return self._ray.put(numbers)
-        except self._ray.exceptions.RayError as error:
-            raise ClusterError(
-                f"ray: the object store cannot hold {numbers.nbytes / 1e6:.0f} MB more: "
-                f"{_first_line(error)}; start Ray with a larger object_store_memory"
-            ) from error
+        return put(self._ray, numbers, f"{numbers.nbytes / 1e6:.0f} MB more")
 
     def _start_workers(self) -> None:
         places = self._places()
@@ -393,7 +400,7 @@ class Hands:
             raise ClusterError(f"ray: a fit failed on its node: {_first_line(error)}") from error
         except self._ray.exceptions.RayError as error:
             raise ClusterError(
-                f"ray: a fit was lost with its worker {_TRIES + 1} times: {_first_line(error)}; "
+                f"ray: a fit was lost with its worker each time it ran: {_first_line(error)}; "
                 "with too little memory, give each fit more threads, so that fewer run on a node"
             ) from error
         self.bytes_back += len(found)

@@ -15,9 +15,11 @@ _Near: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[
 __all__ = [
     "Data",
     "FitError",
+    "FolderLock",
     "Links",
     "Model",
     "PairWorker",
+    "Suite",
     "Vectors",
     "__version__",
     "audit",
@@ -67,7 +69,7 @@ class Links:
     @property
     def n_links(self) -> int: ...
     def arrays(
-        self,
+        self, weights: str = "asis"
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
 
 @final
@@ -94,6 +96,29 @@ class Data:
         columns: Sequence[_Column] = ...,
         name: str | None = None,
     ) -> Data: ...
+
+@final
+class FolderLock:
+    def __new__(cls, folder: str | PathLike[str]) -> FolderLock: ...
+
+@final
+class Suite:
+    @staticmethod
+    def of(data: Data, labels: npt.NDArray[np.uint32], name: str) -> Suite: ...
+    @staticmethod
+    def generated(name: str) -> Suite: ...
+    def jobs(
+        self, experiment: tuple[Sequence[str], Sequence[str], int, int]
+    ) -> list[tuple[str, float]]: ...
+    def work(
+        self,
+        experiment: tuple[Sequence[str], Sequence[str], int, int],
+        keys: Sequence[str],
+        *,
+        threads: int | None,
+        show: _Show,
+    ) -> list[tuple[str, str | None, str | None, float]]: ...
+    def tables(self, runs: int, readings: Sequence[str]) -> tuple[str, str]: ...
 
 @final
 class PairWorker:
@@ -282,8 +307,9 @@ def visit_buckets(
     links: tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64]],
     *,
     moves: int,
+    per: float,
     threads: int | None,
-) -> tuple[list[npt.NDArray[np.float32]], tuple[float, float, float], float | None]: ...
+) -> tuple[list[npt.NDArray[np.float32]], tuple[float, float, float], float]: ...
 def update(
     model: Model,
     links: Links | None,

@@ -20,12 +20,16 @@ type Listed<'py> = (
     Bound<'py, PyArray1<f64>>,
 );
 
-/// The buckets, `gamma` with its averages, and the objective where there were links.
-type Moved<'py> = (Vec<Bucket<'py>>, (f32, f32, f32), Option<f64>);
+/// The buckets, `gamma` with its averages, and the objective.
+type Moved<'py> = (Vec<Bucket<'py>>, (f32, f32, f32), f64);
 
-/// Moves the vectors of one or two buckets along their links.
+/// Moves the vectors of one or two buckets along their links; `per` is the links of a
+/// visit on average.
 #[pyfunction]
-#[pyo3(name = "visit_buckets", signature = (settings, dim, buckets, gamma, links, *, moves, threads))]
+#[pyo3(
+    name = "visit_buckets",
+    signature = (settings, dim, buckets, gamma, links, *, moves, per, threads)
+)]
 #[allow(clippy::too_many_arguments)] // what a visit is
 pub fn visit_buckets<'py>(
     py: Python<'py>,
@@ -35,6 +39,7 @@ pub fn visit_buckets<'py>(
     gamma: (f32, f32, f32),
     links: Listed<'py>,
     moves: u64,
+    per: f64,
     threads: Option<usize>,
 ) -> PyResult<Moved<'py>> {
     let params = unchecked(settings)?;
@@ -73,7 +78,7 @@ pub fn visit_buckets<'py>(
         second: row(2, gamma.2)?,
     };
     let (state, value) = quietly(py, threads, || {
-        let visit = Visit::new(&params, &sizes, moves)?;
+        let visit = Visit::new(&params, &sizes, moves, per)?;
         let link = |place: usize| Link {
             src: src[place],
             dst: dst[place],

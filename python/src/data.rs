@@ -5,8 +5,10 @@ use linkproof::data::dataset::NodeViews;
 use linkproof::data::features::{Matrix, Values};
 use linkproof::data::graph::{Compressed, Duplicates, Ends, Link, LinkRules, SelfLinks};
 use linkproof::data::ids::{Ids, Names};
+use linkproof::data::transform::transform_weights;
 use linkproof::error::quote;
 use linkproof::model::{End, NewLink};
+use linkproof::params::WeightTransform;
 use linkproof::{Dataset, Features, Graph};
 use numpy::{PyArray1, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -107,14 +109,17 @@ impl Links {
         self.graph.n_links()
     }
 
-    /// Every link once: rows of its ends, and weight.
-    fn arrays<'py>(&self, py: Python<'py>) -> Listed<'py> {
-        let ends = |end: fn(Link) -> u32| self.graph.links().map(end).collect();
-        (
+    /// Every link once: rows of its ends, and weight as a fit takes it.
+    #[pyo3(signature = (weights="asis"))]
+    fn arrays<'py>(&self, py: Python<'py>, weights: &str) -> PyResult<Listed<'py>> {
+        let transform = choice("weights", weights, WeightTransform::ALL)?;
+        let graph = transform_weights(&self.graph, transform).map_err(exception)?;
+        let ends = |end: fn(Link) -> u32| graph.links().map(end).collect();
+        Ok((
             PyArray1::from_vec(py, ends(|link| link.src)),
             PyArray1::from_vec(py, ends(|link| link.dst)),
-            PyArray1::from_slice(py, self.graph.weights()),
-        )
+            PyArray1::from_slice(py, graph.weights()),
+        ))
     }
 }
 

@@ -6,11 +6,13 @@ use std::time::Duration;
 use linkproof::data::features::Matrix;
 use linkproof::engine::runtime::{MemoryBound, Monitor};
 use linkproof::io::memory::{Available, bytes, in_words};
-use linkproof::io::{Checkpoint, Pace};
+use linkproof::io::{Checkpoint, OutputLock, Pace};
 use linkproof::{Dataset, Error, Params, Result, Runtime};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use serde_json::{Map, json};
+
+use crate::errors::exception;
 
 /// Sets the bound where what the system says is not meant.
 const VARIABLE: &str = "LINKPROOF_MAX_MEMORY";
@@ -97,6 +99,22 @@ impl Surroundings {
         if let Some(kept) = self.kept {
             kept.finish();
         }
+    }
+}
+
+/// The right to write a folder, which need not exist; it ends with this.
+#[pyclass(frozen, module = "linkproof._core")]
+pub struct FolderLock {
+    _lock: OutputLock,
+}
+
+#[pymethods]
+impl FolderLock {
+    /// Takes the right, where no other process has it.
+    #[new]
+    fn new(folder: PathBuf) -> PyResult<FolderLock> {
+        let _lock = OutputLock::take(folder).map_err(exception)?;
+        Ok(FolderLock { _lock })
     }
 }
 

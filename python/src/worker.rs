@@ -141,7 +141,8 @@ fn part_in<'py, T: Number>(
     ))
 }
 
-fn read<T: serde::de::DeserializeOwned>(words: &str, name: &str) -> PyResult<T> {
+/// What JSON says.
+pub fn read<T: serde::de::DeserializeOwned>(words: &str, name: &str) -> PyResult<T> {
     serde_json::from_str(words).map_err(|error| PyValueError::new_err(format!("{name}: {error}")))
 }
 

@@ -52,3 +52,13 @@ def command() -> Any:
         return done.stdout
 
     return run
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Any:
+    """Four nodes of Ray with a CPU each; this process is at the first."""
+    from ray_cluster import end, local_cluster
+
+    cluster = local_cluster(4)
+    yield cluster
+    end(cluster)

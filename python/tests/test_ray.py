@@ -1,6 +1,5 @@
 """Fits on clusters of several node processes on this machine."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,52 +10,15 @@ import time
 import numpy as np
 import pytest
 
-from linkproof import GraphEmbedding, select
+from linkproof import GraphEmbedding, contamination, select
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: fits on clusters are not tested")
 
-from ray.cluster_utils import Cluster as LocalCluster  # noqa: E402
+from ray_cluster import graph, kill_a_worker, on  # noqa: E402
 
-from linkproof import _cluster  # noqa: E402
+from linkproof import _cluster, _cluster_jobs  # noqa: E402
 from linkproof._cluster import Hands  # noqa: E402
-from linkproof._tables_apart import _number_of_buckets  # noqa: E402
-from linkproof.ray import Cluster, ClusterError, fit_table, visit_bytes  # noqa: E402
-
-
-def on(workers):
-    """So many workers, which a busy machine may take its time to start."""
-    return Cluster(workers=workers, threads=1, patience=600)
-
-
-@pytest.fixture(scope="module")
-def cluster():
-    """Four nodes with a CPU each; this process is at the first."""
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    size = 80 * 1024 * 1024
-    cluster = LocalCluster(
-        initialize_head=True,
-        head_node_args={"num_cpus": 1, "object_store_memory": size, "include_dashboard": False},
-    )
-    for _ in range(3):
-        cluster.add_node(num_cpus=1, object_store_memory=size)
-    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
-    cluster.wait_for_nodes()
-    yield cluster
-    ray.shutdown()
-    cluster.shutdown()
-
-
-def graph(n, links, columns, seed=0):
-    random = np.random.default_rng(seed)
-    groups = random.integers(0, 6, n)
-    X = np.eye(6, columns, dtype=np.float32)[groups]
-    X += 0.3 * random.normal(size=X.shape).astype(np.float32)
-    order = np.argsort(groups, kind="stable")
-    pairs = np.stack([order[:-1], order[1:]], 1)
-    more = random.integers(0, n, (links, 2))
-    pairs = np.vstack([pairs, more[more[:, 0] != more[:, 1]]])
-    pairs = np.unique(np.sort(pairs, 1), axis=0)
-    return X, pairs
+from linkproof.ray import Cluster, ClusterError  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -96,18 +58,6 @@ def test_every_kind_of_pass_travels(cluster, large, settings):
     expected = model.fit(*large).embedding_.copy()
     found = model.fit(*large, ray=on(3))
     assert np.array_equal(found.embedding_, expected)
-
-
-def kill_a_worker(cluster, name):
-    """Kills a process of this cluster that does such work, as the system would."""
-    nodes = [node.all_processes["raylet"][0].process.pid for node in cluster.list_all_nodes()]
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True)
-    for line in listed.stdout.splitlines()[1:]:
-        pid, parent, args = line.split(None, 2)
-        if args.startswith(f"ray::{name}") and int(parent) in nodes:
-            os.kill(int(pid), signal.SIGKILL)
-            return True
-    return False
 
 
 def test_a_fit_survives_workers_that_are_killed(cluster, large):
@@ -279,6 +229,39 @@ def test_data_vectors_are_put_once(cluster, small):
         helpers.close()
 
 
+def test_damaged_graphs_by_tasks_have_the_same_numbers(cluster, small):
+    labels = np.arange(150) % 3
+    how = {"damage": ["clean", "u90"], "runs": 1, "verbose": False}
+    here = contamination(*small, labels, **how)
+    there = contamination(*small, labels, ray=True, **how)
+    assert there.readings.equals(here.readings)
+    assert there.markdown == here.markdown and there.failures == here.failures == {}
+
+
+def test_jobs_of_lost_workers_run_again(cluster, small):
+    labels = np.arange(150) % 3
+    how = {"damage": ["clean", "u30"], "methods": ["robust"], "runs": 2, "verbose": False}
+    expected = contamination(*small, labels, **how)
+    stop = threading.Event()
+    killed = []
+
+    def kill():
+        while not stop.is_set() and len(killed) < 2:
+            if kill_a_worker(cluster, "_job"):
+                killed.append(True)
+            time.sleep(0.05)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        found = contamination(*small, labels, ray=True, **how)
+    finally:
+        stop.set()
+        killer.join()
+    assert killed
+    assert found.failures == {} and found.readings.equals(expected.readings)
+
+
 # Bad input and faults
 
 
@@ -319,49 +302,8 @@ def test_nodes_with_another_linkproof(cluster, large, small, monkeypatch):
     monkeypatch.setattr(_cluster, "_about", lambda: ("0.0.1", b""))
     with pytest.raises(ClusterError, match=r"found linkproof .* on a node; expected 0\.0\.1"):
         exact().fit(*large, ray=on(1))
+    monkeypatch.setattr(_cluster_jobs, "_about", lambda: ("0.0.1", b""))
+    with pytest.raises(ClusterError, match=r"on a node; expected 0\.0\.1"):
+        contamination(*small, np.arange(150) % 3, runs=1, verbose=False, ray=True)
     with pytest.raises(ClusterError, match=r"on a node; expected 0\.0\.1"):
         select(*small, dim=2, ridges=[1, 10], folds=2, verbose=False, ray=True)
-
-
-# Tables in buckets
-
-
-def test_tables_in_buckets_have_the_same_bits_with_any_number_of_workers(cluster):
-    groups = np.repeat(np.arange(6), 20)
-    same = np.argwhere(np.triu(groups[:, None] == groups, 1))
-    random = np.random.default_rng(0)
-    links = same[random.random(len(same)) < 0.4]
-    how = {"dim": 4, "score": "likelihood", "ridge": 0.1, "learning_rate": 0.2, "verbose": False}
-    found = [
-        fit_table(links, buckets=4, epochs=5, ray=where, **how)
-        for where in (Cluster(workers=1), Cluster())
-    ]
-    first, second = (table.embedding() for table in found)
-    assert np.array_equal(first, second) and found[0].gamma == found[1].gamma
-    assert found[0].values[-1] < found[0].values[0]
-    # Linked groups are closer than others.
-    inside = found[0].score_pairs(same).mean()
-    others = np.argwhere(np.triu(groups[:, None] != groups, 1))
-    assert inside > found[0].score_pairs(others).mean() + 1
-    nodes, vectors = found[0].bucket(2)
-    assert np.array_equal(first[nodes], vectors)
-
-
-def test_what_buckets_cannot_do_is_refused():
-    links = np.array([[0, 1], [1, 2], [2, 3], [0, 9]])
-    for wrong, words in [
-        ({"buckets": 3}, "buckets must be a power of two"),
-        ({"memory": 10}, "memory must be .* bytes or more"),
-        ({"memory": 10**9, "buckets": 2}, "found with memory"),
-        ({"hidden": 3}, "settings must be names among"),
-        ({"ray": None}, "ray must be True"),
-    ]:
-        with pytest.raises(ValueError, match=words):
-            fit_table(links, list(range(10)), verbose=False, **wrong)
-
-
-def test_the_number_of_buckets_follows_from_the_bound():
-    for n, dim in [(50_000, 64), (1_000_000, 128)]:
-        bound = n * dim
-        count = _number_of_buckets(n, 5 * n, dim, bound, None)
-        assert visit_bytes(n, 5 * n, dim, count) <= bound < visit_bytes(n, 5 * n, dim, count // 2)

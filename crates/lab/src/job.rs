@@ -2,6 +2,8 @@
 //! that their readings fill.
 
 use std::fmt::Write;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -61,6 +63,40 @@ pub struct Job<'j> {
     pub cost: f64,
     /// What is done.
     pub work: Work<'j>,
+}
+
+/// Does jobs in their order, as many at once as there are threads here, while `goes_on`
+/// says so. Each has its own threads: it is not held up by parts of another. `after`
+/// gets what became of a job, and the seconds that it took.
+pub fn work_off(
+    jobs: &[&Job<'_>],
+    runtime: Runtime<'_>,
+    goes_on: impl Fn() -> bool + Sync,
+    after: impl Fn(&Job<'_>, Result<Vec<Reading>>, f64) + Sync,
+) {
+    let next = AtomicUsize::new(0);
+    let take_turns = || {
+        while goes_on() {
+            let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) else {
+                break;
+            };
+            let clock = Instant::now();
+            let found = (job.work)(runtime);
+            after(job, found, clock.elapsed().as_secs_f64());
+        }
+    };
+    let threads = rayon::current_num_threads();
+    let workers = threads.min(jobs.len()).max(1);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads / workers);
+            let (pool, take_turns) = (pool.build(), &take_turns);
+            scope.spawn(move || match pool {
+                Ok(pool) => pool.install(take_turns),
+                Err(_) => take_turns(),
+            });
+        }
+    });
 }
 
 /// A row of a table before it is filled.

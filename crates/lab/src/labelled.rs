@@ -76,6 +76,18 @@ impl Labelled {
         })
     }
 
+    /// Why its test nodes cannot be clustered, if so: what was found, and what is
+    /// expected.
+    pub fn unfit(&self) -> Option<(String, &'static str)> {
+        let (classes, test) = (self.n_classes(), self.split(0).test.len());
+        (classes < 2 || test < classes).then(|| {
+            (
+                format!("{classes} classes and {test} test nodes, a fifth of all"),
+                "two classes or more, and at least as many test nodes as classes",
+            )
+        })
+    }
+
     /// The number of classes.
     pub fn n_classes(&self) -> usize {
         self.labels

@@ -10,12 +10,14 @@ use super::labelled::Labelled;
 use super::planted::{BlockModel, TwoViews};
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::{Error, Result};
-use linkproof_method::fit;
 use linkproof_method::measure::auc;
+use linkproof_method::model::Fit;
 use linkproof_method::params::Params;
 use linkproof_method::trust::judge::JudgedLink;
 use linkproof_method::trust::robust::{Recipe, fit_robust};
 
+/// The methods of ours, as they are called.
+pub const METHODS: [&str; 3] = ["robust", "plain", "vectors"];
 const PLAIN: &str = "Linkproof, fit";
 const ROBUST: &str = "Linkproof, fit --robust";
 const NOT_AVERAGED: &str = "the same, never averaged";
@@ -34,6 +36,7 @@ const OPENS: &str = "runs in which averages are recommended";
 const GATE: &str = "what averages tell against embeddings, by the gate";
 
 /// A graph of the suite.
+#[derive(Debug, Clone, Copy)]
 pub enum Subject<'g> {
     /// Classes of nodes, judged by clusters.
     Classes(&'g Labelled),
@@ -45,6 +48,11 @@ pub enum Subject<'g> {
     Views(usize),
 }
 
+/// The names of the graphs that are generated.
+pub const GENERATED: [&str; 3] = ["blocks", "bloggers", "views"];
+/// The things that are seen twice.
+const THINGS: usize = 400;
+
 /// What one run works on.
 pub enum Made {
     /// Classes of nodes.
@@ -54,6 +62,16 @@ pub enum Made {
 }
 
 impl Subject<'_> {
+    /// The generated graph of a name.
+    pub fn generated(name: &str) -> Option<Subject<'static>> {
+        match name {
+            "blocks" => Some(Subject::Blocks(BlockModel::default())),
+            "bloggers" => Some(Subject::Bloggers(Bloggers::default())),
+            "views" => Some(Subject::Views(THINGS)),
+            _ => None,
+        }
+    }
+
     /// The name of its table.
     pub fn name(&self) -> &str {
         match self {
@@ -249,8 +267,8 @@ pub fn jobs<'g>(
     let mut add = |subject: &'g Subject<'g>, run: u64, column: Option<Column>| {
         let seed = seed.wrapping_add(run);
         let methods = match column {
-            Some(_) => &["robust", "plain"][..],
-            None => &["vectors"],
+            Some(_) => &METHODS[..2],
+            None => &METHODS[2..],
         };
         for &method in methods {
             let graph = subject.name();
@@ -270,7 +288,7 @@ pub fn jobs<'g>(
                     Some(column) if method == "robust" => {
                         robust(subject, column, run, seed, runtime)
                     }
-                    Some(column) => plain(subject, column, run, seed),
+                    Some(column) => plain(subject, column, run, seed, runtime),
                     None => vectors(subject, run, seed),
                 }),
             });
@@ -292,7 +310,13 @@ pub fn jobs<'g>(
     jobs
 }
 
-fn plain(subject: &Subject<'_>, column: Column, run: u64, seed: u64) -> Result<Vec<Reading>> {
+fn plain(
+    subject: &Subject<'_>,
+    column: Column,
+    run: u64,
+    seed: u64,
+    runtime: Runtime<'_>,
+) -> Result<Vec<Reading>> {
     let params = Params {
         seed,
         ..Params::default()
@@ -303,9 +327,10 @@ fn plain(subject: &Subject<'_>, column: Column, run: u64, seed: u64) -> Result<V
         run,
     };
     let params = params.check()?;
+    let fit = Fit::new(&params).runtime(runtime);
     let value = match subject.make(column.damage, seed)? {
-        Made::Classes(graph) => graph.mean_nmi(fit(&params, &graph.data)?.embeddings(), seed)?,
-        Made::Views(views) => views.judge(&fit(&params, &views.data)?)?,
+        Made::Classes(graph) => graph.mean_nmi(fit.run(&graph.data)?.embeddings(), seed)?,
+        Made::Views(views) => views.judge(&fit.run(&views.data)?)?,
     };
     Ok(vec![place.reading(PLAIN, value)])
 }

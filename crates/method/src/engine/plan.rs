@@ -102,7 +102,8 @@ impl Plan {
             SamplerKind::Block if links_apart => 4 * block,
             _ => 512,
         };
-        let n_links = problem.data.training.n_links();
+        // A part of a larger graph may have none.
+        let n_links = problem.data.training.n_links().max(1);
         let link_batch = params.link_batch.unwrap_or(default_links).min(n_links);
         let n_pairs = problem.data.n_training_pairs();
         let pair_batch = params.pair_batch.min((n_pairs / 2.0).max(1.0) as usize);

@@ -32,15 +32,21 @@ pub struct Visit {
     sizes: Vec<usize>,
     /// How often these vectors have moved before.
     moves: u64,
+    /// The links that a visit of this size has on average.
+    per: f64,
 }
 
 impl Visit {
     /// A visit to buckets of so many nodes each: the pairs inside one bucket, or those
-    /// between two. The ridge and the length of a step are those of the settings.
+    /// between two. The ridge and the length of a step are those of the settings. The
+    /// objective is divided by `per`, the links that a visit of this size has on average:
+    /// one with more of them counts for more, and one without still drives its nodes
+    /// apart.
     ///
     /// # Errors
-    /// Other than one or two buckets, and buckets of fewer than two nodes.
-    pub fn new(params: &Params, sizes: &[usize], moves: u64) -> Result<Visit> {
+    /// Other than one or two buckets, buckets of fewer than two nodes, and a `per` that is
+    /// not positive.
+    pub fn new(params: &Params, sizes: &[usize], moves: u64, per: f64) -> Result<Visit> {
         let n: usize = sizes.iter().sum();
         let fits = (1..=2).contains(&sizes.len())
             && sizes.iter().all(|&size| size >= 2)
@@ -53,6 +59,10 @@ impl Visit {
                 "one or two of at least two nodes",
             ));
         }
+        if !(per > 0.0 && per.is_finite()) {
+            let expected = "the links of a visit on average, more than 0";
+            return Err(Error::data("buckets", per.to_string(), expected));
+        }
         let params = Params {
             solver: Some(SolverKind::Sgd),
             optimizer: Some(OptimizerKind::Adam),
@@ -63,16 +73,17 @@ impl Visit {
             params: params.check()?,
             sizes: sizes.to_vec(),
             moves,
+            per,
         })
     }
 
     /// Moves every vector once along all of its links in the visit. Links are between
-    /// rows of the first bucket and then of the second. Gives the state and the
-    /// objective per link on the way, which without links is none: nothing moves then.
+    /// rows of the first bucket and then of the second. Gives the state, and the objective
+    /// on the way per link of a visit on average.
     ///
     /// # Errors
     /// A state of another size, bad links, and vectors that ran away.
-    pub fn run(&self, links: Vec<Link>, state: BucketState) -> Result<(BucketState, Option<f64>)> {
+    pub fn run(&self, links: Vec<Link>, state: BucketState) -> Result<(BucketState, f64)> {
         let n: usize = self.sizes.iter().sum();
         let expected = n * self.params.dim + 1;
         let lengths = [&state.theta, &state.first, &state.second].map(Vec::len);
@@ -81,11 +92,9 @@ impl Visit {
             let expected = format!("{expected} for vectors and each average");
             return Err(Error::data("buckets", found, expected));
         }
-        if links.is_empty() {
-            return Ok((state, None));
-        }
         let data = self.prepared(n, links)?;
-        let problem = Problem::new(&data, &self.params)?;
+        let mut problem = Problem::new(&data, &self.params)?;
+        problem.per = self.per;
         let plan = Plan::new(&self.params, &problem)?;
         let Some(turns) = plan.turns else {
             let found = format!("{n} nodes");
@@ -123,7 +132,7 @@ impl Visit {
                 first,
                 second,
             },
-            Some(value),
+            value,
         ))
     }
 
@@ -197,9 +206,9 @@ mod tests {
             let visits = |count: u64| {
                 let (mut state, mut values) = (state(numbers), Vec::new());
                 for moves in 0..count {
-                    let visit = Visit::new(&params(), &sizes, moves).unwrap();
+                    let visit = Visit::new(&params(), &sizes, moves, 3.0).unwrap();
                     let (next, value) = visit.run(links.clone(), state).unwrap();
-                    values.push(value.unwrap());
+                    values.push(value);
                     state = next;
                 }
                 (state, values)
@@ -214,14 +223,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_visit_is_refused_and_nothing_moves_without_links() {
-        let visit = |sizes: &[usize]| Visit::new(&params(), sizes, 0);
+    fn without_links_nodes_are_driven_apart() {
+        let mut near = state(15);
+        near.theta.fill(1.0);
+        let visit = Visit::new(&params(), &[4, 3], 0, 3.0).unwrap();
+        let (moved, value) = visit.run(Vec::new(), near).unwrap();
+        // Every vector points the same way, and gets shorter.
+        assert!(moved.theta[..14].iter().all(|&x| x < 1.0), "{moved:?}");
+        assert!(value > 0.0, "{value}");
+    }
+
+    #[test]
+    fn what_is_no_visit_is_refused() {
+        let visit = |sizes: &[usize]| Visit::new(&params(), sizes, 0, 1.0);
         assert!(visit(&[]).is_err() && visit(&[4, 1]).is_err() && visit(&[2, 2, 2]).is_err());
+        assert!(Visit::new(&params(), &[4], 0, 0.0).is_err());
+        assert!(Visit::new(&params(), &[4], 0, f64::NAN).is_err());
         let two = visit(&[4, 3]).unwrap();
         assert!(two.run(vec![link(0, 4)], state(14)).is_err());
         assert!(two.run(vec![link(0, 1)], state(15)).is_err());
         assert!(two.run(vec![link(0, 9)], state(15)).is_err());
-        let (same, value) = two.run(Vec::new(), state(15)).unwrap();
-        assert_eq!((same, value), (state(15), None));
     }
 }

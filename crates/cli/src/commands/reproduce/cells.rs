@@ -3,13 +3,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use linkproof::Error;
 use linkproof::Event;
 use linkproof::io::{self, OutputLock};
-use linkproof_lab::job::{Job, Reading};
+use linkproof_lab::job::{Job, Reading, work_off};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -158,41 +157,21 @@ impl Cells {
     pub fn work(&self, jobs: &[Job<'_>], session: &Session) -> anyhow::Result<Vec<Failure>> {
         let open: Vec<&Job<'_>> = jobs.iter().filter(|job| !self.has(&job.key)).collect();
         let tally = Tally::new(session, jobs.len(), open.iter().map(|job| job.cost));
-        let next = AtomicUsize::new(0);
         let failures: Mutex<Vec<Failure>> = Mutex::default();
         let monitor = |_: Event<'_>| !Session::is_stopped();
         // The graphs of the paper are small.
         let device = session.device(0)?;
         let runtime = session.runtime(&monitor).on(device.backend());
-        let take_turns = || {
-            while !Session::is_stopped() {
-                let Some(job) = open.get(next.fetch_add(1, Ordering::Relaxed)) else {
-                    break;
-                };
-                let clock = Instant::now();
-                let done = (job.work)(runtime)
-                    .and_then(|found| self.keep(&job.key, found, clock.elapsed().as_secs_f64()));
-                if let Err(error) = done
-                    && let Ok(mut failures) = failures.lock()
-                {
-                    failures.push((job.key.clone(), error.to_string()));
-                }
-                tally.after(job.cost);
+        let after = |job: &Job<'_>, found: linkproof::Result<Vec<Reading>>, seconds: f64| {
+            let done = found.and_then(|found| self.keep(&job.key, found, seconds));
+            if let Err(error) = done
+                && let Ok(mut failures) = failures.lock()
+            {
+                failures.push((job.key.clone(), error.to_string()));
             }
+            tally.after(job.cost);
         };
-        // Each job has its own threads: it is not held up by parts of another.
-        let threads = rayon::current_num_threads();
-        let workers = threads.min(open.len()).max(1);
-        std::thread::scope(|scope| {
-            for _ in 0..workers {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads / workers);
-                let (pool, take_turns) = (pool.build(), &take_turns);
-                scope.spawn(move || match pool {
-                    Ok(pool) => pool.install(take_turns),
-                    Err(_) => take_turns(),
-                });
-            }
-        });
+        work_off(&open, runtime, || !Session::is_stopped(), after);
         tally.end();
         if Session::is_stopped() {
             let left = jobs.iter().filter(|job| !self.has(&job.key)).count();

@@ -13,6 +13,7 @@ use linkproof::io;
 use linkproof_lab::contamination::Column;
 use linkproof_lab::job::{Job, Table};
 use linkproof_lab::labelled::{Labelled, features_in};
+use linkproof_lab::suite::{GENERATED, METHODS};
 use linkproof_lab::table1;
 use linkproof_pictures::drawing::Drawing;
 use serde_json::{Value, json};
@@ -113,8 +114,8 @@ impl Choice {
         rivals: &[String],
     ) -> anyhow::Result<()> {
         let damage: Vec<String> = Column::ALL.map(|column| column.key.to_owned()).into();
-        let ours = ["robust", "plain", "vectors", "network"].map(str::to_owned);
-        let methods = [&ours[..], rivals].concat();
+        let ours = METHODS.into_iter().chain(["network"]).map(str::to_owned);
+        let methods: Vec<String> = ours.chain(rivals.iter().cloned()).collect();
         let (none, contaminates) = (Vec::new(), experiment == Experiment::Contamination);
         let tables = contaminates || experiment == Experiment::Table2;
         for (option, list, names, takes) in [
@@ -215,7 +216,7 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
     let seed = session.seed().unwrap_or(0);
     let rivals = args.rivals.as_deref().map(Rivals::open).transpose()?;
     let names = graphs.iter().map(|graph| graph.name.clone());
-    let names: Vec<String> = names.chain(tables::GENERATED.map(str::to_owned)).collect();
+    let names: Vec<String> = names.chain(GENERATED.map(str::to_owned)).collect();
     let methods = rivals
         .iter()
         .flat_map(|rivals| rivals.list.iter().chain(&rivals.missing));
@@ -247,10 +248,7 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
 /// Refuses data whose test nodes cannot be clustered, and a name that is taken.
 fn check(graph: &Labelled, folder: &Path, others: &[Labelled]) -> anyhow::Result<()> {
     let taken = others.iter().map(|other| other.name.as_str());
-    if taken
-        .chain(tables::GENERATED)
-        .any(|name| name == graph.name)
-    {
+    if taken.chain(GENERATED).any(|name| name == graph.name) {
         return Err(Usage::new(format!(
             "--data {}: another graph is called {}; rename the folder",
             folder.display(),
@@ -258,17 +256,13 @@ fn check(graph: &Labelled, folder: &Path, others: &[Labelled]) -> anyhow::Result
         ))
         .into());
     }
-    let (classes, test) = (graph.n_classes(), graph.split(0).test.len());
-    if classes < 2 || test < classes {
-        return Err(Error::input(
-            &folder.join("labels.csv"),
-            None,
-            format!("{classes} classes and {test} test nodes, a fifth of all"),
-            "two classes or more, and at least as many test nodes as classes",
-        )
-        .into());
+    match graph.unfit() {
+        Some((found, expected)) => {
+            let path = folder.join("labels.csv");
+            Err(Error::input(&path, None, found, expected).into())
+        }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// To be raised whenever a cell of the same name comes to mean something else.

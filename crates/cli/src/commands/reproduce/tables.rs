@@ -5,7 +5,7 @@ use linkproof_lab::contamination::Damage;
 use linkproof_lab::job::{Place, Row};
 use linkproof_lab::labelled::Labelled;
 use linkproof_lab::planted::BlockModel;
-use linkproof_lab::suite::{self, Label, Made, Subject};
+use linkproof_lab::suite::{self, GENERATED, Label, Made, Subject};
 use linkproof_lab::table2::{self, COLUMNS, Sizes};
 
 use super::rivals::{Rival, Task, export, export_views};
@@ -40,10 +40,6 @@ const STRONGEST: [&str; 15] = [
     "metagc",
     "deepwalk",
 ];
-/// The graphs that are made here.
-pub const GENERATED: [&str; 3] = ["blocks", "bloggers", "views"];
-/// The things that are seen twice.
-const THINGS: usize = 400;
 const QUICK_THINGS: usize = 60;
 const QUICK_BLOCKS: BlockModel = BlockModel {
     classes: 3,
@@ -98,16 +94,17 @@ pub fn table2(run: &Run<'_>, graph: &Labelled) -> anyhow::Result<Found> {
 }
 
 pub fn contamination(run: &Run<'_>, graphs: &[Labelled]) -> anyhow::Result<Found> {
-    let (model, bloggers, things) = match run.quick {
-        true => (QUICK_BLOCKS, QUICK_BLOGGERS, QUICK_THINGS),
-        false => (BlockModel::default(), Bloggers::default(), THINGS),
-    };
     let mut subjects: Vec<Subject<'_>> = graphs.iter().map(Subject::Classes).collect();
-    subjects.extend([
-        Subject::Blocks(model),
-        Subject::Bloggers(bloggers),
-        Subject::Views(things),
-    ]);
+    match run.quick {
+        true => subjects.extend([
+            Subject::Blocks(QUICK_BLOCKS),
+            Subject::Bloggers(QUICK_BLOGGERS),
+            Subject::Views(QUICK_THINGS),
+        ]),
+        false => GENERATED
+            .into_iter()
+            .for_each(|name| subjects.extend(Subject::generated(name))),
+    }
     let wanted = |label: Label<'_>| run.choice.wants(label.graph, label.damage, label.method);
     let jobs = suite::jobs(&subjects, run.runs, run.seed, wanted);
     let mut all = Vec::new();

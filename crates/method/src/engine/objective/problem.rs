@@ -35,6 +35,9 @@ pub struct Problem<'a> {
     pub seed: u64,
     /// The settings that all of this was made from.
     pub params: Params,
+    /// What the objective is divided by: the number of links that a fit sees, or what
+    /// stands for it where the links are a part of a larger graph's.
+    pub per: f64,
 }
 
 impl<'a> Problem<'a> {
@@ -56,6 +59,7 @@ impl<'a> Problem<'a> {
             dropout: drops.then_some((params.input_dropout, dropout)),
             seed: params.seed,
             params: params.given().clone(),
+            per: data.training.n_links() as f64,
         })
     }
 
@@ -66,7 +70,7 @@ impl<'a> Problem<'a> {
 
     /// The number of links that a fit sees, `|W|`.
     pub fn n_links(&self) -> f64 {
-        self.data.training.n_links() as f64
+        self.per
     }
 
     /// The number of parameters.

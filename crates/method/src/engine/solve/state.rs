@@ -96,6 +96,8 @@ fn key<T: Real>(problem: &Problem<'_>, plan: &Plan, start: &[T]) -> String {
         seed,
         // All that it says is in the others and in the plan.
         params: _,
+        // The number of training links, in all that is kept.
+        per: _,
     } = problem;
     let Prepared {
         views,

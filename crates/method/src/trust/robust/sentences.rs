@@ -307,8 +307,7 @@ impl RobustSummary {
             ),
             Some(Better::Unrelated) => (
                 Advice::VectorsAlone,
-                "the links follow nothing that the data vectors tell. For what these tell, use them \
-                 alone.",
+                "the links tell next to nothing of what the data vectors tell. For that, use them alone.",
             ),
             Some(Better::Noise) => (
                 Advice::LinksAlone,
@@ -392,8 +391,8 @@ impl RobustSummary {
             Better::Either => format!("{times}: one is as good as the other."),
             Better::Vectors => format!("{times}: {alone}"),
             Better::Unrelated => format!(
-                "The cluster of a node, by embeddings or data vectors, tells nothing of the data of its \
-                 neighbors: {alone}"
+                "The cluster of a node, by embeddings or data vectors, tells next to nothing of the data of \
+                 its neighbors: {alone}"
             ),
             Better::Noise => {
                 "The data vectors show no clusters of their own, as noise would: leave them out and \

@@ -1,0 +1,230 @@
+"""Tables in buckets, on a cluster of several node processes on this machine."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: bucketed tables are not tested")
+
+from ray_cluster import kill_a_worker  # noqa: E402
+
+from linkproof import __version__, _tables_kept  # noqa: E402
+from linkproof._tables_apart import _number_of_buckets  # noqa: E402
+from linkproof._tables_work import TableWork  # noqa: E402
+from linkproof.ray import Cluster, ClusterError, fit_table, visit_bytes  # noqa: E402
+
+HOW = {"dim": 4, "score": "likelihood", "ridge": 0.1, "learning_rate": 0.2, "verbose": False}
+
+
+def groups_and_links():
+    groups = np.repeat(np.arange(6), 20)
+    same = np.argwhere(np.triu(groups[:, None] == groups, 1))
+    random = np.random.default_rng(0)
+    return groups, same, same[random.random(len(same)) < 0.4]
+
+
+def test_tables_in_buckets_have_the_same_bits_with_any_number_of_workers(cluster):
+    groups, same, links = groups_and_links()
+    found = [
+        fit_table(links, buckets=4, epochs=5, ray=where, **HOW)
+        for where in (Cluster(workers=1), Cluster())
+    ]
+    first, second = (table.embedding() for table in found)
+    assert np.array_equal(first, second) and found[0].gamma == found[1].gamma
+    assert found[0].values[-1] < found[0].values[0]
+    # Linked groups are closer than others.
+    inside = found[0].score_pairs(same).mean()
+    others = np.argwhere(np.triu(groups[:, None] != groups, 1))
+    assert inside > found[0].score_pairs(others).mean() + 1
+    nodes, vectors = found[0].bucket(2)
+    assert np.array_equal(first[nodes], vectors)
+
+
+def test_what_buckets_cannot_do_is_refused():
+    links = np.array([[0, 1], [1, 2], [2, 3], [0, 9]])
+    for wrong, words in [
+        ({"buckets": 3}, "buckets must be a power of two"),
+        ({"memory": 10}, "memory must be .* bytes or more"),
+        ({"memory": 10**9, "buckets": 2}, "found with memory"),
+        ({"hidden": 3}, "settings must be names among"),
+        ({"ray": None}, "ray must be True"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            fit_table(links, list(range(10)), verbose=False, **wrong)
+
+
+def test_the_number_of_buckets_follows_from_the_bound():
+    for n, dim in [(50_000, 64), (1_000_000, 128)]:
+        bound = n * dim
+        count = _number_of_buckets(n, 5 * n, dim, bound, None)
+        assert visit_bytes(n, 5 * n, dim, count) <= bound < visit_bytes(n, 5 * n, dim, count // 2)
+
+
+def test_weights_are_taken_as_asked(cluster):
+    _, _, links = groups_and_links()
+    heavy = np.column_stack([links, np.full(len(links), 3.0)])
+    how = {"buckets": 2, "epochs": 1, "ray": True, **HOW}
+    ones = fit_table(links, **how).embedding()
+    assert np.array_equal(fit_table(heavy, weights="binary", **how).embedding(), ones)
+    assert not np.array_equal(fit_table(heavy, **how).embedding(), ones)
+
+
+# Checkpoints
+
+
+@pytest.fixture(scope="module")
+def undisturbed(cluster):
+    _, _, links = groups_and_links()
+    return fit_table(links, buckets=4, epochs=4, ray=True, **HOW)
+
+
+def at_every_round(monkeypatch):
+    monkeypatch.setattr(_tables_kept, "_EVERY", 0.0)
+    monkeypatch.setattr(_tables_kept, "_COST", 0)
+
+
+def same(found, expected):
+    return (
+        np.array_equal(found.embedding(), expected.embedding())
+        and found.gamma == expected.gamma
+        and found.values == expected.values
+    )
+
+
+def test_a_table_whose_driver_was_killed_goes_on(cluster, undisturbed, tmp_path):
+    _, _, links = groups_and_links()
+    np.save(tmp_path / "links.npy", links)
+    script = f"""
+        import os, signal
+        import numpy as np
+        from linkproof import _tables_kept
+        from linkproof._tables_work import TableWork
+        from linkproof.ray import Cluster, fit_table
+
+        _tables_kept._EVERY = _tables_kept._COST = 0
+        rounds, original = [], TableWork._round
+        def visit(self, *asked):
+            rounds.append(1)
+            if len(rounds) == 7:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return original(self, *asked)
+        TableWork._round = visit
+        fit_table(np.load({str(tmp_path / "links.npy")!r}), buckets=4, epochs=4,
+                  checkpoint={str(tmp_path / "kept")!r}, ray={cluster.address!r}, **{HOW!r})
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)])
+    assert done.returncode == -signal.SIGKILL
+    header = json.loads((tmp_path / "kept" / "table.json").read_text())
+    assert (header["state"]["epoch"], header["state"]["done"]) == (1, 2)
+    how = {"buckets": 4, "epochs": 4, "checkpoint": tmp_path / "kept", "resume": True, **HOW}
+    found = fit_table(links, ray=Cluster(workers=1), **how)
+    assert same(found, undisturbed)
+    assert not (tmp_path / "kept").exists()
+
+
+def interrupt(monkeypatch, at, error):
+    """Ends a fit before its round of this number."""
+    rounds, original = [], TableWork._round
+
+    def visit(self, *asked):
+        rounds.append(1)
+        if len(rounds) == at:
+            raise error
+        return original(self, *asked)
+
+    monkeypatch.setattr(TableWork, "_round", visit)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ClusterError("gone")])
+def test_a_table_that_was_cut_short_keeps_its_last_round(
+    cluster, undisturbed, tmp_path, monkeypatch, error
+):
+    _, _, links = groups_and_links()
+    how = {"buckets": 4, "epochs": 4, "checkpoint": tmp_path / "kept", "ray": True, **HOW}
+    with monkeypatch.context() as here:
+        interrupt(here, 11, error)
+        with pytest.raises(type(error)):
+            fit_table(links, **how)
+    header = json.loads((tmp_path / "kept" / "table.json").read_text())
+    assert (header["state"]["epoch"], header["state"]["done"]) == (2, 2)
+    assert sorted(os.listdir(tmp_path / "kept")) == [header["buckets"], "table.json"]
+    assert same(fit_table(links, resume=True, **how), undisturbed)
+
+
+def test_what_is_kept_is_whole_wherever_writing_ends(cluster, undisturbed, tmp_path, monkeypatch):
+    _, _, links = groups_and_links()
+    how = {"buckets": 4, "epochs": 4, "checkpoint": tmp_path / "kept", "ray": True, **HOW}
+    original = _tables_kept._write
+    # The first save writes four buckets and the header; later ones end at each of these.
+    for writes in range(5, 13):
+        at_every_round(monkeypatch)
+        written = []
+
+        def write(path, data, written=written, writes=writes):
+            if len(written) == writes:
+                raise KeyboardInterrupt
+            written.append(path)
+            original(path, data)
+
+        with monkeypatch.context() as here:
+            here.setattr(_tables_kept, "_write", write)
+            with pytest.raises(KeyboardInterrupt):
+                fit_table(links, **how)
+        assert same(fit_table(links, resume=True, **how), undisturbed)
+
+
+def test_checkpoints_of_other_work_are_refused(cluster, tmp_path, monkeypatch):
+    _, _, links = groups_and_links()
+    kept = tmp_path / "kept"
+    how = {"buckets": 4, "epochs": 2, "checkpoint": kept, "ray": True, **HOW}
+    with monkeypatch.context() as here:
+        interrupt(here, 3, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            fit_table(links, **how)
+    for other, words in [
+        ({"ridge": 0.2}, "ridge 0.1 and not 0.2"),
+        ({"epochs": 3}, "epochs 2 and not 3"),
+        ({"buckets": 2}, "buckets 4 and not 2"),
+        ({"random_state": 1}, "seed 0 and not 1"),
+    ]:
+        with pytest.raises(OSError, match=words):
+            fit_table(links, resume=True, **{**how, **other})
+    with pytest.raises(OSError, match='data "[0-9a-f]*"? and not'):
+        fit_table(links[1:], resume=True, **how)
+    header = json.loads((kept / "table.json").read_text())
+    header["work"]["linkproof"] = "0.0.1"
+    (kept / "table.json").write_text(json.dumps(header))
+    with pytest.raises(OSError, match='linkproof "0.0.1" and not'):
+        fit_table(links, resume=True, **how)
+    header["work"]["linkproof"] = __version__
+    (kept / "table.json").write_text(json.dumps(header))
+    bucket = kept / header["buckets"] / "2.npy"
+    bucket.write_bytes(bucket.read_bytes()[:-1] + b"x")
+    with pytest.raises(OSError, match=r"2\.npy: is not what was written there"):
+        fit_table(links, resume=True, **how)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "mine.txt").write_text("mine")
+    with pytest.raises(FileExistsError, match="is no checkpoint of a table and not empty"):
+        fit_table(links, **{**how, "checkpoint": tmp_path / "other"})
+    with pytest.raises(ValueError, match="checkpoint must be a folder"):
+        fit_table(links, **{**how, "checkpoint": 3})
+
+
+def test_visits_of_lost_workers_are_made_again(cluster, undisturbed, monkeypatch):
+    _, _, links = groups_and_links()
+    killed, original = [], TableWork._round
+
+    def visit(self, *asked):
+        # Workers stay between rounds, and what they made with them.
+        killed.append(kill_a_worker(cluster, "IDLE"))
+        return original(self, *asked)
+
+    monkeypatch.setattr(TableWork, "_round", visit)
+    found = fit_table(links, buckets=4, epochs=4, ray=True, **HOW)
+    assert any(killed) and same(found, undisturbed)
