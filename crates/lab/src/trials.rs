@@ -303,9 +303,8 @@ impl Trial {
     pub fn is_right(&self, said: &Spoken) -> Option<bool> {
         let ahead = said.nmi - self.vectors;
         match said.advice {
-            Advice::Use => Some(ahead > 0.0),
-            Advice::Either => Some(ahead > -AS_GOOD),
-            Advice::VectorsAlone => Some(ahead < 0.0),
+            Advice::Use | Advice::Either => Some(ahead > -AS_GOOD),
+            Advice::VectorsAlone => Some(ahead < AS_GOOD),
             Advice::LinksAlone => self.links_alone.map(|alone| alone > said.nmi),
             // Nodes on a line have no clusters worth the name.
             Advice::FitAgain => Some(ahead < 0.0),
@@ -419,11 +418,11 @@ mod tests {
         };
         for (advice, nmi, right) in [
             (Advice::Use, 51.0, Some(true)),
-            (Advice::Use, 49.0, Some(false)),
+            (Advice::Use, 46.0, Some(false)),
             (Advice::Either, 48.0, Some(true)),
             (Advice::Either, 40.0, Some(false)),
             (Advice::VectorsAlone, 49.0, Some(true)),
-            (Advice::VectorsAlone, 51.0, Some(false)),
+            (Advice::VectorsAlone, 54.0, Some(false)),
             (Advice::LinksAlone, 59.0, Some(true)),
             (Advice::LinksAlone, 61.0, Some(false)),
             (Advice::FitRobustly, 1.0, Some(false)),
