@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use linkproof::data::attributes::Attributes;
 use linkproof::data::dataset::NodeViews;
-use linkproof::data::graph::{Ends, LinkRules};
-use linkproof::data::ids::{Ids, Side, Sides};
-use linkproof::error::Subject;
+use linkproof::data::graph::{Ends, LinkCounts, LinkRules};
+use linkproof::data::ids::{Ids, Names, Side, Sides};
+use linkproof::error::{Subject, quote};
 use linkproof::io::{self, NodeTable};
 use linkproof::{Dataset, Error, Features, Graph};
 
@@ -22,8 +22,8 @@ pub struct DataArgs {
     /// Links: CSV or TSV src,dst[,weight], Parquet or .mtx; also .gz, .zst
     #[arg(long, value_name = "FILE")]
     links: PathBuf,
-    /// Data vectors: .npy, .mtx, or CSV or Parquet with the id first; for
-    /// several views NAME=FILE, once each, with --nodes
+    /// Data vectors: .npy, .mtx, or CSV or Parquet with the id first; for several
+    /// views NAME=FILE, once each, with --nodes unless the files have ids
     #[arg(long, value_name = "[NAME=]FILE")]
     features: Vec<FeatureFile>,
     /// Node ids in row order: CSV with a header, the id first, optional columns view and
@@ -45,10 +45,6 @@ pub struct DataArgs {
 impl DataArgs {
     /// Refuses files that do not go together, before any is read.
     pub fn check(&self) -> Result<(), Usage> {
-        check_views("--features", &self.features)?;
-        check_views("--nodes", &self.nodes)?;
-        let named = self.features.iter().filter(|file| file.view.is_some());
-        let named = named.count();
         let sides = [Side::Source, Side::Target].map(Side::name);
         let of_sides = |file: &&FeatureFile| {
             let view = file.view.as_deref();
@@ -56,7 +52,8 @@ impl DataArgs {
         };
         if self.bipartite && !self.features.iter().all(|file| of_sides(&file)) {
             return Err(Usage::new(
-                "--features: with --bipartite expected source=FILE, target=FILE or both",
+                "--features: with --bipartite expected source=FILE (the nodes that links lead from), \
+                 target=FILE (those that they lead to) or both",
             ));
         }
         if self.bipartite && !self.nodes.iter().all(|file| of_sides(&file)) {
@@ -64,6 +61,18 @@ impl DataArgs {
                 "--nodes: with --bipartite expected source=FILE, target=FILE or both",
             ));
         }
+        if let [a, b, ..] = self.features.as_slice()
+            && (a.view.is_none() || b.view.is_none())
+        {
+            let [a, b] = [a, b].map(|file| quoted(&file.path.display().to_string()));
+            return Err(Usage::new(format!(
+                "--features: several files need the names of their views, NAME=FILE, such as \
+                 --features a={a} --features b={b}; or, where all links lead from nodes of one to nodes of the other, \
+                 --bipartite --features source={a} --features target={b}"
+            )));
+        }
+        check_views("--features", &self.features)?;
+        check_views("--nodes", &self.nodes)?;
         let is_named = |file: &FeatureFile| file.view.is_some();
         for (flag, files) in [("--features", &self.features), ("--nodes", &self.nodes)] {
             if self.directed && files.iter().any(is_named) {
@@ -71,12 +80,6 @@ impl DataArgs {
                     "{flag}: with --directed expected one FILE, of sources and targets alike"
                 )));
             }
-        }
-        if named > 1 && self.nodes.is_empty() && !self.bipartite {
-            return Err(Usage::new(
-                "--features: several views need their nodes: --nodes NAME=FILE for each view, or one \
-                 --nodes FILE whose column 'view' tells which node belongs to which",
-            ));
         }
         Ok(())
     }
@@ -189,9 +192,43 @@ impl DataArgs {
                                 --nodes NAME=FILE for each view";
                 Err(Error::input(self.nodes_path(None), 1, found, expected))
             }
-            // `check` has refused several files without --nodes.
-            (_, None) => return Err(Usage::new("--features: expected one file").into()),
+            (files, None) => return self.with_views_of_files(graph, files),
         };
+        Ok(data.map_err(|error| in_links(&self.links, error))?)
+    }
+
+    /// Views whose files tell their nodes.
+    fn with_views_of_files(&self, graph: Graph, files: &[FeatureFile]) -> anyhow::Result<Dataset> {
+        let mut names = Names::default();
+        let (mut views, mut vectors) = (Vec::new(), Vec::new());
+        for file in files {
+            let features = io::read_features(&file.path)?;
+            let Ids::Names(ids) = features.ids() else {
+                let found = "data vectors without ids";
+                let expected = "a first column of ids, as CSV and Parquet have it, so that links can \
+                                be told which view their nodes are of; or --nodes NAME=FILE for each \
+                                view; or, where all links lead from nodes of one view to nodes of the \
+                                other, --bipartite with --features source=FILE and target=FILE";
+                return Err(Error::input(&file.path, None, found, expected).into());
+            };
+            for id in (0..ids.len()).map(|row| ids.name(row)) {
+                if names.insert(id) as usize != views.len() {
+                    let found = format!("node {}, which another view has too", quote(id));
+                    let expected = "ids that differ from view to view; or, where all links lead from \
+                                    nodes of one view to nodes of the other, --bipartite with \
+                                    --features source=FILE and target=FILE";
+                    return Err(Error::input(&file.path, None, found, expected).into());
+                }
+                views.push(nodes_view(file));
+            }
+            vectors.push((nodes_view(file), features));
+        }
+        let nodes = NodeViews {
+            ids: Ids::Names(names),
+            views,
+            rows: None,
+        };
+        let data = Dataset::with_views(graph, nodes, vectors);
         Ok(data.map_err(|error| in_links(&self.links, error))?)
     }
 
@@ -241,6 +278,14 @@ impl DataArgs {
             }
             other => in_links(&self.links, other),
         })?)
+    }
+
+    /// The first line of the links, where it was taken for a header.
+    pub fn header(&self, read: LinkCounts) -> String {
+        // It has been read before; without it the message stands.
+        let first = Some(&self.links).filter(|_| read.headers > 0);
+        let first = first.map(|path| io::read_first_line(path).unwrap_or_default());
+        first.unwrap_or_default()
     }
 
     /// Says where in the links a weight stands that a fit found too large.

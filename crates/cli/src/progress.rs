@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use linkproof::engine::runtime::{Doing, Event, Monitor, Record};
 
-use self::left::TimeLeft;
+use self::left::{Pace, TimeLeft, in_figures};
 use crate::memory;
 use crate::session::Session;
 
@@ -34,7 +34,9 @@ struct Shown {
     doing: Option<Doing>,
     held_out: Option<f64>,
     time: TimeLeft,
-    counts: bool,
+    /// The things that are counted.
+    counts: Option<&'static str>,
+    pace: Pace,
 }
 
 impl Monitor for Progress {
@@ -103,6 +105,10 @@ impl Progress {
     fn begin(&self, doing: Doing) {
         self.know(|shown| shown.doing = Some(doing));
         self.bar.set_message(doing.to_string());
+        if doing == Doing::Averaging {
+            // No fit is left to tell how long it takes.
+            self.tell_left(None);
+        }
     }
 
     /// Shows one step of a fit, after which about so many are left.
@@ -140,17 +146,25 @@ impl Progress {
         }
     }
 
-    /// Shows that `done` of `all` things are done.
+    /// Shows that `done` of `all` things are done. Their pace is their own: what was done
+    /// before the first of them does not count.
     pub fn count(&self, done: u64, all: u64, things: &'static str) {
         if self.bar.is_hidden() {
             return;
         }
-        if !self.know(|shown| std::mem::replace(&mut shown.counts, true)) {
-            self.style("{spinner} {pos} of {len} {msg}  {per_sec}  {eta} left");
-            self.bar.set_length(all);
+        let now = self.now();
+        let pace = self.know(|shown| {
+            if shown.counts.replace(things) != Some(things) {
+                shown.pace = Pace::default();
+            }
+            shown.pace.after(now, done)
+        });
+        let mut message = format!("{done} of {all} {things}");
+        if let Some(pace) = pace {
+            let _ = write!(message, "  {}/s", in_figures(pace));
         }
-        self.bar.set_message(things);
-        self.bar.set_position(done);
+        self.bar.set_message(message);
+        self.tell_left(pace.map(|pace| all.saturating_sub(done) as f64 / pace));
     }
 
     /// Shows that `done` of `all` bytes of a file are here.

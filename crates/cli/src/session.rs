@@ -6,7 +6,7 @@ use anyhow::Context;
 use linkproof::Runtime;
 use linkproof::data::graph::LinkCounts;
 use linkproof::engine::runtime::Monitor;
-use linkproof::error::shown_line;
+use linkproof::error::{quote, shown_line};
 use linkproof::io::Checkpoint;
 use linkproof_cuda::{Choice, Chosen, Opening};
 use serde_json::Value;
@@ -166,9 +166,11 @@ pub fn wrapped(before: &str, text: &str) -> String {
 }
 
 /// How many things there are of each kind that there is any of, in words.
-pub fn counted_kinds(kinds: &[(usize, &str)]) -> String {
+pub fn counted_kinds(kinds: &[(usize, impl AsRef<str>)]) -> String {
     let kinds = kinds.iter().filter(|(count, _)| *count > 0);
-    let kinds: Vec<String> = kinds.map(|(count, what)| counted(*count, what)).collect();
+    let kinds: Vec<String> = kinds
+        .map(|(count, what)| counted(*count, what.as_ref()))
+        .collect();
     kinds.join(", ")
 }
 
@@ -196,18 +198,21 @@ pub fn figure(x: f64) -> String {
     }
 }
 
-/// The kinds of links that were read and not used.
-pub fn left_out(read: LinkCounts) -> [(usize, &'static str); 5] {
-    [
-        (
-            read.headers,
-            "first line that names no node below it (if it is a link, put src,dst above it)",
-        ),
+/// The kinds of links that were read and not used, and the header that was one of them.
+pub fn left_out(read: LinkCounts, header: &str) -> Vec<(usize, String)> {
+    let header = format!(
+        "first line, {}, taken for a header as no line below names its nodes (if it is a link, put \
+         src,dst above it)",
+        quote(header)
+    );
+    let others = [
         (read.columns, "column beside src, dst and weight"),
         (read.zero, "link of weight zero"),
         (read.self_links, "self-link"),
         (read.merged, "merged repeat"),
-    ]
+    ];
+    let others = others.map(|(count, what)| (count, what.to_owned()));
+    [(read.headers, header)].into_iter().chain(others).collect()
 }
 
 /// The largest amount of memory that the program has held so far, in bytes,

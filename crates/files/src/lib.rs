@@ -13,6 +13,7 @@ mod export;
 mod features;
 mod folder;
 mod guard;
+mod id_list;
 mod intern;
 mod labels;
 mod link_text;
@@ -48,6 +49,7 @@ pub use export::{GraphFormat, ModelGraph, write_graph};
 pub use features::{Embeddings, read_embeddings, read_features};
 pub use folder::{FolderKind, OutputFolder, model_files};
 pub use guard::Files;
+pub use id_list::{ListedId, read_first_line, read_id_list};
 pub use labels::{Labels, read_labels};
 pub use links::{locate_id, locate_link, read_links};
 pub use model::{

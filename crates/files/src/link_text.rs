@@ -351,3 +351,61 @@ pub(super) fn self_link(path: &Path, line: u64, id: &str) -> Error {
 pub(super) fn no_links(path: &Path, found: &str) -> Error {
     Error::input(path, None, found, "at least one link: src,dst[,weight]")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_links;
+    use linkproof_method::data::graph::Graph;
+
+    fn read(name: &str, text: &str) -> Result<Graph> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        read_links(&path, &Default::default())
+    }
+
+    fn listing(graph: &Graph) -> Vec<String> {
+        let name = |row: u32| graph.ids().name(row as usize);
+        let line = |link: Link| format!("{} {} {}", name(link.src), name(link.dst), link.weight);
+        graph.links().map(line).collect()
+    }
+
+    #[test]
+    fn known_columns_are_found_among_others() {
+        let graph = read(
+            "l.csv",
+            ",year,src,dst,weight\n0,1999,a,b,2\n1,2001,b,c,3\n",
+        )
+        .unwrap();
+        assert_eq!(listing(&graph), ["a b 2", "b c 3"]);
+        assert_eq!(graph.counts().columns, 2);
+        let unweighted = read("l.csv", "id,source,target,kind\n0,a,b,x\n").unwrap();
+        assert_eq!(listing(&unweighted), ["a b 1"]);
+        for (text, found, expected) in [
+            // Which of two weights?
+            (
+                "src,dst,count,value\na,b,1,2\n",
+                "4 columns",
+                "calls one column src",
+            ),
+            (
+                "word_a,word_b,year,count\na,b,1,2\n",
+                "4 columns",
+                "calls one column src",
+            ),
+            ("a;b;1\n", "semicolons", "with commas"),
+            (
+                "<?xml version='1.0' encoding='utf-8'?>\n<graphml>\n",
+                "XML",
+                "write_weighted_edgelist",
+            ),
+        ] {
+            for name in ["l.csv", "l.graphml"] {
+                let error = read(name, text).unwrap_err().to_string();
+                let both = error.contains(found) && error.contains(expected);
+                assert!(both || name == "l.graphml" && found != "XML", "{error}");
+            }
+        }
+    }
+}

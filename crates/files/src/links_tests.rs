@@ -78,44 +78,6 @@ fn headers_are_told_from_links() {
 }
 
 #[test]
-fn known_columns_are_found_among_others() {
-    let graph = read(
-        "l.csv",
-        ",year,src,dst,weight\n0,1999,a,b,2\n1,2001,b,c,3\n",
-    )
-    .unwrap();
-    assert_eq!(listing(&graph), links(&[("a", "b", 2.0), ("b", "c", 3.0)]));
-    assert_eq!(graph.counts().columns, 2);
-    let unweighted = read("l.csv", "id,source,target,kind\n0,a,b,x\n").unwrap();
-    assert_eq!(listing(&unweighted), links(&[("a", "b", 1.0)]));
-    for (text, found, expected) in [
-        // Which of two weights?
-        (
-            "src,dst,count,value\na,b,1,2\n",
-            "4 columns",
-            "calls one column src",
-        ),
-        (
-            "word_a,word_b,year,count\na,b,1,2\n",
-            "4 columns",
-            "calls one column src",
-        ),
-        ("a;b;1\n", "semicolons", "with commas"),
-        (
-            "<?xml version='1.0' encoding='utf-8'?>\n<graphml>\n",
-            "XML",
-            "write_weighted_edgelist",
-        ),
-    ] {
-        for name in ["l.csv", "l.graphml"] {
-            let error = read(name, text).unwrap_err().to_string();
-            let both = error.contains(found) && error.contains(expected);
-            assert!(both || name == "l.graphml" && found != "XML", "{error}");
-        }
-    }
-}
-
-#[test]
 fn a_first_line_that_names_no_nodes_is_a_header() {
     let numbers = links(&[("7", "8", 1.0), ("8", "9", 1.0)]);
     for (name, text) in [

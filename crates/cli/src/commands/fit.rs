@@ -444,9 +444,12 @@ fn summary(
         );
     }
     let counts = report.counts;
-    let mut kinds = left_out(counts.read).to_vec();
-    kinds.push((counts.ignored_links, "link between views that take no part"));
-    kinds.push((n_unknown, "label of nodes that are not in the graph"));
+    let mut kinds = left_out(counts.read, &args.data.header(counts.read));
+    let others = [
+        (counts.ignored_links, "link between views that take no part"),
+        (n_unknown, "label of nodes that are not in the graph"),
+    ];
+    kinds.extend(others.map(|(count, what)| (count, what.to_owned())));
     let kinds = counted_kinds(&kinds);
     if !kinds.is_empty() {
         let _ = write!(text, "\n  left out  {kinds}");

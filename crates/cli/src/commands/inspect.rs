@@ -85,10 +85,18 @@ pub fn run(args: &InspectArgs, session: &Session) -> anyhow::Result<()> {
     session.finish(&json, &words(&report, params.dim, forecast, &next))
 }
 
+/// Why links are not compared with data vectors.
+const NOT_COMPARED: &str = "Not compared before a fit: links join nodes of two kinds, whose data vectors \
+                            have other columns, so nothing says which of them are alike. A robust \
+                            fit finds out what the data vectors of one tell of the other: see its \
+                            lines 'sure' and 'vectors'.";
+
 /// The fits to run next. What a fit chooses by itself is left to it.
 struct Next {
     robust: String,
     plain: String,
+    /// The first line of the links, where it was taken for a header.
+    header: String,
     /// Where the data vectors alone are the better choice: to cluster these.
     vectors: Vec<String>,
 }
@@ -108,6 +116,7 @@ impl Next {
             |file| format!("linkproof cluster --features {file} --clusters K --out clusters.csv");
         let alone = report.agreement.as_ref().is_some_and(|it| it.vectors_alone);
         Next {
+            header: args.data.header(report.read),
             vectors: files.filter(|_| alone).map(cluster).collect(),
             robust: format!("{fit} --robust --out model"),
             plain: format!("{fit} --score {score} --beta {beta} --weights {weights} --out model"),
@@ -121,13 +130,17 @@ fn words(report: &Report, dim: usize, forecast: Option<(&str, Forecast)>, next: 
         counted(report.nodes, "node"),
         counted(report.links, "link")
     );
-    shape(&mut text, report);
+    shape(&mut text, report, next);
     weights(&mut text, &report.weights);
     if let Some(known) = &report.heavy {
         heavy(&mut text, known);
     }
     let agreement = report.agreement.iter();
-    let agreement: Vec<String> = agreement.map(ToString::to_string).collect();
+    let mut agreement: Vec<String> = agreement.map(ToString::to_string).collect();
+    if agreement.is_empty() && report.views.len() > 1 {
+        let vectors = report.views.iter().any(|view| view.vectors.is_some());
+        agreement.extend(vectors.then(|| NOT_COMPARED.to_owned()));
+    }
     paragraphs(&mut text, "Links and data vectors", &agreement);
     let _ = writeln!(
         text,
@@ -179,7 +192,7 @@ fn line(text: &mut String, name: &str, fact: &str) {
     let _ = writeln!(text, "  {name:<15} {fact}");
 }
 
-fn shape(text: &mut String, report: &Report) {
+fn shape(text: &mut String, report: &Report, next: &Next) {
     let pairs = format!(
         "{}, {} of them linked",
         report.pairs,
@@ -231,7 +244,7 @@ fn shape(text: &mut String, report: &Report) {
         };
         line(text, &name, &vectors(view.vectors.as_ref()));
     }
-    let left_out = counted_kinds(&left_out(report.read));
+    let left_out = counted_kinds(&left_out(report.read, &next.header));
     if !left_out.is_empty() {
         line(text, "left out", &left_out);
     }

@@ -6,16 +6,17 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use linkproof::Fitted;
 use linkproof::data::ids::Side;
 use linkproof::error::{quote, shown};
-use linkproof::io::load;
+use linkproof::io::{self, load};
 use linkproof::model::{Nearness, Neighbors, Query};
+use linkproof::{Error, Fitted};
 use rayon::prelude::*;
 
 use crate::args::{FeatureFile, choice};
 use crate::exit::Usage;
 use crate::nodes::named_by;
+use crate::progress::Progress;
 use crate::session::Session;
 use crate::unseen::{Embedded, UnseenArgs};
 use told::{Told, finish};
@@ -31,17 +32,19 @@ use told::{Told, finish};
 ///
 /// What neighbors are near by:
 ///
-///   weight  the expected weight, mu. Popular nodes are near very many
-///   share   mu by all that is expected of the neighbor with such nodes: popular nodes
-///           are near those alone that are particular to them
-///   cosine  the cosine of the embeddings (of averages, where a robust fit recommends
-///           them)
+///   cosine  how alike the embeddings are (those of embeddings.npy): 1 is the same
+///           direction, 0 nothing in common
+///   weight  the weight of a link that the model expects, mu. Popular nodes are near
+///           very many
+///   share   of all the weight that is expected to come to the neighbor, the part that
+///           comes from this node: popular nodes are near few
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "EXAMPLE\n  \
     linkproof neighbors --model model --node 17\n  \
     linkproof neighbors --model model --node 17 --by weight --top 5 --out neighbors.csv\n  \
+    linkproof neighbors --model model --all --by cosine --out neighbors.csv\n  \
     linkproof neighbors --model model --features new.npy --out neighbors.csv"
 )]
 pub struct NeighborsArgs {
@@ -50,13 +53,21 @@ pub struct NeighborsArgs {
     model: PathBuf,
     /// Training node to start from, by its id, or by its name where no other has it; may
     /// be repeated
-    #[arg(long, value_name = "ID", required_unless_present = "features")]
+    #[arg(long, value_name = "ID", required_unless_present_any = ["features", "node_list", "all"])]
     node: Vec<String>,
+    /// Training nodes to start from: a file of ids, one a line or in the first column. A
+    /// first line that is no id is a header
+    #[arg(long, value_name = "FILE", conflicts_with = "node")]
+    node_list: Option<PathBuf>,
+    /// Start from every training node
+    #[arg(long, conflicts_with_all = ["node", "node_list"])]
+    all: bool,
     /// Data vectors of unseen nodes to start from; NAME=FILE for a view
-    #[arg(long, value_name = "[NAME=]FILE", conflicts_with = "node")]
+    #[arg(long, value_name = "[NAME=]FILE", conflicts_with_all = ["node", "node_list", "all"])]
     features: Vec<FeatureFile>,
-    /// What neighbors are near by [default: share where they are printed, weight with
-    /// --out, cosine for a pair of views that took no part in the fit]
+    /// What neighbors are near by [default: cosine where they are printed, or share where
+    /// the similarity is signed; weight with --out; cosine for a pair of views that took no
+    /// part in the fit]
     #[arg(long, value_name = "MEASURE", value_parser = choice!(Nearness))]
     by: Option<Nearness>,
     /// Only neighbors of this view
@@ -106,18 +117,21 @@ struct Start<'a> {
 pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
     args.unseen.check(&args.features)?;
     let files = args.unseen.files(&args.model, &args.features);
-    files.writes(&args.out).check()?;
+    files.reads(&args.node_list).writes(&args.out).check()?;
     let model = named_by(load(&args.model)?.model, args.name.as_deref())?;
     check_direction(args, &model)?;
     let within = args.within.as_deref();
-    let within = within.map(|name| model.view(Some(name))).transpose()?;
+    let within = within.map(|name| within_view(&model, name)).transpose()?;
     let unseen = args.unseen.embed(&model, &args.features)?;
-    let starts = if args.node.is_empty() {
-        unseen_starts(args, &model, &unseen)?
-    } else {
+    let starts = if args.features.is_empty() {
         training_starts(args, &model)?
+    } else {
+        unseen_starts(args, &model, &unseen)?
     };
-    let found = nearest(args, &model, &starts, within)?;
+    let progress = Progress::start(session, "looking for neighbors");
+    let found = nearest(args, &model, &starts, within, &progress);
+    progress.end();
+    let found = found?;
     let stable = |(start, list): (&Start<'_>, &Vec<_>)| {
         let rows: Vec<usize> = list
             .iter()
@@ -146,7 +160,7 @@ fn check_direction(args: &NeighborsArgs, model: &Fitted) -> Result<(), Usage> {
             "links of this model have none; expected a model of 'fit --directed' or 'fit \
              --bipartite'"
         }
-        (Some(_), Some(sides)) if !sides.same && args.node.is_empty() => {
+        (Some(_), Some(sides)) if !sides.same && !args.features.is_empty() => {
             "the view of unseen nodes tells it in a model of 'fit --bipartite'; leave it out"
         }
         _ => return Ok(()),
@@ -160,6 +174,7 @@ fn nearest(
     model: &Fitted,
     starts: &[Start<'_>],
     within: Option<usize>,
+    progress: &Progress,
 ) -> anyhow::Result<Neighbors> {
     let mut views: Vec<usize> = starts.iter().map(|start| start.query.point.view).collect();
     views.sort_unstable();
@@ -168,16 +183,25 @@ fn nearest(
     let is_fitted = |&view: &usize| within.is_none_or(|within| model.takes_part(view, within));
     let usual = match (views.iter().all(is_fitted), &args.out) {
         (false, _) => Nearness::Cosine,
-        (true, None) => Nearness::Share,
         (true, Some(_)) => Nearness::Weight,
+        // Where unlike nodes are linked, those that are alike are others.
+        (true, None) if model.negative() > 0 => Nearness::Share,
+        (true, None) => Nearness::Cosine,
     };
     let by = args.by.unwrap_or(usual);
     let mut lists = vec![Vec::new(); starts.len()];
+    let mut before = 0;
     for view in views {
         let here = |place: &usize| starts[*place].query.point.view == view;
         let places: Vec<usize> = (0..starts.len()).filter(here).collect();
         let queries: Vec<Query<'_>> = places.iter().map(|&place| starts[place].query).collect();
-        let found = model.nearest(&queries, args.top as usize, within, Some(by))?;
+        let after = |done: usize| {
+            progress.count((before + done) as u64, starts.len() as u64, "nodes");
+            !Session::is_stopped()
+        };
+        let top = args.top as usize;
+        let found = model.nearest_watched(&queries, top, within, Some(by), &after)?;
+        before += places.len();
         for (place, list) in places.into_iter().zip(found.lists) {
             lists[place] = list;
         }
@@ -185,39 +209,73 @@ fn nearest(
     Ok(Neighbors { by, lists })
 }
 
-fn training_starts<'a>(
-    args: &'a NeighborsArgs,
-    model: &'a Fitted,
-) -> Result<Vec<Start<'a>>, Usage> {
-    let start = |id: &'a String| {
+/// The view that neighbours are to be of.
+fn within_view(model: &Fitted, name: &str) -> Result<usize, Error> {
+    model.view(Some(name)).map_err(|error| match error {
+        Error::Param {
+            accepted, given, ..
+        } => Error::argument("within", accepted, given),
+        other => other,
+    })
+}
+
+fn training_starts<'a>(args: &NeighborsArgs, model: &'a Fitted) -> anyhow::Result<Vec<Start<'a>>> {
+    let start = |row: usize| Start {
+        id: model.ids().name(row),
+        query: model.query(row),
+    };
+    if args.all {
+        let rows = (0..model.n_nodes()).filter(|row| is_asked(args, model, *row));
+        return Ok(rows.map(start).collect());
+    }
+    let row = |id: &str| {
         let row = match args.direction {
             Some(direction) => model.ids().row_on(direction.side(), id),
             None => model.ids().row(id),
         };
-        let row = match row {
-            Some(row) => row as usize,
-            None => by_name(args, model, id)?,
-        };
-        Ok(Start {
-            id: model.ids().name(row),
-            query: model.query(row),
-        })
+        row.map_or_else(|| by_name(args, model, id), |row| Ok(row as usize))
     };
-    args.node.iter().map(start).collect()
+    let Some(path) = &args.node_list else {
+        let rows = args.node.iter().map(|id| -> anyhow::Result<Start<'a>> {
+            let why = |why| format!("--node {}: {why}", shown(id));
+            Ok(start(row(id).map_err(|it| Usage::new(why(it)))?))
+        });
+        return rows.collect();
+    };
+    let mut starts = Vec::new();
+    let list = io::read_id_list(path)?;
+    for (place, listed) in list.iter().enumerate() {
+        match row(&listed.id) {
+            Ok(row) => starts.push(start(row)),
+            // A header.
+            Err(_) if place == 0 && list.len() > 1 => {}
+            Err(_) => {
+                let found = format!("node {}", quote(&listed.id));
+                let expected = format!("an id of {}", args.model.join("nodes.csv").display());
+                return Err(Error::input(path, listed.line, found, expected).into());
+            }
+        }
+    }
+    Ok(starts)
 }
 
-/// The row of the only node of a name.
-fn by_name(args: &NeighborsArgs, model: &Fitted, name: &str) -> Result<usize, Usage> {
-    const LISTED: usize = 5;
+/// Whether a search of all nodes starts from a row: a node that is a source and a target
+/// is asked for once.
+fn is_asked(args: &NeighborsArgs, model: &Fitted, row: usize) -> bool {
     let side = args.direction.map(Direction::side);
-    let is_here = |row: &usize| match model.ids().sides() {
+    match model.ids().sides() {
         Some(sides) => {
-            let of = sides.place(*row).0;
+            let of = sides.place(row).0;
             side.map_or(!sides.same || of == Side::Source, |side| of == side)
         }
         None => true,
-    };
-    let called = |row: &usize| model.title(*row) == Some(name) && is_here(row);
+    }
+}
+
+/// The row of the only node of a name, or why there is none, and what is expected.
+fn by_name(args: &NeighborsArgs, model: &Fitted, name: &str) -> Result<usize, String> {
+    const LISTED: usize = 5;
+    let called = |row: &usize| model.title(*row) == Some(name) && is_asked(args, model, *row);
     let rows: Vec<usize> = (0..model.n_nodes()).filter(called).collect();
     let nodes = args.model.join("nodes.csv");
     let why = match rows.as_slice() {
@@ -237,11 +295,7 @@ fn by_name(args: &NeighborsArgs, model: &Fitted, name: &str) -> Result<usize, Us
             )
         }
     };
-    Err(Usage::new(format!(
-        "--node {}: {why}; expected an id of {}",
-        shown(name),
-        nodes.display()
-    )))
+    Err(format!("{why}; expected an id of {}", nodes.display()))
 }
 
 fn unseen_starts<'a>(

@@ -63,14 +63,42 @@ impl TimeLeft {
     }
 }
 
+/// The pace of things that are counted, from the first that was told of.
+#[derive(Debug, Default)]
+pub struct Pace {
+    since: Option<(f64, u64)>,
+}
+
+impl Pace {
+    /// So many are done; how many a second, where that is known.
+    pub fn after(&mut self, now: f64, done: u64) -> Option<f64> {
+        let &mut (since, first) = self.since.get_or_insert((now, done));
+        let pace = done.saturating_sub(first) as f64 / (now - since);
+        Some(pace).filter(|pace| pace.is_finite() && *pace > 0.0)
+    }
+}
+
+/// A number of things a second, as short as it can be said.
+pub fn in_figures(pace: f64) -> String {
+    match pace {
+        100.0.. => format!("{pace:.0}"),
+        1.0.. => format!("{pace:.1}"),
+        _ => format!("{pace:.2}"),
+    }
+}
+
 /// Seconds left where a share of the work took so many.
 fn rest(seconds: f64, share: f64) -> Option<f64> {
     (share > 0.0).then(|| seconds * (1.0 - share).max(0.0) / share)
 }
 
+/// Work that is so many seconds late is not nearly done.
+const LATE: f64 = -2.0;
+
 /// Seconds left, as people say it.
 pub fn in_words(seconds: f64) -> String {
     match seconds.round() {
+        ..LATE => "longer than foreseen".to_owned(),
         ..1.0 => "nearly done".to_owned(),
         seconds if seconds < 60.0 => format!("about {seconds:.0}s left"),
         seconds if seconds < 3600.0 => {

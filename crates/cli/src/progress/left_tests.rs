@@ -102,7 +102,7 @@ fn a_fit_that_slows_down_is_told_by_its_last_steps() {
 #[test]
 fn seconds_as_people_say_them() {
     let words = [
-        -3.0, 0.4, 1.0, 59.4, 59.6, 61.0, 600.0, 3599.4, 3600.0, 7260.0,
+        -1.0, 0.4, 1.0, 59.4, 59.6, 61.0, 600.0, 3599.4, 3600.0, 7260.0,
     ]
     .map(in_words);
     let expected = [
@@ -118,4 +118,28 @@ fn seconds_as_people_say_them() {
         "about 2h 01m left",
     ];
     assert_eq!(words, expected);
+}
+
+#[test]
+fn things_that_are_counted_have_a_clock_of_their_own() {
+    // A layout of 500 rounds in 8 seconds, after 45 seconds of other work.
+    let mut pace = Pace::default();
+    assert_eq!(pace.after(45.0, 0), None, "nothing is known of it yet");
+    for round in 1..=500u64 {
+        let now = 45.0 + 8.0 * round as f64 / 500.0;
+        let found = pace.after(now, round).unwrap();
+        assert!((found - 62.5).abs() < 1e-6, "{round}: {found}");
+    }
+    // Where the first that is heard of is not the first.
+    let mut pace = Pace::default();
+    assert_eq!(pace.after(10.0, 7), None);
+    assert_eq!(pace.after(12.0, 11), Some(2.0));
+    assert_eq!(
+        [1234.5, 62.5, 0.031].map(in_figures),
+        ["1234", "62.5", "0.03"]
+    );
+    assert_eq!(
+        [-3.0, -1.0].map(in_words),
+        ["longer than foreseen", "nearly done"]
+    );
 }

@@ -194,7 +194,7 @@ fn neighbors_are_ranked_by_expected_weight() {
     );
     lab.refused(
         "neighbors --model m --node n1 --within v --out t.csv",
-        &["--view", "but is 'v'"],
+        &["--within must be", "but is 'v'"],
     );
 }
 

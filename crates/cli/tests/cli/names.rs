@@ -73,7 +73,7 @@ fn names_stand_beside_ids_in_all_that_is_written() {
         "{near}"
     );
     let told = lab.ok("neighbors --model m --node n1 --name title --top 2");
-    assert!(told.starts_with("Nearest to T1 (n1), by share"), "{told}");
+    assert!(told.starts_with("Nearest to T1 (n1), by cosine"), "{told}");
     lab.write("pairs.csv", "n1,n2\n");
     lab.ok("score --model m --pairs pairs.csv --out s.csv");
     let scores = lab.read("s.csv");
@@ -289,13 +289,53 @@ fn neighbors_are_near_by_what_is_asked_for() {
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(
         lines[1].split_whitespace().collect::<Vec<_>>(),
-        ["rank", "node", "name", "share", "expected", "link"]
+        ["rank", "node", "name", "cosine", "expected", "link"]
     );
+    assert!(
+        told.contains("how alike") && told.contains("--by weight") && told.contains("--by share"),
+        "{told}"
+    );
+    let told = lab.ok("neighbors --model m --node n4 --by share");
+    assert!(told.contains("0.02 is 2%"), "{told}");
     assert!(lines[5].starts_with("Nearest to Node 5 (n5)"), "{told}");
     // Of many nodes some are printed.
     lab.write("many.csv", lab.read("x.csv").replace('n', "u"));
     let told = lab.ok("neighbors --model m --features many.csv --top 1");
     assert!(told.contains("and of 40 more nodes: --out"), "{told}");
+}
+
+#[test]
+fn neighbors_of_many_nodes_are_asked_for_at_once() {
+    let lab = lab();
+    lab.ok(&format!("{FIT} --out m"));
+    let json = lab.json("neighbors --model m --all --top 3 --out all.csv");
+    assert_eq!(
+        (&json["nodes"], &json["neighbors"]),
+        (&60.into(), &180.into())
+    );
+    lab.ok("neighbors --model m --node n7 --node n3 --top 3 --out few.csv");
+    let (all, few) = (rows(&lab.read("all.csv")), rows(&lab.read("few.csv")));
+    assert!(few.iter().all(|row| all.contains(row)) && few.len() == 6);
+    // With a header and without; by name too.
+    for list in ["node,why\nn7,x\nn3,y\n", "n7\nn3\n", "n7\nNode 3\n"] {
+        lab.write("ids.csv", list);
+        lab.ok("neighbors --model m --node-list ids.csv --top 3 --out listed.csv");
+        assert_eq!(rows(&lab.read("listed.csv")), few, "{list}");
+    }
+    lab.write("ids.csv", "node\nn7\nnobody\n");
+    lab.refused(
+        "neighbors --model m --node-list ids.csv",
+        &["ids.csv, line 3", "'nobody'", "m/nodes.csv"],
+    );
+    lab.write("ids.csv", "nobody\n");
+    lab.refused(
+        "neighbors --model m --node-list ids.csv",
+        &["ids.csv, line 1"],
+    );
+    lab.refused("neighbors --model m --all --node n1", &["--all"]);
+    lab.refused("neighbors --model m", &["--node"]);
+    let from = "neighbors --model m --node-list ids.csv --out ids.csv";
+    lab.refused(from, &["ids.csv"]);
 }
 
 #[test]

@@ -91,6 +91,22 @@ fn false_links_come_first_and_clean_keeps_by_a_stated_rate() {
     ] {
         assert!(words.contains(part), "{words}");
     }
+    assert!(!words.contains("No link can be called false"), "{words}");
+    // Where none can be called false at a rate, it is said at what rate some can.
+    let words = lab.ok(&format!("{line} --false-discovery-rate 1e-7"));
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let words = words.join(" ");
+    let rate = (100.0 * rates[0]).ceil() / 100.0;
+    let count = rates.iter().filter(|&&it| it <= rate).count();
+    for part in [
+        "No link can be called false at".to_owned(),
+        format!("Of the {count} least believed"),
+        format!("--false-discovery-rate {rate} takes them"),
+    ] {
+        assert!(words.contains(&part), "{part}: {words}");
+    }
+    let found = lab.json(&format!("{line} --false-discovery-rate {rate}"));
+    assert_eq!(found["suspects"], count);
 }
 
 #[test]

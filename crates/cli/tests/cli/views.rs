@@ -141,3 +141,71 @@ fn views_that_do_not_fit_are_refused() {
         &["papers.npy", "19 rows", "20", "nodes.csv"],
     );
 }
+
+/// Papers and authors with ids of their own, in files that have them.
+fn with_ids(lab: &Lab) {
+    let (mut papers, mut authors, mut links) = (String::new(), String::new(), String::new());
+    for i in 0..12 {
+        let group = i % 2;
+        papers.push_str(&format!("p{i},{group},{}\n", 1 - group));
+        authors.push_str(&format!("a{i},{group},{},{i}\n", 1 - group));
+        links.push_str(&format!("p{i},a{}\np{i},a{}\n", (i + 2) % 12, (i + 4) % 12));
+    }
+    lab.write("papers.csv", papers);
+    lab.write("authors.csv", authors);
+    lab.write("cites.csv", links);
+}
+
+#[test]
+fn files_with_ids_tell_the_nodes_of_their_views() {
+    let lab = Lab::new();
+    with_ids(&lab);
+    let files = "--features paper=papers.csv --features author=authors.csv";
+    let rest = "--dim 2 --steps 5";
+    lab.ok(&format!("fit --links cites.csv {files} {rest} --out m"));
+    lab.write("n1.csv", "node\n".to_owned() + &ids("p"));
+    lab.write("n2.csv", "node\n".to_owned() + &ids("a"));
+    let nodes = "--nodes paper=n1.csv --nodes author=n2.csv";
+    lab.ok(&format!(
+        "fit --links cites.csv {files} {nodes} {rest} --out n"
+    ));
+    for file in ["nodes.csv", "embeddings.npy"] {
+        assert_eq!(
+            lab.bytes(&format!("m/{file}")),
+            lab.bytes(&format!("n/{file}"))
+        );
+    }
+    lab.ok(&format!(
+        "audit --model m --links cites.csv {files} --no-judge --out a.csv"
+    ));
+    // The way there: each message says what to type.
+    let two = "fit --links cites.csv --features papers.csv --features authors.csv --out x";
+    let names = "--features a=papers.csv --features b=authors.csv";
+    let sides = "--bipartite --features source=papers.csv --features target=authors.csv";
+    lab.refused(two, &[names, sides]);
+    for (place, files) in [names, sides].iter().enumerate() {
+        lab.ok(&format!(
+            "fit --links cites.csv {files} {rest} --out y{place}"
+        ));
+    }
+    let line = format!("{two} --bipartite");
+    lab.refused(&line, &["source=FILE", "target=FILE"]);
+    lab.write("same.csv", lab.read("authors.csv").replace('a', "p"));
+    let same = "--features paper=papers.csv --features author=same.csv";
+    lab.refused(
+        &format!("fit --links cites.csv {same} --out x"),
+        &["same.csv", "'p0'", "--bipartite"],
+    );
+    lab.write_npy("bare.npy", &vec![vec![1.0, 2.0]; 12]);
+    let bare = "--features paper=papers.csv --features author=bare.npy";
+    lab.refused(
+        &format!("fit --links cites.csv {bare} --out x"),
+        &["bare.npy", "--nodes NAME=FILE", "--bipartite"],
+    );
+    let text = lab.ok(&format!("inspect --links cites.csv {sides}"));
+    assert!(text.contains("Not compared before a fit"), "{text}");
+}
+
+fn ids(letter: &str) -> String {
+    (0..12).map(|i| format!("{letter}{i}\n")).collect()
+}

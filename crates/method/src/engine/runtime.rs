@@ -84,6 +84,8 @@ pub enum Doing {
     ChoosingRidge,
     /// The model is fitted.
     FittingModel,
+    /// Its embeddings are averaged over links.
+    Averaging,
     /// Candidates of a search are sifted by coarse fits.
     Sifting,
     /// The best candidates of a search are fitted on every fold.
@@ -100,6 +102,7 @@ impl fmt::Display for Doing {
             Doing::JudgingLinks => "judging links",
             Doing::ChoosingRidge => "choosing the ridge",
             Doing::FittingModel => "fitting the model",
+            Doing::Averaging => "averaging over links",
             Doing::Sifting => "sifting candidates",
             Doing::Settling => "comparing the best candidates",
             Doing::TryingChanges => "trying changes of the model",

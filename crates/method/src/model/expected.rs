@@ -1,6 +1,6 @@
 //! What a model expects of pairs.
 
-use super::{Fitted, Point};
+use super::{Fitted, MeanSize, Point};
 use crate::data::graph::Link;
 use crate::size::{SizeLaw, SizedLink};
 use linkproof_numeric::math;
@@ -46,13 +46,12 @@ impl Fitted {
     /// their own.
     pub fn expected(&self, a: Point<'_>, b: Point<'_>) -> Expected {
         let found = self.as_count(a, b);
-        let Some(law) = self.sizes() else {
+        let Some(sizes) = &self.mean_size else {
             return found;
         };
-        let similarity = found.similarity;
-        let size = law.mean(similarity);
+        let size = sizes.at(found.similarity);
         let mu = found.p_link * size;
-        let signed = law.is_signed();
+        let signed = self.is_signed();
         Expected {
             size,
             mu,
@@ -88,6 +87,7 @@ impl Fitted {
     /// apart.
     pub(crate) fn tell_sizes(&mut self, factor: f64, sizes: Option<SizeLaw>) {
         self.parts.report.k *= factor;
+        self.mean_size = sizes.map(MeanSize::new);
         self.parts.sizes = sizes;
     }
 

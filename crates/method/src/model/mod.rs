@@ -10,6 +10,8 @@ mod doubts;
 mod expected;
 mod fit;
 pub mod folds;
+mod in_all;
+mod mean_size;
 pub(crate) mod nearest;
 mod neighbors;
 
@@ -22,6 +24,7 @@ pub use bootstrap::{Replicate, Replicates, Spread, bootstrap, check_replicates};
 pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
 pub use expected::Expected;
 pub use fit::{Fit, check_weights, fit, held_out_pairs};
+use mean_size::MeanSize;
 pub use neighbors::{Nearness, Neighbor, Neighbors, Query};
 
 use std::borrow::Cow;
@@ -198,6 +201,8 @@ pub struct ModelParts {
 #[derive(Debug, Clone)]
 pub struct Fitted {
     parts: ModelParts,
+    /// What the law of sizes says of each similarity.
+    mean_size: Option<MeanSize>,
 }
 
 impl Fitted {
@@ -249,7 +254,8 @@ impl Fitted {
                 expected,
             ));
         }
-        let mut model = Fitted { parts };
+        let mean_size = parts.sizes.map(MeanSize::new);
+        let mut model = Fitted { parts, mean_size };
         match model.parts.averaged.take() {
             Some(averaged) => model.with_averages(averaged),
             None => Ok(model),

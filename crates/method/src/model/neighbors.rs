@@ -1,10 +1,13 @@
 //! The nodes that are near a node, by one of several measures.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 
 use super::{Fitted, Point};
 use crate::error::{Error, Result, quote};
 use crate::schema::choice;
+use linkproof_numeric::real::dot_f64;
 
 choice!(
     /// What neighbours are near by.
@@ -43,14 +46,6 @@ pub struct Query<'y> {
     /// Its row, which is no neighbour of itself.
     pub row: Option<usize>,
 }
-
-/// Nodes that expected weights of a neighbour are added up over, at most: more change
-/// little (docs/decisions/neighbors.md).
-const MOST_ADDED: usize = 2_000;
-/// Of very many nodes fewer, but so many at least.
-const LEAST_ADDED: usize = 100;
-/// Pairs that are looked at for that, if these bounds allow.
-const PAIRS: usize = 30_000_000;
 
 impl Fitted {
     /// A training node whose neighbours are wanted.
@@ -97,6 +92,21 @@ impl Fitted {
         within: Option<usize>,
         by: Option<Nearness>,
     ) -> Result<Neighbors> {
+        self.nearest_watched(queries, top, within, by, &|_| true)
+    }
+
+    /// As [`Fitted::nearest`], telling after each list how many are done; whether to go on.
+    ///
+    /// # Errors
+    /// Those of it, and that it was told to stop.
+    pub fn nearest_watched(
+        &self,
+        queries: &[Query<'_>],
+        top: usize,
+        within: Option<usize>,
+        by: Option<Nearness>,
+        after: &(dyn Fn(usize) -> bool + Sync),
+    ) -> Result<Neighbors> {
         let Some(view) = queries.first().map(|query| query.point.view) else {
             return Ok(Neighbors::default());
         };
@@ -131,35 +141,22 @@ impl Fitted {
             scales,
             by,
         };
-        let lists = queries.par_iter().map(|query| candidates.near(query, top));
+        let done = AtomicUsize::new(0);
+        let lists = queries.par_iter().map(|query| {
+            let list = candidates.near(query, top);
+            match after(done.fetch_add(1, Ordering::Relaxed) + 1) {
+                true => Ok(list),
+                false => Err(Error::Interrupted { step: 0 }),
+            }
+        });
         Ok(Neighbors {
             by,
-            lists: lists.collect(),
+            lists: lists.collect::<Result<_>>()?,
         })
     }
 
-    /// What is expected of each of some rows in all, with the nodes of a view; of many
-    /// nodes a part that stands at equal distances is added up.
-    fn in_all(&self, view: usize, rows: &[usize]) -> Vec<f64> {
-        let of_view = |row: &usize| self.node_views()[*row] as usize == view;
-        let others: Vec<usize> = (0..self.n_nodes()).filter(of_view).collect();
-        let most = (PAIRS / rows.len().max(1)).clamp(LEAST_ADDED, MOST_ADDED);
-        let count = others.len().min(most);
-        let some = (0..count).map(|place| others[place * others.len() / count]);
-        let some: Vec<usize> = some.collect();
-        let sum = |&row: &usize| -> f64 {
-            let point = self.point(row);
-            let is_other = |other: &&usize| !self.is_itself(row, **other);
-            let others = some.iter().filter(is_other);
-            others
-                .map(|&other| self.expected(self.point(other), point).strength)
-                .sum()
-        };
-        rows.par_iter().map(sum).collect()
-    }
-
     /// Whether two rows are one node, be it on two sides of links.
-    fn is_itself(&self, row: usize, other: usize) -> bool {
+    pub(super) fn is_itself(&self, row: usize, other: usize) -> bool {
         row == other || self.ids().is_same_node(row as u32, other as u32)
     }
 }
@@ -194,25 +191,24 @@ struct Candidates<'m> {
 impl Candidates<'_> {
     fn near(&self, query: &Query<'_>, top: usize) -> Vec<Neighbor> {
         let own = length(*query);
-        let neighbor = |(place, &row): (usize, &usize)| {
+        let expected = |row: usize| {
             let other = self.model.point(row);
-            let (mu, strength) = match self.model.takes_part(query.point.view, other.view) {
-                true => {
-                    let found = self.model.expected(query.point, other);
-                    (found.mu, found.strength)
-                }
-                false => (f64::NAN, f64::NAN),
-            };
+            let takes_part = self.model.takes_part(query.point.view, other.view);
+            takes_part.then(|| self.model.expected(query.point, other))
+        };
+        let strength = |row: usize| expected(row).map_or(f64::NAN, |found| found.strength);
+        let neighbor = |(place, &row): (usize, &usize)| {
             let scale = self.scales.as_ref().map_or(1.0, |scales| scales[place]);
             let by = match self.by {
-                Nearness::Weight => strength,
-                Nearness::Share => strength / scale.max(f64::MIN_POSITIVE),
+                Nearness::Weight => strength(row),
+                Nearness::Share => strength(row) / scale.max(f64::MIN_POSITIVE),
                 Nearness::Cosine => {
                     let there = self.model.query(row).recommended;
                     let lengths = (own * scale).max(f64::MIN_POSITIVE);
-                    (product(query.recommended, there) / lengths).clamp(-1.0, 1.0)
+                    (dot_f64(query.recommended, there) / lengths).clamp(-1.0, 1.0)
                 }
             };
+            let mu = f64::NAN;
             Neighbor { row, mu, by }
         };
         let others = self.rows.iter().enumerate();
@@ -227,17 +223,15 @@ impl Candidates<'_> {
             all.truncate(top);
         }
         all.sort_by(order);
+        for near in &mut all {
+            near.mu = expected(near.row).map_or(f64::NAN, |found| found.mu);
+        }
         all
     }
 }
 
-fn product(y: &[f32], z: &[f32]) -> f64 {
-    let products = y.iter().zip(z).map(|(a, b)| f64::from(*a) * f64::from(*b));
-    products.sum()
-}
-
 fn length(query: Query<'_>) -> f64 {
-    product(query.recommended, query.recommended).sqrt()
+    dot_f64(query.recommended, query.recommended).sqrt()
 }
 
 #[cfg(test)]
@@ -302,8 +296,8 @@ mod tests {
         assert!((near.by - near.mu / all).abs() < 1e-12, "{near:?}");
         let near = lists(&model, Nearness::Cosine)[5][0];
         let (y, z) = (model.row(5), model.row(near.row));
-        let lengths = (product(y, y) * product(z, z)).sqrt();
-        assert!((near.by - product(y, z) / lengths).abs() < 1e-12);
+        let lengths = (dot_f64(y, y) * dot_f64(z, z)).sqrt();
+        assert!((near.by - dot_f64(y, z) / lengths).abs() < 1e-12);
         assert_eq!(
             lists(&model, Nearness::Weight)[5][0].mu,
             model.neighbors(model.point(5), 1, Some(5), None).unwrap()[0].mu
@@ -358,5 +352,7 @@ mod tests {
                 .all(|near| near.row >= 6 && near.mu > 0.0)
         );
         assert!(model.nearest(&[], 3, None, None).unwrap().lists.is_empty());
+        let stopped = model.nearest_watched(&query, 9, None, None, &|done| done == 0);
+        assert!(matches!(stopped, Err(Error::Interrupted { .. })));
     }
 }

@@ -12,7 +12,10 @@ use serde_json::{Value, json};
 use super::{AuditArgs, missing_path};
 use crate::nodes::called as in_words;
 use crate::robust::verdict_in_words;
-use crate::session::{counted, figure};
+use crate::session::{counted, figure, wrapped};
+
+/// Links that are sound as often as that are not called false.
+const MOST_CALLED: f64 = 0.5;
 
 /// Why a link is a suspect: it is not believed, its weight is too large, or the model
 /// does not expect it. Empty for others.
@@ -139,6 +142,9 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
         counted(n, "link"),
         limits_in_words(limits)
     );
+    if let Some(says) = none_called_false(found, limits) {
+        let _ = write!(text, "\n{}", wrapped("  suspects ", &says));
+    }
     if let Some(beliefs) = &found.beliefs {
         text.push_str(&beliefs_in_words(beliefs));
     }
@@ -252,6 +258,34 @@ fn counted_by_why(found: &Audit, limits: &Limits) -> String {
         0 | 1 => String::new(),
         _ => format!("\n  suspects  {} (column why)", counts.join(", ")),
     }
+}
+
+/// Where no link can be called false at the rate that was asked for: at what rate some can.
+fn none_called_false(found: &Audit, limits: &Limits) -> Option<String> {
+    let asked = limits.beliefs.filter(|_| found.is_by_belief())?;
+    let judged = found.links.iter().filter_map(|link| link.judged);
+    let rates: Vec<f64> = judged.map(|link| link.false_discovery_rate).collect();
+    let least = rates.iter().copied().min_by(f64::total_cmp)?;
+    if least <= asked {
+        return None;
+    }
+    let none = format!("No link can be called false at {}%.", figure(100.0 * asked));
+    // Rounded up, so that it takes them.
+    let rate = (100.0 * least).ceil() / 100.0;
+    if rate > MOST_CALLED {
+        return Some(format!(
+            "{none} Even the least believed links are more likely sound than not."
+        ));
+    }
+    let n = rates.iter().filter(|&&it| it <= rate).count();
+    let percent = 100.0 * rate;
+    let them = match n {
+        1 => format!("The least believed one is sound with a chance of {percent:.0}% at most"),
+        n => format!("Of the {n} least believed at most {percent:.0}% are sound"),
+    };
+    Some(format!(
+        "{none} {them}: --false-discovery-rate {rate} takes them."
+    ))
 }
 
 fn limits_in_words(limits: &Limits) -> String {

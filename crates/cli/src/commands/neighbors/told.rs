@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{NeighborsArgs, Start};
 use crate::nodes::called;
-use crate::session::{Session, counted, figure};
+use crate::session::{Session, counted, figure, wrapped};
 
 /// Of more nodes the lists of these are printed.
 const MOST_PRINTED: usize = 20;
@@ -44,15 +44,15 @@ pub(super) fn finish(
         told.measure()
     );
     if args.by.is_none() && told.found.by == Nearness::Cosine {
-        words.push_str(NOT_FITTED);
+        words.push_str(&format!("\n  note      {NOT_FITTED}"));
     }
     json["out"] = out.into();
     session.finish(&json, &words)
 }
 
 /// Why neighbours are near by cosine though nobody asked.
-const NOT_FITTED: &str = "\n  note      The pair of views took no part in the fit, so no weights are \
-                          expected of it: near is who has like embeddings.";
+const NOT_FITTED: &str = "The pair of views took no part in the fit, so no weights are expected of it: \
+                          near is who has like embeddings.";
 
 impl Told<'_> {
     /// What neighbours are near by, in words.
@@ -62,6 +62,35 @@ impl Told<'_> {
             Nearness::Share => "share of the neighbor's expected weight",
             Nearness::Cosine => "cosine of the embeddings",
         }
+    }
+
+    /// What the figures mean, and what else can be asked.
+    fn hint(&self) -> Vec<(&'static str, &'static str)> {
+        let [cosine, share, weight] = [
+            "how alike embeddings are: 1 is the same direction, 0 nothing in common",
+            "of all the weight that is expected to come to the neighbor, the part that comes from \
+             this node: 0.02 is 2%; popular nodes are near few",
+            "the weight of a link that the model expects",
+        ];
+        let (own, others) = match self.found.by {
+            Nearness::Cosine => (
+                Some(("cosine", cosine)),
+                "--by weight (the largest expected weight first; popular nodes are near very many), \
+                 --by share (the same, but popular nodes are near few)",
+            ),
+            Nearness::Share => (
+                Some(("share", share)),
+                "--by cosine (how alike embeddings are), --by weight (the largest expected weight \
+                 first; popular nodes are near very many)",
+            ),
+            Nearness::Weight => (
+                None,
+                "--by cosine (how alike embeddings are), --by share (popular nodes are near few)",
+            ),
+        };
+        let mut hint: Vec<_> = own.into_iter().collect();
+        hint.extend([("expected", weight), ("or", others)]);
+        hint
     }
 
     /// The name of the column of it, where it is not the expected weight.
@@ -148,22 +177,14 @@ impl Told<'_> {
                 "and of {more} more nodes: --out FILE writes all\n"
             ));
         }
-        match self.found.by {
-            Nearness::Share => text.push_str(
-                "--by weight asks for the largest expected weights, which popular nodes have with \
-                 many.",
-            ),
-            Nearness::Cosine
-                if self
-                    .found
-                    .lists
-                    .iter()
-                    .flatten()
-                    .any(|near| near.mu.is_nan()) =>
-            {
-                text.push_str(NOT_FITTED.trim_start());
-            }
-            _ => {}
+        let mut hint = self.hint();
+        let mut all = self.found.lists.iter().flatten();
+        if all.any(|near| near.mu.is_nan()) {
+            hint = vec![hint[0], ("note", NOT_FITTED)];
+        }
+        for (about, says) in hint {
+            text.push_str(&wrapped(&format!("  {about:<9}"), says));
+            text.push('\n');
         }
         text
     }

@@ -101,7 +101,9 @@ pub fn contamination(run: &Run<'_>, graphs: &[Labelled]) -> anyhow::Result<Found
             Subject::Bloggers(QUICK_BLOGGERS),
             Subject::Views(QUICK_THINGS),
         ]),
-        false => subjects.extend(GENERATED.into_iter().filter_map(Subject::generated)),
+        false => GENERATED
+            .into_iter()
+            .for_each(|name| subjects.extend(Subject::generated(name))),
     }
     let wanted = |label: Label<'_>| run.choice.wants(label.graph, label.damage, label.method);
     let jobs = suite::jobs(&subjects, run.runs, run.seed, wanted);

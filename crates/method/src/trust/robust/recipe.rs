@@ -286,6 +286,7 @@ pub fn fit_robust(
     let judged = judgement.links.iter().map(|it| (it.link(), it.belief));
     let sizes = model.size_law(judged);
     model.tell_sizes(believed_links / seen.max(f64::MIN_POSITIVE), sizes);
+    runtime.begins(Doing::Averaging);
     let averaged = average_model(&model, data, &links, recipe.rounds)?;
     Ok(Robust {
         model,

@@ -49,7 +49,7 @@ impl Trust {
         say(Topic::Weights, self.weights.sentence());
         say(Topic::Sure, self.surety_sentence());
         for it in self.implanted.iter().filter(|it| it.asked == SAID_RATE) {
-            say(Topic::Checked, it.sentence());
+            say(Topic::Checked, it.sentence(&self.implanted));
         }
         said
     }
@@ -186,13 +186,23 @@ impl Implanted {
         }
     }
 
-    fn sentence(&self) -> String {
+    /// What became of them; where none could be called false at this rate, what at another.
+    fn sentence(&self, all: &[Implanted]) -> String {
         let (implants, kind) = (self.implants, self.kind_in_words());
-        match self.suspects {
-            0 => format!(
-                "Of {implants} false links {kind} none would be called false: at most {:.0}% of those \
-                 called so may be sound, and no link is doubtful enough for that.",
-                100.0 * self.asked
+        let asked = 100.0 * self.asked;
+        let other = |it: &&Implanted| it.kind == self.kind && it.suspects > 0;
+        match (self.suspects, all.iter().find(other)) {
+            (0, None) => format!(
+                "Of {implants} false links {kind} none would be called false: at most {asked:.0}% of \
+                 those called so may be sound, and no link is doubtful enough for that."
+            ),
+            (0, Some(other)) => format!(
+                "Of {implants} false links {kind} none would be called false where at most \
+                 {asked:.0}% of those called so may be sound; where {:.0}% may be, {:.0}% would, and \
+                 {:.0}% of all called so were sound.",
+                100.0 * other.asked,
+                100.0 * other.found,
+                100.0 * other.realised
             ),
             _ => format!(
                 "Of {implants} false links {kind} {:.0}% would be called false; among all called so \
@@ -307,8 +317,7 @@ impl RobustSummary {
             ),
             Some(Better::Unrelated) => (
                 Advice::VectorsAlone,
-                "the links follow nothing that the data vectors tell. For what these tell, use them \
-                 alone.",
+                "the links tell next to nothing of what the data vectors tell. For that, use them alone.",
             ),
             Some(Better::Noise) => (
                 Advice::LinksAlone,
@@ -392,8 +401,8 @@ impl RobustSummary {
             Better::Either => format!("{times}: one is as good as the other."),
             Better::Vectors => format!("{times}: {alone}"),
             Better::Unrelated => format!(
-                "The cluster of a node, by embeddings or data vectors, tells nothing of the data of its \
-                 neighbors: {alone}"
+                "The cluster of a node, by embeddings or data vectors, tells next to nothing of the data of \
+                 its neighbors: {alone}"
             ),
             Better::Noise => {
                 "The data vectors show no clusters of their own, as noise would: leave them out and \

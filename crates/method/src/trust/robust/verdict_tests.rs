@@ -276,3 +276,33 @@ fn a_line_in_many_dimensions_is_said_aloud() {
         "The embeddings use about 9 of 64 dimensions (effective rank)."
     );
 }
+
+#[test]
+fn where_no_implant_can_be_called_false_it_is_said_at_what_rate_some_can() {
+    let at = |asked, suspects| Implanted {
+        kind: Draw::Uniform,
+        asked,
+        claimed: 0.19,
+        realised: 0.18,
+        found: 0.39,
+        suspects,
+        implants: 176,
+    };
+    let all = [at(0.05, 0), at(0.1, 0), at(0.2, 142)];
+    let said = all[1].sentence(&all);
+    for part in [
+        "none would be called false where",
+        "10%",
+        "where 20% may be, 39% would",
+        "18%",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
+    let said = all[1].sentence(&all[..2]);
+    assert!(said.contains("no link is doubtful enough"), "{said}");
+    let said = all[2].sentence(&all);
+    assert!(
+        said.contains("39% would be called false") && !said.contains("none"),
+        "{said}"
+    );
+}

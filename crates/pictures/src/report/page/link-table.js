@@ -34,7 +34,7 @@ class LinkTable {
   lead() {
     const { n, shown } = this.report.links;
     const part = shown < n ? ` Of ${counted(n, "link")} the page holds ${count(shown)}: the least ${leastWord(this.report)}, suspects, and some of the others.` : "";
-    const judged = this.report.links.belief ? "Belief is the chance that a link is sound, by fits that did not see it. For and against: how many pairs without a link, of degrees like its own, it is ahead of or behind by one kind of evidence, and what the weight multiplied the odds by. " : "";
+    const judged = this.report.links.belief ? "Belief is the chance that a link is sound, by fits that did not see it. For and against: how many of the pairs without a link, of degrees like its own, it is ahead of or behind, by each kind of evidence, and what the weight multiplied the odds by. " : "";
     return `How far the model believes each link. ${judged}Trust is 1 for a weight that is no larger than expected and falls towards 0 the less the weight can be explained; chance is the chance that the link is sound by that alone. A row shows its link on the map.${part}`;
   }
 

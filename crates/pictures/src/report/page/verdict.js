@@ -53,8 +53,8 @@ function spoken({ links }, link) {
     const rank = links[column][link];
     // Where there is nothing to compare, all pairs are alike.
     if (rank === 0.5) continue;
-    if (rank <= RANK_FOR) said.for.push(`${name} (ahead of ${percent(1 - rank)})`);
-    else if (rank >= RANK_AGAINST) said.against.push(`${name} (behind ${percent(rank)})`);
+    if (rank <= RANK_FOR) said.for.push(`${name} ${percent(1 - rank)}`);
+    else if (rank >= RANK_AGAINST) said.against.push(`${name} ${percent(rank)}`);
   }
   const odds = links.weight_odds?.[link] ?? 1;
   if (odds > ODDS_THAT_SPEAK) said.for.push(`weight ×${figure(odds)}`);
