@@ -94,6 +94,11 @@ impl Session {
         }
     }
 
+    /// Whether another program reads the result.
+    pub fn writes_json(&self) -> bool {
+        self.json
+    }
+
     /// Whether progress is wanted and can be seen.
     pub fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()

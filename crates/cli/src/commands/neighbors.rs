@@ -66,7 +66,7 @@ pub struct NeighborsArgs {
     #[arg(long, value_name = "[NAME=]FILE", conflicts_with_all = ["node", "node_list", "all"])]
     features: Vec<FeatureFile>,
     /// What neighbors are near by [default: cosine where they are printed, or share where
-    /// the similarity is signed; weight with --out; cosine for a pair of views that took no
+    /// the similarity is signed; weight with --out or --json; cosine for a pair of views that took no
     /// part in the fit]
     #[arg(long, value_name = "MEASURE", value_parser = choice!(Nearness))]
     by: Option<Nearness>,
@@ -129,7 +129,14 @@ pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
         unseen_starts(args, &model, &unseen)?
     };
     let progress = Progress::start(session, "looking for neighbors");
-    let found = nearest(args, &model, &starts, within, &progress);
+    let found = nearest(
+        args,
+        args.out.is_none() && !session.writes_json(),
+        &model,
+        &starts,
+        within,
+        &progress,
+    );
     progress.end();
     let found = found?;
     let stable = |(start, list): (&Start<'_>, &Vec<_>)| {
@@ -168,9 +175,11 @@ fn check_direction(args: &NeighborsArgs, model: &Fitted) -> Result<(), Usage> {
     Err(Usage::new(format!("--direction: {why}")))
 }
 
-/// The neighbours of nodes of any views.
+/// The neighbours of nodes of any views. Files and other programs get the order that
+/// models are made for, people the one that shows what is alike.
 fn nearest(
     args: &NeighborsArgs,
+    for_people: bool,
     model: &Fitted,
     starts: &[Start<'_>],
     within: Option<usize>,
@@ -181,12 +190,12 @@ fn nearest(
     views.dedup();
     // Of several views all must be near by the same.
     let is_fitted = |&view: &usize| within.is_none_or(|within| model.takes_part(view, within));
-    let usual = match (views.iter().all(is_fitted), &args.out) {
+    let usual = match (views.iter().all(is_fitted), for_people) {
         (false, _) => Nearness::Cosine,
-        (true, Some(_)) => Nearness::Weight,
+        (true, false) => Nearness::Weight,
         // Where unlike nodes are linked, those that are alike are others.
-        (true, None) if model.negative() > 0 => Nearness::Share,
-        (true, None) => Nearness::Cosine,
+        (true, true) if model.negative() > 0 => Nearness::Share,
+        (true, true) => Nearness::Cosine,
     };
     let by = args.by.unwrap_or(usual);
     let mut lists = vec![Vec::new(); starts.len()];

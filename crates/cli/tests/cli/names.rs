@@ -285,6 +285,7 @@ fn neighbors_are_near_by_what_is_asked_for() {
             rows(&text)[0].last().unwrap().as_str()
         );
     }
+    assert_eq!(lab.json("neighbors --model m --node n4")["by"], "weight");
     let told = lab.ok("neighbors --model m --node n4 --node n5 --top 3");
     let lines: Vec<&str> = told.lines().collect();
     assert_eq!(
