@@ -95,9 +95,10 @@ class Judging(FittedModel):
             that have more to say for them), the same by each kind of evidence,
             rank_embeddings, rank_averages, rank_data_vectors and
             rank_common_neighbors, and weight_odds (what the weight multiplied the
-            odds by). Last comes weight_fdr, the rate of error of calling the weight
-            too large. Where the judge abstained, the least trusted come first. Then
-            src_name and dst_name, where nodes have names.
+            odds by). Last come weight_fdr, the rate of error of calling the weight
+            too large, and why: of a suspect "belief", "weight", "belief and weight" or
+            "model" (trust or fdr), else empty. Where the judge abstained, the least
+            trusted come first. Then src_name and dst_name, where nodes have names.
 
             ``attrs`` has random_share (of links that look like random pairs by
             mu), too_heavy (links whose weight is too large), weights (mu and what

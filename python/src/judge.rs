@@ -117,6 +117,8 @@ pub fn audit_links<'py>(
             _ => table.set_item(name, PyArray1::from_vec(py, numbers))?,
         }
     }
+    let why = found.links.iter().map(|link| link.why(&settings.limits));
+    table.set_item("why", why.collect::<Vec<_>>())?;
     let result = PyDict::new(py);
     result.set_item("table", table)?;
     let pairs = found

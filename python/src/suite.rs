@@ -112,7 +112,11 @@ impl Suite {
             let done: Mutex<Vec<Done>> = Mutex::default();
             let after = |job: &Job<'_>, found: linkproof::Result<Vec<Reading>>, seconds| {
                 let (readings, failure) = match found {
-                    Ok(readings) => (Some(json!(readings).to_string()), None),
+                    Ok(mut readings) => {
+                        // What no damage touches is told for all kinds at once.
+                        readings.retain(|reading| is_asked(&experiment.0, &reading.column));
+                        (Some(json!(readings).to_string()), None)
+                    }
                     Err(error) => (None, Some(error.told(&Keywords).to_string())),
                 };
                 let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
@@ -148,6 +152,12 @@ impl Suite {
             Given::Generated(made) => *made,
         }
     }
+}
+
+/// Whether a column is of a kind of damage that is asked for, or of none.
+fn is_asked(damage: &[String], heading: &str) -> bool {
+    let column = Column::ALL.iter().find(|column| column.heading == heading);
+    damage.is_empty() || column.is_none_or(|column| damage.iter().any(|key| key == column.key))
 }
 
 fn wanted_jobs<'g>(

@@ -150,8 +150,8 @@ def test_the_core_refuses_arrays_that_it_cannot_read() -> None:
         _core.Vectors.sparse(3, np.array([0, 1]), np.array([-1]), np.ones(1))
 
 
-# Prints how many pools of memory the system's allocator has, after much work on two
-# threads.
+# Prints how many pools of memory the system's allocator has, after some work on two
+# threads and after much more.
 POOLS = """
 import ctypes, os
 os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
@@ -160,17 +160,18 @@ from linkproof import GraphEmbedding
 X = np.arange(60.0).reshape(30, 2) % 7
 links = np.array([(a, (a + step) % 30) for a in range(30) for step in (1, 2)])
 model = GraphEmbedding(dim=2, steps=2, n_jobs=2, verbose=False).fit(X, links)
-for _ in range(300):
-    model.transform(X)
-    model.report_
 libc = ctypes.CDLL(None)
 libc.fopen.restype = ctypes.c_void_p
 libc.malloc_info.argtypes = [ctypes.c_int, ctypes.c_void_p]
 libc.fclose.argtypes = [ctypes.c_void_p]
-file = libc.fopen(b"pools.xml", b"w")
-libc.malloc_info(0, file)
-libc.fclose(file)
-print(open("pools.xml").read().count("<heap nr="))
+for rounds in (3, 300):
+    for _ in range(rounds):
+        model.transform(X)
+        model.report_
+    file = libc.fopen(b"pools.xml", b"w")
+    libc.malloc_info(0, file)
+    libc.fclose(file)
+    print(open("pools.xml").read().count("<heap nr="))
 """
 
 
@@ -178,6 +179,7 @@ print(open("pools.xml").read().count("<heap nr="))
 def test_threads_have_ended_when_work_returns(tmp_path: Path) -> None:
     command = [sys.executable, "-c", POOLS]
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    # One of the interpreter's thread, one of the thread that waits, two of those that
-    # work. A thread that is still about while the next ones start makes for another.
-    assert int(found.stdout) <= 4
+    # One pool for each thread that is about at the same time. A thread that is still about
+    # while the next ones start would make for another, now and then.
+    few, many = map(int, found.stdout.split())
+    assert many <= few

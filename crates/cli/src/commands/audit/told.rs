@@ -17,22 +17,6 @@ use crate::session::{counted, figure, wrapped};
 /// Links that are sound as often as that are not called false.
 const MOST_CALLED: f64 = 0.5;
 
-/// Why a link is a suspect: it is not believed, its weight is too large, or the model
-/// does not expect it. Empty for others.
-fn why(link: &AuditedLink, limits: &Limits) -> &'static str {
-    let within = |rate: f64| limits.beliefs.is_some_and(|limit| rate <= limit);
-    let judged = link
-        .judged
-        .is_some_and(|it| within(it.false_discovery_rate));
-    match (link.suspect, judged, within(link.weight_fdr)) {
-        (false, ..) => "",
-        (_, true, true) => "belief and weight",
-        (_, true, false) => "belief",
-        (_, false, true) => "weight",
-        (_, false, false) => "model",
-    }
-}
-
 pub(super) fn write_links(
     path: &Path,
     model: &Fitted,
@@ -60,7 +44,7 @@ pub(super) fn write_links(
             let ends = [Field::Text(&src), Field::Text(&dst)];
             let names = names_of(model, rows_of_ends);
             let fields = ends.into_iter().chain(numbers);
-            let fields = fields.chain([Field::Text(why(link, limits))]).chain(names);
+            let fields = fields.chain([Field::Text(link.why(limits))]).chain(names);
             rows.row(&fields.collect::<Vec<_>>())?;
         }
         Ok(())
@@ -187,7 +171,7 @@ pub(super) fn words(args: &AuditArgs, model: &Fitted, found: &Audit, limits: &Li
         text.push_str(&in_a_line(model, found, link));
     }
     let mut heavy: Vec<&AuditedLink> = found.links.iter().collect();
-    heavy.retain(|link| why(link, limits).contains("weight"));
+    heavy.retain(|link| link.why(limits).contains("weight"));
     if !heavy.is_empty() {
         heavy.sort_by(|a, b| b.surprise.total_cmp(&a.surprise));
         text.push_str("\n  weights too large, the most surprising first");
@@ -246,7 +230,7 @@ fn counted_by_why(found: &Audit, limits: &Limits) -> String {
         ("model", "not expected by the model"),
     ];
     let counts = reasons.map(|(key, words)| {
-        let of = |link: &&AuditedLink| why(link, limits) == key;
+        let of = |link: &&AuditedLink| link.why(limits) == key;
         (found.links.iter().filter(of).count(), words)
     });
     let counts: Vec<String> = counts

@@ -99,6 +99,24 @@ pub struct AuditedLink {
     pub judged: Option<JudgedLink>,
 }
 
+impl AuditedLink {
+    /// Why it is a suspect: it is not believed, its weight is too large, or the model does
+    /// not expect it. Empty for others.
+    pub fn why(&self, limits: &Limits) -> &'static str {
+        let within = |rate: f64| limits.beliefs.is_some_and(|limit| rate <= limit);
+        let judged = self
+            .judged
+            .is_some_and(|it| within(it.false_discovery_rate));
+        match (self.suspect, judged, within(self.weight_fdr)) {
+            (false, ..) => "",
+            (_, true, true) => "belief and weight",
+            (_, true, false) => "belief",
+            (_, false, true) => "weight",
+            (_, false, false) => "model",
+        }
+    }
+}
+
 /// How links were judged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beliefs {
