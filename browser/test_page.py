@@ -186,26 +186,29 @@ def test_the_list_sorts_and_leads_to_the_map(opened):
     page.click("#more-links")
     assert rows.count() == 400
 
-    def column(at: int) -> list[str]:
+    def column(name: str) -> list[str]:
         return page.evaluate(
-            "(at) => [...document.querySelectorAll('#link-table tbody tr')]"
-            ".map((row) => row.cells[at].textContent)",
-            at,
+            "(name) => { const heads = [...document.querySelectorAll('#link-table th')];"
+            " const at = heads.findIndex((head) => head.textContent.includes(name));"
+            " return [...document.querySelectorAll('#link-table tbody tr')]"
+            ".map((row) => row.cells[at].textContent); }",
+            name,
         )
 
     trust = page.locator("#link-table th", has_text="Trust")
     assert trust.get_attribute("aria-sort") == "ascending"
-    assert [float(x) for x in column(4)] == sorted(float(x) for x in column(4))
+    trusts = [float(x) for x in column("Trust")]
+    assert trusts == sorted(trusts)
     weight = page.locator("#link-table th", has_text="Weight")
     weight.locator("button").click()
     assert weight.get_attribute("aria-sort") == "ascending"
     assert trust.get_attribute("aria-sort") is None
     weight.locator("button").click()
     assert weight.get_attribute("aria-sort") == "descending"
-    weights = [float(x) for x in column(2)]
+    weights = [float(x) for x in column("Weight")]
     assert weights == sorted(weights, reverse=True) and len(weights) == 200
     page.check("#only-suspects")
-    assert set(column(6)) == {"suspect"}
+    assert set(column("Suspect")) == {"suspect"}
     before = opened.read("view")
     rows.first.locator("td").first.click()
     page.wait_for_timeout(600)

@@ -38,7 +38,7 @@ def test_false_links_are_least_trusted(spoilt: Any) -> None:
     planted, links, false, model = spoilt
     table = model.audit(judge=False)
     names = ["src", "dst", "weight", "mu", "trust", "influence", "surprise", "fdr", "suspect",
-             "weight_fdr"]  # fmt: skip
+             "weight_fdr", "why"]  # fmt: skip
     assert list(table.columns) == names and len(table) == len(links)
     assert table["trust"].is_monotonic_increasing
     assert table["trust"].between(0, 1).all()

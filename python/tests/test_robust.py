@@ -229,7 +229,7 @@ JUDGED = [
 
 def test_audits_of_robust_fits_are_by_belief(noisy: Noisy, fitted: GraphEmbedding) -> None:
     table = fitted.audit()
-    assert list(table.columns[-9:]) == [*JUDGED, "weight_fdr"]
+    assert list(table.columns[-10:]) == [*JUDGED, "weight_fdr", "why"]
     assert table["belief"].is_monotonic_increasing
     assert np.array_equal(fitted.beliefs(table[["src", "dst"]]), table["belief"])
     least = table[["false_discovery_rate", "weight_fdr"]].min(axis=1)
@@ -248,7 +248,7 @@ def test_audits_of_robust_fits_are_by_belief(noisy: Noisy, fitted: GraphEmbeddin
 
 def test_audits_of_plain_fits_are_judged_too(noisy: Noisy, plain: GraphEmbedding) -> None:
     table = plain.audit(X=noisy.X)
-    assert list(table.columns[-9:]) == [*JUDGED, "weight_fdr"]
+    assert list(table.columns[-10:]) == [*JUDGED, "weight_fdr", "why"]
     across = noisy.groups[table["src"]] != noisy.groups[table["dst"]]
     by_vectors = measures.auc(-table["belief"], across)
     assert by_vectors > 0.85 and table["belief"].is_monotonic_increasing
