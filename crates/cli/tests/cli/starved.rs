@@ -76,6 +76,10 @@ fn memory_that_the_system_does_not_give_is_an_error() {
             );
         }
         codes.push(code);
+        // Where pages lie decides what is enough: a run that had less may have been done.
+        if code == Some(0) {
+            std::fs::remove_dir_all(lab.path("m")).unwrap();
+        }
     }
     assert_eq!(codes.first().copied().flatten(), Some(1));
     assert_eq!(codes.last().copied().flatten(), Some(0));
