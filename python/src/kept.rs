@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use linkproof::data::features::Matrix;
 use linkproof::engine::runtime::{MemoryBound, Monitor};
 use linkproof::io::memory::{Available, bytes, in_words};
 use linkproof::io::{Checkpoint, OutputLock, Pace};
@@ -123,9 +122,7 @@ impl FolderLock {
 /// for what no forecast knows of.
 fn in_use(data: &Dataset) -> u64 {
     const LINK: u64 = 24;
-    let vectors = data.views().iter().filter_map(|view| view.matrix.as_ref());
-    let vectors: u64 = vectors.map(Matrix::bytes).sum();
-    LINK * data.graph().n_links() as u64 + vectors
+    LINK * data.graph().n_links() as u64 + data.vector_bytes()
 }
 
 /// Asks the system for so many bytes and gives them back. An allocation that fails

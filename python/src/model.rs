@@ -16,13 +16,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::{Map, Value, json};
 
-use crate::afar::{handed_out, with_hands};
+use crate::afar::{self, handed_out, with_hands};
 use crate::data::{Columns, Data, Links, Vectors, new_links};
 use crate::errors::{Keywords, choice, exception};
 use crate::kept::Surroundings;
 use crate::page;
 use crate::settings::params;
-use crate::work::{self, Listeners, apart, quietly, run};
+use crate::work::{Listeners, apart, quietly, run};
 
 /// A fitted model.
 #[pyclass(frozen, module = "linkproof._core")]
@@ -76,13 +76,13 @@ impl Model {
                 let around = Surroundings::of(data)?;
                 let kept = (checkpoint, resume);
                 let around = around.kept_in(kept, ("fit", ""), params.given(), data)?;
-                let device = work::device(device, data.n_nodes())?;
+                let device = afar::device(device, data.n_nodes(), afar)?;
                 let runtime = around.runtime(monitor).on(device.backend());
                 let runtime = handed_out(runtime, afar);
                 let fitted = Fit::new(&params).runtime(runtime).run(data)?;
                 let fitted = fitted.with_attributes(attributes)?;
+                let look = plain_verdict(&fitted, data, around.runtime(monitor))?;
                 around.finish();
-                let look = plain_verdict(&fitted, data)?;
                 let record = Map::from_iter([
                     ("versions".to_owned(), versions()?),
                     ("verdict".to_owned(), json!(look.verdict)),

@@ -6,12 +6,12 @@ use linkproof::trust::robust::{Recipe, fit_model};
 use pyo3::prelude::*;
 use serde_json::{Map, json};
 
-use crate::afar::{handed_out, with_hands};
+use crate::afar::{self, handed_out, with_hands};
 use crate::data::Data;
 use crate::kept::Surroundings;
 use crate::model::{Model, versions};
 use crate::settings::params;
-use crate::work::{self, Listeners, run};
+use crate::work::{Listeners, run};
 
 /// Fits by the whole recipe, at the ridge of the settings where that is to be kept.
 #[pyfunction]
@@ -46,7 +46,7 @@ pub fn fit_by_recipe(
             let (around, more) = (Surroundings::of(data)?, format!("{recipe:?}"));
             let (kept, what) = ((checkpoint, resume), ("fit --robust", more.as_str()));
             let around = around.kept_in(kept, what, params.given(), data)?;
-            let device = work::device(device, data.n_nodes())?;
+            let device = afar::device(device, data.n_nodes(), afar)?;
             let runtime = around.runtime(monitor).on(device.backend());
             let runtime = handed_out(runtime, afar);
             let found = fit_model(&params, data, &recipe, runtime)?;

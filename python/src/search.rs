@@ -8,12 +8,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::afar::{handed_out, with_hands};
+use crate::afar::{self, handed_out, with_hands};
 use crate::data::Data;
 use crate::errors::{Keywords, exception};
 use crate::kept::Surroundings;
 use crate::settings::unchecked;
-use crate::work::{self, Listeners, run};
+use crate::work::{Listeners, run};
 
 /// Chooses among candidates; everything that was found, as JSON.
 #[pyfunction]
@@ -39,7 +39,7 @@ pub fn select_settings(
     with_hands(hands, |afar| {
         run(py, threads, &listeners, |monitor| {
             let around = Surroundings::of(&data.dataset)?;
-            let device = work::device(device, data.dataset.n_nodes())?;
+            let device = afar::device(device, data.dataset.n_nodes(), afar)?;
             let runtime = around.runtime(monitor).on(device.backend());
             let runtime = handed_out(runtime, afar);
             let found = select(&base, &data.dataset, &search, runtime)?;

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use linkproof::engine::runtime::{Event, Monitor, Record};
 use linkproof::error::quote;
+use linkproof::io::memory::share_one_pool;
 use linkproof::{Error, Result};
 use linkproof_cuda::{Choice, Chosen};
 use pyo3::exceptions::PyOSError;
@@ -162,7 +163,7 @@ pub fn apart<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResu
 /// Threads for one piece of work. Dropped, they have ended: of threads that end later,
 /// the system's allocator would keep the memory apart from that of the next ones, and
 /// ever more of it.
-struct Threads {
+pub struct Threads {
     pool: rayon::ThreadPool,
     _ended: Ended,
 }
@@ -181,7 +182,9 @@ impl Drop for Ended {
 
 impl Threads {
     /// Starts so many, or as many as there are cores.
-    fn start(number: Option<usize>) -> PyResult<Threads> {
+    pub fn start(number: Option<usize>) -> PyResult<Threads> {
+        // A small piece that finds no room ends the interpreter.
+        share_one_pool();
         let mut started = Ended(Vec::new());
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(number.unwrap_or(0))
@@ -198,6 +201,11 @@ impl Threads {
             pool,
             _ended: started,
         })
+    }
+
+    /// Runs something on them.
+    pub fn install<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.pool.install(work)
     }
 }
 

@@ -183,3 +183,32 @@ def test_threads_have_ended_when_work_returns(tmp_path: Path) -> None:
     # while the next ones start would make for another, now and then.
     few, many = map(int, found.stdout.split())
     assert many <= few
+
+
+# Fits under a limit of the address space that leaves so many megabytes more than there are.
+LIMITED = """
+import resource, sys
+import numpy as np
+from linkproof import GraphEmbedding
+random = np.random.default_rng(0)
+X = random.normal(size=(2000, 100)).astype(np.float32)
+links = random.integers(0, 2000, (6000, 2))
+links = np.unique(np.sort(links[links[:, 0] != links[:, 1]], axis=1), axis=0)
+words = open("/proc/self/status").read().split()
+limit = int(words[words.index("VmSize:") + 1]) * 1024 + int(sys.argv[1]) * 10**6
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    GraphEmbedding(dim=16, steps=2, n_jobs=3, verbose=False).fit(X, links)
+except (MemoryError, OSError):
+    sys.exit(3)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space of a process")
+@pytest.mark.parametrize("megabytes", [5, 30, 50, 70, 100, 130, 400])
+def test_a_limit_of_the_address_space_does_not_end_the_interpreter(megabytes: int) -> None:
+    command = [sys.executable, "-c", LIMITED, str(megabytes)]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode in (0, 3), found.stderr
+    if megabytes == 400:
+        assert found.returncode == 0, found.stderr

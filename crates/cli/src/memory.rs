@@ -13,7 +13,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use linkproof::engine::runtime::MemoryBound;
-use linkproof::io::memory::{Available, in_words};
+use linkproof::io::memory::{Available, in_words, share_one_pool};
 
 use crate::exit;
 
@@ -21,6 +21,8 @@ use crate::exit;
 const LARGE: usize = 1 << 16;
 /// Kept for the words at the end.
 const RESERVE: usize = 4 << 20;
+/// Taken by small pieces, stacks, and what of the program cannot be read again.
+const UNCOUNTED: u64 = 6 << 20;
 
 /// The bytes of all large pieces that are held.
 static HELD: AtomicUsize = AtomicUsize::new(0);
@@ -106,9 +108,9 @@ fn too_much(size: usize, held: usize) {
     }
     if !IS_FIXED.load(Ordering::Relaxed)
         && let Some(now) = Available::now()
-        && held as u64 <= now.in_all()
+        && held <= for_pieces(now.in_all())
     {
-        LIMIT.store(now.in_all() as usize, Ordering::Relaxed);
+        LIMIT.store(for_pieces(now.in_all()), Ordering::Relaxed);
         return;
     }
     let by = BOUND.get().map_or("the limit", |bound| &bound.by);
@@ -151,6 +153,15 @@ pub fn doing(words: &'static str) {
     }
 }
 
+/// Gives what the last work freed back to the system: the next would come on top of it.
+pub fn give_back_free() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it looks at free memory alone, and locks what it looks at.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 /// Bounds memory by what the user allows, or else by what there is.
 pub fn bound(given: Option<u64>) {
     let bound = match given {
@@ -166,17 +177,45 @@ pub fn bound(given: Option<u64>) {
             in_use: None,
         }),
     };
+    share_one_pool();
+    if let (None, Some(bound)) = (given, &bound)
+        && let Some(words) = too_little(bound)
+    {
+        exit::at_once(exit::FAILED, &words);
+    }
     IS_FIXED.store(given.is_some(), Ordering::Relaxed);
     if let Ok(mut spare) = SPARE.lock() {
         // Written to, so that it is really there.
         *spare = vec![1; RESERVE];
     }
     if let Some(bound) = bound {
-        let bytes = usize::try_from(bound.bytes).unwrap_or(usize::MAX);
-        LIMIT.store(bytes, Ordering::Relaxed);
+        let limit = match given {
+            Some(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
+            None => for_pieces(bound.bytes),
+        };
+        LIMIT.store(limit, Ordering::Relaxed);
         // Set once, before any work.
         let _ = BOUND.set(bound);
     }
+}
+
+/// Whether there is too little even to begin, in words. A control group would kill without
+/// any.
+fn too_little(bound: &MemoryBound) -> Option<String> {
+    let least = UNCOUNTED + RESERVE as u64;
+    (bound.bytes < least).then(|| {
+        let (least, bytes) = (in_words(least), in_words(bound.bytes));
+        let by = &bound.by;
+        format!(
+            "the program itself needs about {least} of memory, and {bytes} can be had ({by}); \
+             nothing was written"
+        )
+    })
+}
+
+/// What large pieces may hold of so much memory.
+fn for_pieces(bytes: u64) -> usize {
+    usize::try_from(bytes.saturating_sub(UNCOUNTED)).unwrap_or(usize::MAX)
 }
 
 /// The bound, for fits to know beforehand.
@@ -188,4 +227,24 @@ pub fn known_bound() -> Option<&'static MemoryBound> {
 pub fn amount(text: &str) -> Result<u64, String> {
     let bytes = linkproof::io::memory::bytes(text);
     bytes.ok_or_else(|| "expected an amount such as 500MB or 4GB".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_with_too_little_for_the_program_are_told() {
+        let group = |bytes| MemoryBound {
+            bytes,
+            by: "left of the control group's limit of 8 MB".to_owned(),
+            in_use: None,
+        };
+        let words = too_little(&group(7_500_000)).unwrap();
+        assert!(words.contains("7.5 MB can be had (left of the control group's"));
+        assert!(too_little(&group(30_000_000)).is_none());
+        // What is not counted is left out of what pieces may hold.
+        assert!(for_pieces(30_000_000) < 25_000_000);
+        assert_eq!(for_pieces(1), 0);
+    }
 }

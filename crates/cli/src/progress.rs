@@ -76,6 +76,7 @@ impl Progress {
 
     /// Says what is being done now.
     pub fn say(&self, words: &'static str) {
+        memory::give_back_free();
         memory::doing(words);
         self.know(|shown| *shown = Shown::default());
         self.tell_left(None);

@@ -4,6 +4,9 @@
 use std::fs;
 use std::path::Path;
 
+/// How the system calls the limit of the address space.
+const ADDRESSES: &str = "Max address space";
+
 /// How much more memory this process can have, and what says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Available {
@@ -11,7 +14,8 @@ pub struct Available {
     pub bytes: u64,
     /// What sets the bound, in words.
     pub by: String,
-    /// The bytes that it holds already.
+    /// The bytes that it holds already, of those that only it can give back: pages of
+    /// the program's own file, which the system can drop and read again, do not count.
     pub held: u64,
 }
 
@@ -38,10 +42,7 @@ impl Available {
             bounds.extend(free.map(|free| (free + swap, "free on this machine".to_owned())));
         }
         if let Some(limits) = text("proc/self/limits") {
-            for (name, held) in [
-                ("Max address space", "VmSize:"),
-                ("Max data size", "VmData:"),
-            ] {
+            for (name, held) in [(ADDRESSES, "VmSize:"), ("Max data size", "VmData:")] {
                 if let Some(limit) = soft_limit(&limits, name) {
                     let left = limit.saturating_sub(of_status(held));
                     bounds.push((
@@ -58,8 +59,22 @@ impl Available {
         Some(Available {
             bytes,
             by,
-            held: of_status("VmRSS:"),
+            held: kilobytes(&status, "RssAnon:").unwrap_or_else(|| of_status("VmRSS:")),
         })
+    }
+}
+
+/// Where the address space is limited, lets all threads that start from now on take their
+/// memory from one pool. Else the system's allocator sets 64 MB of addresses aside for each
+/// of them, whatever they need.
+pub fn share_one_pool() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+        if soft_limit(&limits, ADDRESSES).is_some() {
+            // SAFETY: a setting of the allocator, which may change at any time.
+            unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+        }
     }
 }
 
@@ -178,6 +193,9 @@ mod tests {
         let machine = machine.unwrap();
         assert_eq!((machine.bytes, machine.held), (9000 * 1024, 1000 * 1024));
         assert_eq!(machine.in_all(), 10_000 * 1024);
+        let status = "VmRSS:\t 1000 kB\nRssAnon:\t 300 kB\nRssFile:\t 700 kB\n";
+        let (_root, machine) = system(&[("proc/self/status", status), MEMORY]);
+        assert_eq!(machine.unwrap().held, 300 * 1024);
 
         let limits = "Limit   Soft Limit  Hard Limit  Units\n\
                       Max data size             unlimited            unlimited            bytes\n\

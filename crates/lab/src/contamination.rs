@@ -223,7 +223,7 @@ fn unit_rows(data: &Dataset) -> Result<Vec<SparseRow>> {
     let Some(matrix) = &view.matrix else {
         return Err(Error::data("data", "no data vectors", "some, to compare"));
     };
-    let unit = normalize(matrix, Normalize::L2)?;
+    let unit = normalize(matrix.clone(), Normalize::L2)?;
     Ok((0..unit.n_rows()).map(|row| unit.row(row)).collect())
 }
 

@@ -155,7 +155,7 @@ impl Labelled {
 
     /// The data vectors as points to be clustered.
     pub fn points(&self, how: Normalize) -> Result<Vec<f32>> {
-        let matrix = normalize(self.matrix()?, how)?;
+        let matrix = normalize(self.matrix()?.clone(), how)?;
         let mut y = vec![0.0f32; matrix.n_rows() * matrix.n_columns()];
         for row in 0..matrix.n_rows() {
             let start = row * matrix.n_columns();

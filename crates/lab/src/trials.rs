@@ -328,7 +328,7 @@ fn robust(graph: &Labelled, data: &Dataset, params: &CheckedParams) -> Result<Sp
 
 fn plain(graph: &Labelled, data: &Dataset, params: &CheckedParams) -> Result<Spoken> {
     let model = fit(params, data)?;
-    let found = plain_verdict(&model, data)?;
+    let found = plain_verdict(&model, data, Runtime::default())?;
     let trust = found.trust.filter(|trust| !trust.abstained);
     Ok(Spoken {
         doubtful: trust.map(|trust| [trust.share_false, trust.share_false_weight]),

@@ -9,7 +9,7 @@ use clap::Args;
 use linkproof::inspect::{PlainVerdict, plain_verdict};
 use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
 use linkproof::io::{gamma_json, write_model};
-use linkproof::model::{check_replicates, foreseen};
+use linkproof::model::{before_replicates, check_replicates, foreseen};
 use linkproof::select::{Selection, select};
 use linkproof::trust::robust::{Advice, RobustSummary, Said, bootstrap, fit_model};
 use linkproof::{Error, Fit, Fitted};
@@ -220,6 +220,10 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let device = progress.aside(|| session.opened(device, data.n_nodes()))?;
     let runtime = session.kept_runtime(&progress, kept.as_ref());
     let runtime = runtime.on(device.backend());
+    let runtime = match args.bootstrap {
+        Some(count) => before_replicates(runtime, &data, &params, count),
+        None => runtime,
+    };
     let mut findings = Findings {
         inputs,
         selection: None,
@@ -257,7 +261,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     };
     if findings.robust.is_none() {
         progress.say("looking at the fit");
-        findings.look = Some(plain_verdict(&fitted, &data)?);
+        findings.look = Some(plain_verdict(&fitted, &data, runtime)?);
     }
     let classes = labels.as_ref().map(|known| known.classes.clone());
     let fitted = fitted.with_classes(classes)?.with_attributes(attributes)?;
@@ -398,7 +402,7 @@ fn summary(
         report.seconds,
     );
     if let Some(peak) = peak {
-        let _ = write!(text, ", {} MB of memory at most", peak >> 20);
+        let _ = write!(text, ", {} of memory at most", io::memory::in_words(peak));
     }
     if let Some((start, best)) = report.held_out {
         let _ = write!(

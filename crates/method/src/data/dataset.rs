@@ -249,6 +249,12 @@ impl Dataset {
         digest.to_string()
     }
 
+    /// The bytes of the data vectors of all views.
+    pub fn vector_bytes(&self) -> u64 {
+        let matrices = self.views.iter().filter_map(|view| view.matrix.as_ref());
+        matrices.map(Matrix::bytes).sum()
+    }
+
     /// The number of nodes.
     pub fn n_nodes(&self) -> usize {
         self.ids.len()

@@ -226,8 +226,11 @@ impl Matrix {
         }
     }
 
-    /// Some rows, in the given order.
+    /// Some rows, in the given order; all of them as they stand share their memory.
     pub fn select(&self, rows: &[u32]) -> Matrix {
+        if rows.iter().copied().eq(0..self.n_rows() as u32) {
+            return self.clone();
+        }
         match self {
             Matrix::Dense(dense) => {
                 let p = dense.n_columns;
@@ -292,10 +295,13 @@ impl Matrix {
     }
 }
 
-fn pick<V: Copy>(values: &[V], ranges: impl Iterator<Item = std::ops::Range<usize>>) -> Vec<V> {
-    ranges
-        .flat_map(|range| values[range].iter().copied())
-        .collect()
+fn pick<V: Copy>(
+    values: &[V],
+    ranges: impl Iterator<Item = std::ops::Range<usize>> + Clone,
+) -> Vec<V> {
+    let mut picked = Vec::with_capacity(ranges.clone().map(|range| range.len()).sum());
+    ranges.for_each(|range| picked.extend_from_slice(&values[range]));
+    picked
 }
 
 impl Sparse {

@@ -197,60 +197,66 @@ fn keep_largest(mut entries: Vec<(u32, f64)>, most: usize) -> Vec<(u32, f64)> {
     entries
 }
 
-/// Normalises every data vector.
-pub fn normalize(matrix: &Matrix, normalize: Normalize) -> Result<Matrix> {
+/// Normalises every data vector, in its own memory where nobody else has it.
+pub fn normalize(matrix: Matrix, normalize: Normalize) -> Result<Matrix> {
     if normalize == Normalize::None {
-        return Ok(matrix.clone());
+        return Ok(matrix);
     }
     match matrix {
         Matrix::Dense(dense) => {
-            let p = dense.n_columns();
-            let rows: Vec<std::ops::Range<usize>> = (0..dense.n_rows())
-                .map(|row| row * p..(row + 1) * p)
-                .collect();
-            Matrix::dense(dense.n_rows(), p, unit_rows(dense.values(), &rows))
+            let (n, p) = (dense.n_rows(), dense.n_columns());
+            let rows = (0..n).map(|row| row * p..(row + 1) * p);
+            Matrix::dense(n, p, unit_rows(dense.into_values(), rows))
         }
         Matrix::Sparse(sparse) => {
-            let rows: Vec<std::ops::Range<usize>> = sparse
-                .offsets()
-                .windows(2)
-                .map(|pair| pair[0]..pair[1])
-                .collect();
-            sparse.with_values(unit_rows(sparse.values(), &rows))
+            let offsets = sparse.offsets();
+            let rows = offsets.windows(2).map(|pair| pair[0]..pair[1]);
+            sparse.with_values(unit_rows(sparse.values().clone(), rows))
         }
     }
 }
 
-fn unit_rows(values: &Values, rows: &[std::ops::Range<usize>]) -> Values {
-    let norm = |row: &std::ops::Range<usize>, unit: f64| {
-        row.clone()
-            .map(|place| (values.get(place) / unit).powi(2))
-            .sum::<f64>()
-            .sqrt()
-    };
-    // Entries are measured in a unit of their own size where their squares
-    // would leave the range of numbers.
-    let measure = |row: &std::ops::Range<usize>| {
-        let plain = norm(row, 1.0);
-        if (1e-150..1e150).contains(&plain) {
-            return (1.0, 1.0 / plain);
-        }
-        let sizes = row.clone().map(|place| values.get(place).abs());
-        let largest = sizes.fold(0.0, f64::max);
-        if largest == 0.0 {
-            return (1.0, 1.0);
-        }
-        (largest, 1.0 / norm(row, largest))
-    };
-    let scaled = rows.iter().flat_map(|row| {
-        let (unit, factor) = measure(row);
-        row.clone()
-            .map(move |place| values.get(place) / unit * factor)
-    });
+fn unit_rows(values: Values, rows: impl Iterator<Item = std::ops::Range<usize>>) -> Values {
     match values {
-        Values::F32(_) => scaled.map(|x| x as f32).collect::<Vec<f32>>().into(),
-        Values::F64(_) => scaled.collect::<Vec<f64>>().into(),
+        Values::F32(values) => {
+            let mut values = values.into_vec();
+            for row in rows {
+                let row = &mut values[row];
+                let (unit, factor) = measure(row.iter().map(|&x| f64::from(x)));
+                row.iter_mut()
+                    .for_each(|x| *x = (f64::from(*x) / unit * factor) as f32);
+            }
+            values.into()
+        }
+        Values::F64(values) => {
+            let mut values = values.into_vec();
+            for row in rows {
+                let row = &mut values[row];
+                let (unit, factor) = measure(row.iter().copied());
+                row.iter_mut().for_each(|x| *x = *x / unit * factor);
+            }
+            values.into()
+        }
     }
+}
+
+/// A unit and a factor: a row divided by the one and multiplied by the other has unit
+/// length. Entries are measured in a unit of their own size where their squares would
+/// leave the range of numbers.
+fn measure(row: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let norm = |unit: f64| {
+        let squares = row.clone().map(|x| (x / unit).powi(2));
+        squares.sum::<f64>().sqrt()
+    };
+    let plain = norm(1.0);
+    if (1e-150..1e150).contains(&plain) {
+        return (1.0, 1.0 / plain);
+    }
+    let largest = row.clone().map(f64::abs).fold(0.0, f64::max);
+    if largest == 0.0 {
+        return (1.0, 1.0);
+    }
+    (largest, 1.0 / norm(largest))
 }
 
 /// Data vectors averaged over the normalised links: each time multiplied by
@@ -386,7 +392,7 @@ mod tests {
             Matrix::dense(2, 2, vec![3.0, 4.0, 0.0, 0.0]).unwrap(),
             Matrix::sparse(2, vec![0, 2, 2], vec![0, 1], vec![3.0, 4.0]).unwrap(),
         ] {
-            let unit = normalize(&matrix, Normalize::L2).unwrap();
+            let unit = normalize(matrix.clone(), Normalize::L2).unwrap();
             assert_eq!(unit.row(0), [(0, 0.6000000000000001), (1, 0.8)]);
             assert!(unit.row(1).iter().all(|entry| entry.1 == 0.0));
         }
@@ -396,7 +402,7 @@ mod tests {
     fn vectors_whose_squares_leave_the_range_of_numbers_become_unit_vectors() {
         for size in [1e200, 1e-200, 1e308, 5e-324] {
             let matrix = Matrix::dense(1, 2, vec![size, -size]).unwrap();
-            let unit = normalize(&matrix, Normalize::L2).unwrap();
+            let unit = normalize(matrix.clone(), Normalize::L2).unwrap();
             let half = 0.5f64.sqrt();
             for ((_, found), expected) in unit.row(0).into_iter().zip([half, -half]) {
                 assert!((found - expected).abs() < 1e-15, "{size}: {found}");

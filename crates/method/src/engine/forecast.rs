@@ -8,6 +8,8 @@ use linkproof_numeric::real::Real;
 
 /// Pairs of past steps and gradient changes that L-BFGS keeps.
 pub const LBFGS_MEMORY: usize = 10;
+/// Bytes for each link.
+const LINK: f64 = 160.0;
 
 /// The bytes of memory that fits hold, about. With `P` the bytes of the parameters,
 /// `Y` those of the embeddings, `V` those of the data vectors and `H` those of what
@@ -17,8 +19,9 @@ pub const LBFGS_MEMORY: usize = 10;
 /// - 160 bytes a link and 40 a node;
 /// - `2.8 V` while they are read, or `2 V` and the fit's own, whichever is more;
 ///   stochastic steps, which gather rows, `3.3 V`;
-/// - L-BFGS: `(2 m + 8) P` for its `m` past steps, the point it stands on, the
-///   one it tries and the best; others: `5 P` for parameters, gradient, two
+/// - L-BFGS: `(2 m + 12) P` for its `m` past steps, the point it stands on, the
+///   three between which it looks, with their gradients, and the best; others: `5 P`
+///   for parameters, gradient, two
 ///   averages and the best;
 /// - all pairs: `4 Y` (embeddings, packed, joined, and their gradient), and the
 ///   sums of a gradient on their way, one for each level of their tree and one more;
@@ -29,8 +32,9 @@ pub const LBFGS_MEMORY: usize = 10;
 pub struct Forecast {
     /// What fits at the same time share.
     shared: f64,
-    /// What each has for itself.
-    own: f64,
+    /// What each has for itself: encoders, and what it has for each node.
+    encoders: f64,
+    of_nodes: f64,
     /// What each of several prepares for itself, which one alone has shared.
     prepared: f64,
 }
@@ -47,7 +51,7 @@ impl Forecast {
         let params = problem.n_params() as f64 * size;
         let embeddings = n * problem.dim as f64 * size;
         let copies_of_params = match plan.optimizer {
-            OptimizerKind::Lbfgs => 2 * LBFGS_MEMORY + 8,
+            OptimizerKind::Lbfgs => 2 * LBFGS_MEMORY + 12,
             OptimizerKind::Adam | OptimizerKind::Sgd => 5,
         };
         let copies_of_embeddings = match plan.solver {
@@ -76,19 +80,44 @@ impl Forecast {
         let own = f64::from(copies_of_params as u32) * params
             + f64::from(copies_of_embeddings) * embeddings
             + hidden;
-        let shared = Forecast::PROGRAM as f64 + 160.0 * links + 40.0 * n;
+        let encoders = problem.parameters.encoders.iter();
+        let encoders = encoders.filter(|encoder| !encoder.network.is_table());
+        let encoders = encoders.map(|encoder| encoder.params.len()).sum::<usize>() as f64;
+        let encoders = f64::from(copies_of_params as u32) * encoders * size;
+        let shared = Forecast::PROGRAM as f64 + LINK * links + 40.0 * n;
         // What reading held is given back before the fit has its own.
         let held = (READ * vectors - own).max(copies_of_vectors * vectors);
         Forecast {
             shared: shared + held,
-            own,
+            encoders,
+            of_nodes: own - encoders,
             prepared: 60.0 * links + 2.0 * vectors,
         }
     }
 
     /// What so many fits at the same time hold.
-    pub fn of(self, fits: usize) -> u64 {
-        let fits = fits.max(1) as f64;
-        (self.shared + fits * self.own + (fits - 1.0) * self.prepared) as u64
+    pub fn of(self, fits: f64) -> u64 {
+        self.of_parts(fits, 1.0)
+    }
+
+    /// What so many fits at the same time hold, each to such a share of the nodes.
+    pub fn of_parts(self, fits: f64, share: f64) -> u64 {
+        let fits = fits.max(1.0);
+        let of_nodes = (fits * share).max(1.0);
+        let own = fits * self.encoders + of_nodes * self.of_nodes;
+        (self.shared + own + (of_nodes - 1.0) * self.prepared) as u64
+    }
+
+    /// What the program and the data hold while nothing is fitted.
+    pub fn of_data(self) -> u64 {
+        self.shared as u64
+    }
+
+    /// The same with so many more links.
+    pub fn with_links(self, more: usize) -> Forecast {
+        Forecast {
+            shared: self.shared + LINK * more as f64,
+            ..self
+        }
     }
 }

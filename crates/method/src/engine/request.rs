@@ -5,10 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::pairs::{
-    AllPairs, EmbeddedRows, Part, Partial, PassShare, Split, TileShare, Tiled, ViewMatrix,
-    mirrored, most_shares,
-};
+use super::pairs::{AllPairs, EmbeddedRows, Part, Split, TileShare, ViewMatrix, mirrored};
 use crate::error::{Error, Result};
 use crate::score::{Kernel, ScoreWords};
 use linkproof_numeric::real::Real;
@@ -29,8 +26,7 @@ pub struct PassRequest {
 }
 
 impl PassRequest {
-    /// The words of a pass; none where it is too small to be shared out, or over some
-    /// nodes only.
+    /// The words of a pass; none where it is over some nodes only.
     pub fn new<T: Real>(
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
@@ -41,8 +37,7 @@ impl PassRequest {
         let is_whole = pairs.share == TileShare::WHOLE
             && pairs.rows == embedded.views
             && pairs.nodes.len() == embedded.n_rows()
-            && { nodes }.all(|(node, row)| *node == row)
-            && most_shares(pairs) > 1;
+            && { nodes }.all(|(node, row)| *node == row);
         is_whole.then(|| PassRequest {
             dim: embedded.dim,
             negative,
@@ -71,17 +66,15 @@ impl PassRequest {
         (&self.score, self.is_single) == (&other.score, other.is_single)
     }
 
-    /// A share of the pass at embeddings and offsets.
+    /// What someone makes of the pass at embeddings and offsets.
     ///
     /// # Errors
     /// Where there are not as many numbers as it says.
-    pub fn part<T: Real>(
+    pub fn at<T: Real, V>(
         &self,
         (y, offsets): (&[T], &[T]),
-        kernel: &Kernel<T>,
-        (share, with_gradient): (PassShare, bool),
-        tiles: &Tiled<T>,
-    ) -> Result<Partial<T>> {
+        work: impl FnOnce(&EmbeddedRows<'_, T>, &AllPairs<'_>) -> V,
+    ) -> Result<V> {
         let n = self.views.last().map_or(0, |view| view.end);
         let follow = |(before, view): (usize, &Range<usize>)| view.start == before;
         let ends = std::iter::once(0).chain(self.views.iter().map(|view| view.end));
@@ -121,6 +114,6 @@ impl PassRequest {
             watched: self.watched,
             share: TileShare::WHOLE,
         };
-        Ok(tiles.part(&embedded, &pairs, kernel, (share, with_gradient)))
+        Ok(work(&embedded, &pairs))
     }
 }

@@ -221,6 +221,14 @@ const MOST_AT_ONCE: usize = 5;
 /// Above this number of nodes one of many fits has the machine for itself.
 pub const ALONE_NODES: usize = 20_000;
 
+/// How many of so many fits to so many nodes run at the same time.
+pub fn at_once(fits: usize, n_nodes: usize) -> f64 {
+    match n_nodes <= ALONE_NODES {
+        true => rayon::current_num_threads().min(fits) as f64,
+        false => 1.0,
+    }
+}
+
 /// Who looks on while work runs, and where it is computed ([example](self)).
 #[derive(Clone, Copy)]
 pub struct Runtime<'r> {
@@ -230,6 +238,10 @@ pub struct Runtime<'r> {
     keeper: Option<&'r dyn Keeper>,
     elsewhere: Option<&'r dyn Elsewhere>,
     is_one_of_many: bool,
+    /// The bytes that are held beside.
+    beside: u64,
+    /// How many fits follow, and what each has of the size of this one.
+    parts: Option<(usize, f64)>,
 }
 
 impl Default for Runtime<'_> {
@@ -242,6 +254,8 @@ impl Default for Runtime<'_> {
             keeper: None,
             elsewhere: None,
             is_one_of_many: false,
+            beside: 0,
+            parts: None,
         }
     }
 }
@@ -297,12 +311,33 @@ impl<'r> Runtime<'r> {
         let Some(bound) = self.memory else {
             return Ok(());
         };
-        let at_once = match self.is_one_of_many && problem.n_nodes() <= ALONE_NODES {
-            true => rayon::current_num_threads().min(MOST_AT_ONCE),
-            false => 1,
-        };
-        let needed = Forecast::new::<T>(problem, plan).of(at_once);
-        bound.check(needed, !self.is_one_of_many)
+        let (fits, share) = self.parts.unwrap_or((1, 1.0));
+        let at_once = at_once(fits, problem.n_nodes());
+        let needed = Forecast::new::<T>(problem, plan).of_parts(at_once, share);
+        bound.check(needed + self.beside, !self.is_one_of_many)
+    }
+
+    /// Refuses work that holds so much in all.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] with the numbers.
+    pub fn check_needed(self, foretold: impl FnOnce() -> Result<u64>) -> Result<()> {
+        match self.memory {
+            Some(bound) => bound.check(foretold()? + self.beside, !self.is_one_of_many),
+            None => Ok(()),
+        }
+    }
+
+    /// The same where so many bytes are held beside what fits need.
+    pub fn beside(self, bytes: u64) -> Runtime<'r> {
+        let beside = self.beside + bytes;
+        Runtime { beside, ..self }
+    }
+
+    /// The same where so many fits follow that have such a share of its size.
+    pub fn before_parts(self, fits: usize, share: f64) -> Runtime<'r> {
+        let parts = Some((fits, share));
+        Runtime { parts, ..self }
     }
 
     /// What builds the engines.
@@ -314,6 +349,7 @@ impl<'r> Runtime<'r> {
     pub fn of_one_of_many(self) -> Runtime<'r> {
         Runtime {
             is_one_of_many: true,
+            parts: Some((MOST_AT_ONCE, 1.0)),
             ..self
         }
     }

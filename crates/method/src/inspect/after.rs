@@ -9,6 +9,7 @@ use super::advice::in_percent;
 use super::agreement::{Agreement, Relation, agreement};
 use super::weights::weights;
 use crate::data::dataset::Dataset;
+use crate::engine::runtime::Runtime;
 use crate::error::Result;
 use crate::model::{Fitted, has_collapsed};
 use crate::params::{CheckedParams, ScoreKind, WeightTransform};
@@ -20,7 +21,7 @@ use crate::trust::robust::{Advice, ON_A_LINE, Said, Topic, Trust, dimensions_sen
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlainVerdict {
     /// What data vectors and common neighbours alone say of the links; none where there
-    /// are too few links, or too many for a look.
+    /// are too few links, too many for a look, or too little memory for one.
     pub trust: Option<Trust>,
     /// Whether links agree with data vectors, where there are some.
     pub agreement: Option<Agreement>,
@@ -50,9 +51,9 @@ const LEADING: f64 = 0.2;
 ///
 /// # Errors
 /// None that the fit itself did not meet.
-pub fn plain_verdict(model: &Fitted, data: &Dataset) -> Result<PlainVerdict> {
+pub fn plain_verdict(model: &Fitted, data: &Dataset, runtime: Runtime<'_>) -> Result<PlainVerdict> {
     let params = model.params().clone().check()?;
-    let trust = glance(&params, data)?.map(|found| Trust::new(&found));
+    let trust = glance(&params, data, runtime)?.map(|found| Trust::new(&found));
     let agreement = agreement(data, params.seed)?;
     let effective_rank = model.effective_rank();
     let mut found = PlainVerdict {
@@ -218,7 +219,12 @@ mod tests {
 
     fn fitted(plan: &Planted, links: &Rows, vectors: Vec<f64>) -> PlainVerdict {
         let data = plan.data(links, vectors);
-        plain_verdict(&crate::fit(&small(), &data).unwrap(), &data).unwrap()
+        plain_verdict(
+            &crate::fit(&small(), &data).unwrap(),
+            &data,
+            Runtime::default(),
+        )
+        .unwrap()
     }
 
     fn about(found: &PlainVerdict, topic: Topic) -> String {
@@ -307,7 +313,7 @@ mod tests {
             ..Params::default()
         };
         let model = crate::fit(&params.check().unwrap(), &data).unwrap();
-        let found = plain_verdict(&model, &data).unwrap();
+        let found = plain_verdict(&model, &data, Runtime::default()).unwrap();
         assert_eq!(
             (found.trust.as_ref(), found.agreement.as_ref()),
             (None, None)

@@ -359,8 +359,8 @@ fn clusters(
     };
     for time in 0..TIMES {
         let back = held_back(matrix.n_columns(), seed, time);
-        let (targets, count) = components(&some_columns(&matrix, |c| back[c])?, seed)?;
-        let (own, width) = components(&some_columns(&matrix, |c| !back[c])?, seed)?;
+        let (targets, count) = components(some_columns(&matrix, |c| back[c])?, seed)?;
+        let (own, width) = components(some_columns(&matrix, |c| !back[c])?, seed)?;
         let own: Vec<f32> = own.iter().map(|&x| x as f32).collect();
         let averaged = averages(&pattern, &own, width, ROUNDS).pop();
         let tell = |y: &[f32]| told_by_clusters(y, width, &targets, count, seed);

@@ -27,6 +27,7 @@ use crate::engine::{CpuEngine, Forecast, Plan};
 use crate::error::Result;
 use crate::model::held_out_pairs;
 use crate::params::{CheckedParams, OptimizerKind, Params, Precision, SolverKind};
+use crate::trust::judge::glance_bytes;
 use linkproof_numeric::real::Real;
 
 /// Passes that a step of L-BFGS takes, with its line search.
@@ -65,7 +66,7 @@ pub struct SolverCost {
     pub most_steps: usize,
     /// The seconds of so many steps.
     pub most_seconds: f64,
-    /// The most memory that the program holds.
+    /// The most memory that the program holds, with the look at the fit that follows.
     pub memory_bytes: u64,
 }
 
@@ -96,6 +97,7 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
     let mut trial = Trial::new(CpuEngine::<T>::new(tried), params.dim)?;
     let speed = trial.speed()?;
     let default = Plan::new(params, &problem)?;
+    let look_bytes = glance_bytes(params, data);
     let mut costs = Vec::new();
     for (solver, optimizer) in [
         (SolverKind::Exact, OptimizerKind::Lbfgs),
@@ -144,7 +146,7 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
             seconds: seconds(usual_steps),
             most_steps: plan.steps,
             most_seconds: seconds(plan.steps),
-            memory_bytes: Forecast::new::<T>(&problem, &plan).of(1),
+            memory_bytes: Forecast::new::<T>(&problem, &plan).of(1.0).max(look_bytes),
         });
     }
     Ok(costs)

@@ -24,6 +24,7 @@ use serde::Serialize;
 
 use crate::data::dataset::Dataset;
 use crate::data::graph::LinkCounts;
+use crate::engine::runtime::Runtime;
 use crate::error::Result;
 use crate::params::{CheckedParams, Params, WeightTransform};
 use crate::trust::judge::glance;
@@ -99,7 +100,7 @@ pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
         false => Some(heavy::heavy(
             data,
             &impossible,
-            glance(params, data)?.as_ref(),
+            glance(params, data, Runtime::default())?.as_ref(),
         )),
     };
     let solvers = match graph.is_signed() {

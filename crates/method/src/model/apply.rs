@@ -169,7 +169,7 @@ impl Fitted {
         links: Option<&[NewLink]>,
     ) -> Result<Encoded> {
         self.check_vectors(view, features)?;
-        let matrix = normalize(features.matrix(), self.params().normalize)?;
+        let matrix = normalize(features.matrix().clone(), self.params().normalize)?;
         let matrix = self.average(matrix, links)?;
         Ok(match self.params().precision {
             Precision::F32 => self.encode::<f32>(view, &matrix),

@@ -90,7 +90,7 @@ impl Fitted {
         };
         self.check_vectors(view, features)?;
         let (vectors, dim) = (
-            normalize(features.matrix(), self.params().normalize)?,
+            normalize(features.matrix().clone(), self.params().normalize)?,
             self.dim(),
         );
         let rows: Vec<Vec<f32>> = (0..vectors.n_rows())

@@ -256,7 +256,7 @@ fn finish<T: Real>(
     let neighborhood = match (&data.views()[0].matrix, params.propagate) {
         (Some(matrix), 1..) => Some(Neighborhood {
             graph: training_pattern(data, prepared)?,
-            matrix: normalize(matrix, params.normalize)?,
+            matrix: normalize(matrix.clone(), params.normalize)?,
         }),
         _ => None,
     };

@@ -102,12 +102,8 @@ impl Network {
 
 fn for_each_chunk<T: Real>(input: &Input<'_, T>, mut work: impl FnMut(&Batch<'_, T>)) {
     let n = input.n_rows();
-    let mut batch = Batch::default();
-    let mut rows: Vec<u32> = Vec::new();
+    let mut memory = Batch::default();
     for start in (0..n).step_by(CHUNK) {
-        rows.clear();
-        rows.extend(start as u32..n.min(start + CHUNK) as u32);
-        input.select_into(&rows, &mut batch);
-        work(&batch);
+        work(&input.stretch(start..n.min(start + CHUNK), &mut memory));
     }
 }

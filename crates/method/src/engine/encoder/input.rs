@@ -142,6 +142,29 @@ impl<'a, T: Real> Input<'a, T> {
         Batch { rows, entries }
     }
 
+    /// Rows that follow each other, where they are if all of their entries are stored;
+    /// `memory` serves again otherwise.
+    pub(super) fn stretch<'b>(
+        &'b self,
+        rows: Range<usize>,
+        memory: &'b mut Batch<'static, T>,
+    ) -> Cow<'b, Batch<'b, T>> {
+        let places = || rows.clone().map(|row| row as u32).collect::<Vec<u32>>();
+        match self {
+            Input::Dense { n_columns, values } => Cow::Owned(Batch {
+                rows: Some(places()),
+                entries: Input::Dense {
+                    n_columns: *n_columns,
+                    values: Cow::Borrowed(&values[rows.start * n_columns..rows.end * n_columns]),
+                },
+            }),
+            _ => {
+                self.select_into(&places(), memory);
+                Cow::Borrowed(memory)
+            }
+        }
+    }
+
     /// Some rows, in the given order.
     pub fn select(&self, rows: &[u32]) -> Batch<'static, T> {
         let mut batch = Batch::default();
@@ -168,6 +191,7 @@ impl<'a, T: Real> Input<'a, T> {
                     _ => Vec::new(),
                 };
                 some.clear();
+                some.reserve_exact(rows.len() * n_columns);
                 for &row in rows {
                     let start = row as usize * n_columns;
                     some.extend_from_slice(&values[start..start + n_columns]);

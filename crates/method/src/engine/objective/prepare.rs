@@ -224,7 +224,7 @@ fn prepare_views(
         let matrix = match &view.matrix {
             None => None,
             Some(matrix) => {
-                let matrix = normalize(matrix, params.normalize)?;
+                let matrix = normalize(matrix.clone(), params.normalize)?;
                 if params.propagate == 0 {
                     Some(matrix)
                 } else {

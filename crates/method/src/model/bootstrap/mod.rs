@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use crate::data::dataset::Dataset;
 use crate::data::features::Features;
 use crate::engine::pairs::ViewMatrix;
-use crate::engine::runtime::{Doing, FitCount, Runtime};
+use crate::engine::runtime::{ALONE_NODES, Doing, FitCount, Runtime};
 use crate::error::{Error, Result};
 use crate::params::{CheckedParams, Params};
 
@@ -85,6 +85,23 @@ pub fn check_replicates(count: usize) -> Result<()> {
     }
 }
 
+/// The runtime of a fit that so many replicates will follow: it is refused where there is
+/// too little memory for them.
+pub fn before_replicates<'r>(
+    runtime: Runtime<'r>,
+    data: &Dataset,
+    params: &CheckedParams,
+    count: usize,
+) -> Runtime<'r> {
+    // Embeddings, whether there are any, and an offset.
+    let of_node = 4 * params.dim + 1 + if params.offsets { 4 } else { 0 };
+    let kept = (count + 1).saturating_mul(data.n_nodes() * of_node) as u64;
+    // Those of all nodes, of which every replicate has a part.
+    runtime
+        .beside(kept + data.vector_bytes())
+        .before_parts(count, CHANCE)
+}
+
 /// Fits `count` replicates of a model to its data.
 ///
 /// # Errors
@@ -122,25 +139,31 @@ pub(crate) fn bootstrap_seen(
     let runtime = counted.runtime();
     let n = data.n_nodes() as u32;
     let starts = Starts::new(model, data)?;
-    let fit = |rows: &[u32], share: f64| {
+    let fit = |rows: &[u32], share: f64, runtime: Runtime<'_>| {
         let part = seen(data.part(rows)?)?;
-        replicate(params, (data, &part), rows, &starts, share, runtime)
+        replicate(params, (data, part), rows, &starts, share, runtime)
     };
-    let whole = fit(&(0..n).collect::<Vec<_>>(), 1.0)?;
+    let foretold = before_replicates(runtime, data, params, count);
+    let whole = fit(&(0..n).collect::<Vec<_>>(), 1.0, foretold)?;
     runtime.after_fit(1, count + 1);
     // Each node once, also where it is a source and a target.
     let nodes = if model.is_directed() { n / 2 } else { n };
-    let parts = (0..count as u64).into_par_iter().map(|number| {
+    let part = |number: u64| {
         let mut random = ChaCha8Rng::seed_from_u64(params.seed ^ 0x626f_6f74);
         random.set_stream(number);
         let drawn: Vec<u32> = (0..nodes).filter(|_| random.random_bool(CHANCE)).collect();
         let rows = (0..n / nodes).flat_map(|side| drawn.iter().map(move |row| side * nodes + row));
-        let found = fit(&rows.collect::<Vec<_>>(), CHANCE * CHANCE)?;
+        let found = fit(&rows.collect::<Vec<_>>(), CHANCE * CHANCE, runtime)?;
         runtime.after_fit(1, count + 1);
         Ok(found)
-    });
+    };
+    let numbers = 0..count as u64;
+    let parts = match data.n_nodes() > ALONE_NODES {
+        true => numbers.map(part).collect::<Result<_>>(),
+        false => numbers.into_par_iter().map(part).collect(),
+    };
     Ok(Replicates {
-        parts: parts.collect::<Result<_>>()?,
+        parts: parts?,
         whole,
     })
 }
@@ -148,7 +171,7 @@ pub(crate) fn bootstrap_seen(
 /// A fit to the nodes of some internal rows, whose pairs are a share of all.
 fn replicate(
     params: &CheckedParams,
-    (data, part): (&Dataset, &Dataset),
+    (data, part): (&Dataset, Dataset),
     rows: &[u32],
     starts: &Starts<'_>,
     share: f64,
@@ -164,7 +187,8 @@ fn replicate(
     let start = starts.of(data, rows);
     let fit = Fit::new(&with).to_all_pairs(TOLERANCE);
     let fit = fit.starting_from(start.as_slice()).runtime(runtime);
-    let fitted = fit.run(part)?;
+    let fitted = fit.run(&part)?;
+    drop(part);
     let (n, dim) = (data.n_nodes(), fitted.dim());
     let mut embeddings = vec![0.0f32; n * dim];
     let mut has = vec![false; n];

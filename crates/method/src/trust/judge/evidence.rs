@@ -6,14 +6,12 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::average::averages;
+use super::cosines::UnitRows;
 use super::fits::LinkFit;
 use super::pairs::{Bench, Pair};
 use crate::data::dataset::Dataset;
-use crate::data::features::Matrix;
 use crate::data::graph::Adjacency;
-use crate::data::transform::normalize;
 use crate::error::Result;
-use crate::params::Normalize;
 use linkproof_numeric::math;
 
 /// A kind of evidence.
@@ -67,28 +65,16 @@ pub struct Evidence {
 /// The evidence that no fit changes: data vectors, common neighbours, degrees.
 #[derive(Debug, Clone)]
 pub struct Standing {
-    vectors: Vec<Option<Rows>>,
-}
-
-/// Data vectors of unit length.
-#[derive(Debug, Clone)]
-struct Rows {
-    start: usize,
-    rows: Vec<Vec<(u32, f32)>>,
+    /// Of each view, where its rows start, and its data vectors.
+    vectors: Vec<Option<(usize, UnitRows)>>,
 }
 
 impl Standing {
-    /// Prepares the data vectors of each view. Dense ones are centred: a cosine
-    /// of vectors with a common mean tells little.
+    /// Prepares the data vectors of each view.
     pub fn new(data: &Dataset) -> Result<Standing> {
         let vectors = data.views().iter().map(|view| {
-            let Some(matrix) = &view.matrix else {
-                return Ok(None);
-            };
-            Ok(Some(Rows {
-                start: view.rows.start,
-                rows: unit_rows(matrix)?,
-            }))
+            let rows = view.matrix.as_ref().map(UnitRows::new).transpose()?;
+            Ok(rows.map(|rows| (view.rows.start, rows)))
         });
         Ok(Standing {
             vectors: vectors.collect::<Result<_>>()?,
@@ -102,24 +88,27 @@ impl Standing {
 
     /// The cosine of the data vectors of two rows of a view.
     pub fn cosine(&self, view: usize, a: u32, b: u32) -> f64 {
-        self.vectors[view].as_ref().map_or(0.0, |rows| {
-            let row = |row: u32| rows.rows[row as usize - rows.start].as_slice();
-            product(row(a), row(b))
+        self.vectors[view].as_ref().map_or(0.0, |(start, rows)| {
+            rows.cosine(a as usize - start, b as usize - start)
         })
     }
 
-    /// The evidence that does not depend on a fit.
-    pub fn of(&self, bench: &Bench, pairs: &[Pair]) -> Vec<Evidence> {
+    /// The evidence that does not depend on a fit. `links` are those of
+    /// [`Bench::folded`].
+    pub fn of(&self, bench: &Bench, links: &Adjacency, pairs: &[Pair]) -> Vec<Evidence> {
         pairs
             .par_iter()
             .map(|pair| {
-                let links = &bench.training[pair.fold as usize].links;
                 let views = bench.groups[pair.group as usize].views;
                 let mut found = Evidence::default();
                 if self.compares(views) {
                     found.by_kind[2] = self.cosine(views.0, pair.src, pair.dst);
                 }
-                let degree = |row: u32| 1.0 + links.row(row as usize).0.len() as f64;
+                let fold = f64::from(pair.fold);
+                let degree = |row: u32| {
+                    let others = links.row(row as usize).1.iter();
+                    1.0 + others.filter(|&&other| other != fold).count() as f64
+                };
                 let degrees = degree(pair.src) * degree(pair.dst);
                 found.by_kind[3] = common_neighbors(links, pair, degrees);
                 found.log_degrees = math::ln(degrees);
@@ -129,19 +118,21 @@ impl Standing {
     }
 }
 
-/// `log(1 + 10 sum_k a_ik a_jk / sqrt((d_i + 1)(d_j + 1)))`.
+/// `log(1 + 10 sum_k a_ik a_jk / sqrt((d_i + 1)(d_j + 1)))` over the links outside the
+/// fold.
 fn common_neighbors(links: &Adjacency, pair: &Pair, degrees: f64) -> f64 {
-    let (a, b) = (
-        links.row(pair.src as usize).0,
-        links.row(pair.dst as usize).0,
-    );
+    let (a, folds_a) = links.row(pair.src as usize);
+    let (b, folds_b) = links.row(pair.dst as usize);
+    let fold = f64::from(pair.fold);
     let (mut i, mut j, mut common) = (0, 0, 0.0);
     while i < a.len() && j < b.len() {
         match a[i].cmp(&b[j]) {
             std::cmp::Ordering::Less => i += 1,
             std::cmp::Ordering::Greater => j += 1,
             std::cmp::Ordering::Equal => {
-                common += 1.0;
+                if folds_a[i] != fold && folds_b[j] != fold {
+                    common += 1.0;
+                }
                 i += 1;
                 j += 1;
             }
@@ -156,7 +147,7 @@ pub fn add_fits(evidence: &mut [Evidence], bench: &Bench, pairs: &[Pair], views:
         .par_iter_mut()
         .zip(pairs)
         .for_each(|(evidence, pair)| {
-            debug_assert!((pair.fold as usize) < bench.training.len());
+            debug_assert!((pair.fold as usize) < bench.n_folds());
             let (plain, averaged) = &views.folds[pair.fold as usize];
             let dim = views.dim;
             let row = |y: &[f32], row: u32| -> std::ops::Range<usize> {
@@ -218,40 +209,4 @@ fn dot(a: &[f32], b: &[f32]) -> f64 {
         .zip(b)
         .map(|(a, b)| f64::from(*a) * f64::from(*b))
         .sum()
-}
-
-fn product(a: &[(u32, f32)], b: &[(u32, f32)]) -> f64 {
-    let (mut i, mut j, mut sum) = (0, 0, 0.0);
-    while i < a.len() && j < b.len() {
-        match a[i].0.cmp(&b[j].0) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => {
-                sum += f64::from(a[i].1) * f64::from(b[j].1);
-                i += 1;
-                j += 1;
-            }
-        }
-    }
-    sum
-}
-
-fn unit_rows(matrix: &Matrix) -> Result<Vec<Vec<(u32, f32)>>> {
-    let matrix = match matrix {
-        Matrix::Dense(dense) => {
-            let (n, p) = (dense.n_rows(), dense.n_columns());
-            let mut means = vec![0.0; p];
-            for place in 0..n * p {
-                means[place % p] += dense.values().get(place) / n as f64;
-            }
-            let centred = (0..n * p).map(|place| dense.values().get(place) - means[place % p]);
-            Matrix::dense(n, p, centred.map(|x| x as f32).collect::<Vec<f32>>())?
-        }
-        Matrix::Sparse(_) => matrix.clone(),
-    };
-    let matrix = normalize(&matrix, Normalize::L2)?;
-    let narrow = |row: Vec<(u32, f64)>| row.iter().map(|&(c, x)| (c, x as f32)).collect();
-    Ok((0..matrix.n_rows())
-        .map(|row| narrow(matrix.row(row)))
-        .collect())
 }

@@ -35,18 +35,21 @@ impl Logistic {
     ) -> Self {
         let mut used: Vec<usize> = (0..width).collect();
         loop {
-            let rows: Vec<(Vec<f64>, bool, f64)> = examples
-                .clone()
-                .map(|e| (used.iter().map(|&k| e.z[k]).collect(), e.is_link, e.weight))
-                .collect();
-            let found = Logistic::learn(
-                used.len(),
-                rows.iter().map(|(z, is_link, weight)| Example {
-                    z,
-                    is_link: *is_link,
-                    weight: *weight,
-                }),
-            );
+            let found = match used.len() == width {
+                true => Logistic::learn(width, examples.clone()),
+                false => {
+                    let used = &used;
+                    let entries = examples
+                        .clone()
+                        .flat_map(|e| used.iter().map(move |&k| e.z[k]));
+                    let entries: Vec<f64> = entries.collect();
+                    let those = examples.clone().enumerate().map(|(place, e)| Example {
+                        z: &entries[place * used.len()..][..used.len()],
+                        ..e
+                    });
+                    Logistic::learn(used.len(), those)
+                }
+            };
             let least =
                 (0..used.len()).min_by(|&a, &b| found.slopes[a].total_cmp(&found.slopes[b]));
             match least.filter(|&place| found.slopes[place] < 0.0) {

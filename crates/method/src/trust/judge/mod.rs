@@ -14,6 +14,7 @@
 pub mod average;
 pub mod belief;
 pub mod checks;
+mod cosines;
 pub mod evidence;
 pub mod fits;
 pub mod held_out;
@@ -22,6 +23,7 @@ pub mod pairs;
 pub mod ranks;
 pub mod unexplained;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,6 +32,7 @@ use serde::Serialize;
 
 use crate::data::dataset::Dataset;
 use crate::data::graph::Link;
+use crate::engine::Forecast;
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
 use crate::model::folds::Folds;
@@ -140,12 +143,17 @@ impl<'d> Judge<'d> {
     /// fits.
     pub fn new(params: &CheckedParams, data: &'d Dataset, folds: usize) -> Result<Judge<'d>> {
         let bench = Bench::new(data, Folds::new(params.seed, folds)?, params)?;
+        Judge::on(bench, params, data)
+    }
+
+    fn on(bench: Bench, params: &CheckedParams, data: &'d Dataset) -> Result<Judge<'d>> {
         let standing = Standing::new(data)?;
-        let links = standing.of(&bench, &bench.links);
-        let decoys = standing.of(&bench, &bench.decoys);
+        let folded = bench.folded(data.n_nodes());
+        let links = standing.of(&bench, &folded, &bench.links);
+        let decoys = standing.of(&bench, &folded, &bench.decoys);
         let implants = Draw::ALL.map(|draw| {
             let pairs = bench.implants(data, &standing, draw, params.seed);
-            let evidence = standing.of(&bench, &pairs);
+            let evidence = standing.of(&bench, &folded, &pairs);
             (draw, pairs, evidence)
         });
         Ok(Judge {
@@ -168,7 +176,7 @@ impl<'d> Judge<'d> {
 
     /// The number of folds.
     pub fn n_folds(&self) -> usize {
-        self.bench.training.len()
+        self.bench.n_folds()
     }
 
     /// Fits at a ridge for the first `folds` folds, each from the parameters of
@@ -236,19 +244,9 @@ impl<'d> Judge<'d> {
 
     /// The ranks of the links of the first folds.
     fn hear_folds(&self, folds: usize, views: Option<&FoldViews>) -> Hearing {
-        let heard = |pairs: &[Pair], evidence: &[Evidence]| {
-            let places: Vec<usize> = (0..pairs.len())
-                .filter(|&place| (pairs[place].fold as usize) < folds)
-                .collect();
-            let pairs: Vec<_> = places.iter().map(|&place| pairs[place]).collect();
-            let mut evidence: Vec<_> = places.iter().map(|&place| evidence[place]).collect();
-            if let Some(views) = views {
-                add_fits(&mut evidence, &self.bench, &pairs, views);
-            }
-            (places, pairs, evidence)
-        };
-        let (places, pairs, evidence) = heard(&self.bench.links, &self.links);
-        let (_, decoy_pairs, decoy_evidence) = heard(&self.bench.decoys, &self.decoys);
+        let (pairs, evidence) = self.heard(&self.bench.links, &self.links, folds, views);
+        let (decoy_pairs, decoy_evidence) =
+            self.heard(&self.bench.decoys, &self.decoys, folds, views);
         let links = Known {
             pairs: &pairs,
             evidence: &evidence,
@@ -265,16 +263,12 @@ impl<'d> Judge<'d> {
         Hearing {
             auc,
             auc_error: (squares.sum::<f64>() / (m * m)).sqrt(),
-            unexplained: unexplained::unexplained(
-                &ranks,
-                &ranking.ranks(decoys),
-                ranking.n_strata(),
-            ),
+            unexplained: unexplained::unexplained(&ranks, &ranking.count(decoys)),
             implants: self
                 .implants
                 .iter()
                 .map(|(draw, pairs, evidence)| {
-                    let (_, pairs, evidence) = heard(pairs, evidence);
+                    let (pairs, evidence) = self.heard(pairs, evidence, folds, views);
                     let known = Known {
                         pairs: &pairs,
                         evidence: &evidence,
@@ -283,8 +277,35 @@ impl<'d> Judge<'d> {
                 })
                 .collect(),
             ranks,
-            places,
+            places: (0..self.bench.links.len())
+                .filter(|&place| (self.bench.links[place].fold as usize) < folds)
+                .collect(),
         }
+    }
+
+    /// The pairs of the first folds and all evidence about them; copied where it is not
+    /// there already.
+    fn heard<'p>(
+        &self,
+        pairs: &'p [Pair],
+        evidence: &'p [Evidence],
+        folds: usize,
+        views: Option<&FoldViews>,
+    ) -> (Cow<'p, [Pair]>, Cow<'p, [Evidence]>) {
+        let (pairs, mut evidence) = match folds >= self.n_folds() {
+            true => (Cow::Borrowed(pairs), Cow::Borrowed(evidence)),
+            false => {
+                let known = pairs.iter().zip(evidence);
+                let known = known.filter(|(pair, _)| (pair.fold as usize) < folds);
+                let (pairs, evidence): (Vec<Pair>, Vec<Evidence>) =
+                    known.map(|(pair, evidence)| (*pair, *evidence)).unzip();
+                (Cow::Owned(pairs), Cow::Owned(evidence))
+            }
+        };
+        if let Some(views) = views {
+            add_fits(evidence.to_mut(), &self.bench, &pairs, views);
+        }
+        (pairs, evidence)
     }
 
     /// Beliefs from the ranks of all links.
@@ -343,13 +364,39 @@ impl<'d> Judge<'d> {
 }
 
 /// Judges links by what needs no fit: data vectors and common neighbours. None where
-/// there are too few links to tell anything, or too many for a look.
-pub fn glance(params: &CheckedParams, data: &Dataset) -> Result<Option<Judgement>> {
-    if !(FEWEST_GLANCED..=MOST_GLANCED).contains(&data.graph().n_links()) {
+/// there are too few links to tell anything, too many for a look, or too little memory.
+pub fn glance(
+    params: &CheckedParams,
+    data: &Dataset,
+    runtime: Runtime<'_>,
+) -> Result<Option<Judgement>> {
+    let needed = || Ok(glance_bytes(params, data));
+    if !can_glance(data) || runtime.check_needed(needed).is_err() {
         return Ok(None);
     }
-    let judge = Judge::new(params, data, GLANCED_FOLDS)?;
+    // No fit sees the folds.
+    let bench = Bench::pairs(data, Folds::new(params.seed, GLANCED_FOLDS)?, params)?;
+    let judge = Judge::on(bench, params, data)?;
     Ok(Some(judge.believe(&judge.hear_without_fits())))
+}
+
+fn can_glance(data: &Dataset) -> bool {
+    (FEWEST_GLANCED..=MOST_GLANCED).contains(&data.graph().n_links())
+}
+
+/// The most bytes that a look after a fit holds, about.
+pub fn glance_bytes(params: &CheckedParams, data: &Dataset) -> u64 {
+    /// For each link, and for each pair that is judged beside.
+    const LINK: usize = 270;
+    const PAIR: usize = 140;
+    if !can_glance(data) {
+        return 0;
+    }
+    let links = data.graph().n_links();
+    let vectors = data.vector_bytes();
+    let judged = LINK * links + PAIR * pairs::expected_pairs(links);
+    let embeddings = 4 * data.n_nodes() * params.dim;
+    Forecast::PROGRAM + embeddings as u64 + vectors + vectors.max(judged as u64)
 }
 
 #[cfg(test)]

@@ -93,6 +93,13 @@ const MOST_IMPLANTS: usize = 4_000;
 /// The pairs of which the most similar one is implanted.
 const CANDIDATES: usize = 40;
 
+/// About how many pairs are judged in a graph of so many links, with them.
+pub fn expected_pairs(n_links: usize) -> usize {
+    let decoys = (DECOYS_PER_LINK * n_links).clamp(LEAST_DECOYS, MOST_DECOYS);
+    let implants = (IMPLANTS_PER_LINK * n_links as f64) as usize;
+    n_links + decoys + Draw::ALL.len() * implants.min(MOST_IMPLANTS)
+}
+
 impl Bench {
     /// Shares the links of `data` out to folds, draws decoys, and puts together what
     /// the fit of each fold may see.
@@ -151,6 +158,21 @@ impl Bench {
             }
         }
         Ok(bench)
+    }
+
+    /// The number of folds.
+    pub fn n_folds(&self) -> usize {
+        self.splits.len()
+    }
+
+    /// All links by both of their ends; in place of a weight stands the fold.
+    pub fn folded(&self, n_nodes: usize) -> Adjacency {
+        let links = self.links.iter().map(|pair| Link {
+            src: pair.src,
+            dst: pair.dst,
+            weight: f64::from(pair.fold),
+        });
+        Adjacency::new(n_nodes, links)
     }
 
     /// Pairs without a link between two views. A pair may come twice.

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::evidence::{Evidence, Kind};
 use super::logistic::{Example, Logistic};
 use super::pairs::{Bench, Pair};
+use super::unexplained::Decoys;
 use linkproof_numeric::math;
 
 /// A stratum has at least so many links, and a pair of views at most so many
@@ -91,7 +92,7 @@ impl Ranking {
         }
         for stratum in ranking.strata.iter_mut().flatten() {
             let lists = stratum.by_kind.iter_mut();
-            lists.for_each(|list| list.sort_by(f64::total_cmp));
+            lists.for_each(sort);
         }
         ranking.judges = ranking.learn(bench, links, decoys);
         let scores: Vec<(f64, f64)> = (decoys.pairs.par_iter().zip(decoys.evidence))
@@ -109,8 +110,8 @@ impl Ranking {
             stratum.vectors.push(vectors);
         }
         for stratum in ranking.strata.iter_mut().flatten() {
-            stratum.scores.sort_by(f64::total_cmp);
-            stratum.vectors.sort_by(f64::total_cmp);
+            sort(&mut stratum.scores);
+            sort(&mut stratum.vectors);
         }
         ranking
     }
@@ -125,24 +126,12 @@ impl Ranking {
             let part = move |pair: &Pair| {
                 pair.fold != fold && group.is_none_or(|group| pair.group == group)
             };
-            let list = |known: Known<'_>, seen: &[Seen], is_link: bool| -> Vec<(Seen, bool)> {
-                let pairs = known.pairs.iter().zip(seen);
-                let pairs = pairs.filter(|(pair, _)| part(pair));
-                pairs.map(|(_, z)| (*z, is_link)).collect()
-            };
-            let mut all = list(links, &seen_links, true);
-            all.extend(list(decoys, &seen_decoys, false));
-            Logistic::learn_rising(
-                WIDTH,
-                all.iter().map(|(z, is_link)| Example {
-                    z,
-                    is_link: *is_link,
-                    weight: 1.0,
-                }),
-            )
+            let of_links = examples(links, &seen_links, true, part);
+            let of_decoys = examples(decoys, &seen_decoys, false, part);
+            Logistic::learn_rising(WIDTH, of_links.chain(of_decoys))
         };
         let groups = &bench.groups;
-        (0..bench.training.len() as u32)
+        (0..bench.n_folds() as u32)
             .into_par_iter()
             .map(|fold| {
                 let shared = judge(fold, None);
@@ -156,7 +145,7 @@ impl Ranking {
     }
 
     /// The number of strata of all pairs of views.
-    pub fn n_strata(&self) -> usize {
+    fn n_strata(&self) -> usize {
         self.strata.iter().map(Vec::len).sum()
     }
 
@@ -179,6 +168,17 @@ impl Ranking {
         borders.partition_point(|&border| border <= evidence.log_degrees)
     }
 
+    /// The decoys for which evidence does not speak, counted.
+    pub fn count(&self, decoys: Known<'_>) -> Decoys {
+        const AT_ONCE: usize = 1 << 13;
+        let mut counted = Decoys::new(self.n_strata());
+        let parts = decoys.pairs.chunks(AT_ONCE);
+        for (pairs, evidence) in parts.zip(decoys.evidence.chunks(AT_ONCE)) {
+            counted.add(&self.ranks(Known { pairs, evidence }));
+        }
+        counted
+    }
+
     /// The ranks of pairs among the decoys.
     pub fn ranks(&self, known: Known<'_>) -> Vec<Rank> {
         let rank = |(pair, evidence): (&Pair, &Evidence)| {
@@ -197,6 +197,28 @@ impl Ranking {
         let pairs = known.pairs.par_iter().zip(known.evidence);
         pairs.map(rank).collect()
     }
+}
+
+/// Sorts numbers of which none will be added.
+fn sort(list: &mut Vec<f64>) {
+    list.sort_by(f64::total_cmp);
+    list.shrink_to_fit();
+}
+
+/// Some of the pairs, to learn from.
+fn examples<'e>(
+    known: Known<'e>,
+    seen: &'e [Seen],
+    is_link: bool,
+    takes_part: impl Fn(&Pair) -> bool + Copy + 'e,
+) -> impl Iterator<Item = Example<'e>> + Clone {
+    let pairs = known.pairs.iter().zip(seen);
+    let pairs = pairs.filter(move |(pair, _)| takes_part(pair));
+    pairs.map(move |(_, z)| Example {
+        z,
+        is_link,
+        weight: 1.0,
+    })
 }
 
 /// What embeddings and data vectors say together.

@@ -137,8 +137,8 @@ impl HeldBack {
         let split = |view: &DataView, matrix: &Matrix, time: usize| {
             let sample = sample(view.rows.len(), seed);
             let matrix = matrix.select(&sample);
-            let (targets, count) = components(&part(&matrix, (seed, time), true)?, seed)?;
-            let (own, width) = components(&part(&matrix, (seed, time), false)?, seed)?;
+            let (targets, count) = components(part(&matrix, (seed, time), true)?, seed)?;
+            let (own, width) = components(part(&matrix, (seed, time), false)?, seed)?;
             let own: Vec<f32> = own.into_iter().map(|x| x as f32).collect();
             Ok(ViewBack {
                 vectors_clusters: told_by_clusters(&own, width, &targets, count, seed)?,
@@ -254,12 +254,11 @@ pub(crate) fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Res
     }
     if let Matrix::Dense(dense) = matrix {
         let p = dense.n_columns();
-        let values: Vec<f32> = (0..dense.n_rows())
-            .flat_map(|row| {
-                kept.iter()
-                    .map(move |&c| dense.values().get(row * p + c) as f32)
-            })
-            .collect();
+        let mut values: Vec<f32> = Vec::with_capacity(dense.n_rows() * kept.len());
+        for row in 0..dense.n_rows() {
+            let entries = kept.iter().map(|&c| dense.values().get(row * p + c));
+            values.extend(entries.map(|x| x as f32));
+        }
         return Matrix::dense(dense.n_rows(), kept.len(), values);
     }
     let mut offsets = vec![0usize];
@@ -278,11 +277,10 @@ pub(crate) fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Res
 
 /// The scores of the rows along the leading directions of a matrix of rows of
 /// unit length, less their mean, row after row; and how many.
-pub(crate) fn components(matrix: &Matrix, seed: u64) -> Result<(Vec<f64>, usize)> {
-    let matrix = normalize(matrix, Normalize::L2)?;
-    let (n, p) = (matrix.n_rows(), matrix.n_columns());
+pub(crate) fn components(matrix: Matrix, seed: u64) -> Result<(Vec<f64>, usize)> {
+    let unit = normalize(matrix, Normalize::L2)?;
+    let (n, p) = (unit.n_rows(), unit.n_columns());
     let count = COMPONENTS.min(p);
-    let rows: Vec<Vec<(u32, f64)>> = (0..n).map(|row| matrix.row(row)).collect();
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(0x7063_6173);
     // A few more than wanted, so that the last ones are found as well.
@@ -293,10 +291,10 @@ pub(crate) fn components(matrix: &Matrix, seed: u64) -> Result<(Vec<f64>, usize)
     let mut scores = Vec::new();
     for _ in 0..ITERATIONS {
         orthonormal(&mut basis, width);
-        scores = project(&rows, &basis, width);
+        scores = project(&unit, &basis, width);
         basis = vec![0.0; p * width];
-        for (row, scores) in rows.iter().zip(scores.chunks_exact(width)) {
-            for &(column, x) in row {
+        for (row, scores) in (0..n).zip(scores.chunks_exact(width)) {
+            for (column, x) in unit.row(row) {
                 let out = &mut basis[column as usize * width..][..width];
                 out.iter_mut()
                     .zip(scores)
@@ -313,12 +311,12 @@ pub(crate) fn components(matrix: &Matrix, seed: u64) -> Result<(Vec<f64>, usize)
 }
 
 /// `X V`, each column less its mean.
-fn project(rows: &[Vec<(u32, f64)>], basis: &[f64], width: usize) -> Vec<f64> {
-    let parts: Vec<Vec<f64>> = rows
-        .par_iter()
+fn project(matrix: &Matrix, basis: &[f64], width: usize) -> Vec<f64> {
+    let parts: Vec<Vec<f64>> = (0..matrix.n_rows())
+        .into_par_iter()
         .map(|row| {
             let mut sum = vec![0.0; width];
-            for &(column, x) in row {
+            for (column, x) in matrix.row(row) {
                 let basis = &basis[column as usize * width..][..width];
                 sum.iter_mut().zip(basis).for_each(|(sum, b)| *sum += x * b);
             }

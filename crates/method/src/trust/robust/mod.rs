@@ -7,6 +7,7 @@
 mod audited;
 mod believed;
 mod blend;
+mod forecast;
 pub(crate) mod gate;
 mod outcome;
 mod own;
@@ -18,10 +19,12 @@ pub(crate) mod told;
 mod unseen;
 mod updated;
 mod verdict;
+mod walks;
 mod workflow;
 
 pub use audited::{Audit, AuditSettings, AuditedLink, Beliefs, Limits, audit, remembered};
-pub use believed::{believed, walks_over};
+pub use believed::believed;
+pub use forecast::foretold;
 pub use gate::{LEAST_COLUMNS, Told, tell};
 pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links};
 pub use own::OWN_SETTINGS;
@@ -33,6 +36,7 @@ pub use smoothed::{SMOOTHING_THRESHOLD, Smoothing, smooth};
 pub use unseen::{Newcomers, embed_new};
 pub(crate) use updated::{NewVectors, Seen, rejudge};
 pub use verdict::{Advice, ByWeight, Said, Topic, WeightsSay};
+pub use walks::walks_over;
 pub use workflow::{RobustFit, bootstrap, fit_model, together};
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
-use super::believed::{believed, counted, walks_over};
+use super::believed::{believed, counted};
 use super::blend::average_model;
+use super::forecast::foretold;
 use super::gate::{HeldBack, Telling, Told};
 use super::outcome::plain;
 use super::shared::{Compared, Shared, shared};
 use super::smoothed::SMOOTHING_THRESHOLD;
+use super::walks::walks_over;
 use crate::data::dataset::Dataset;
 use crate::data::graph::Adjacency;
 use crate::engine::runtime::{Doing, FitCount, Fits, Runtime};
@@ -211,6 +213,9 @@ pub fn fit_robust(
                         would blur them";
         return Err(Error::param(Param::Similarity, accepted, params.similarity));
     }
+    runtime.check_needed(|| foretold(params, data, recipe))?;
+    // All of it is foretold: no stage is refused when others are done.
+    let runtime = runtime.within(None);
     let judge = Judge::new(params, data, recipe.folds)?;
     let later = Fits {
         number: WALK_FITS,

@@ -253,7 +253,7 @@ impl Compared<'_> {
             if numbers.is_empty() {
                 continue;
             }
-            let (x, count) = components(&matrix.select(&own), self.seed)?;
+            let (x, count) = components(matrix.select(&own), self.seed)?;
             let embedded = rows.iter().map(|&row| row as usize * self.dim);
             let embedded = embedded.flat_map(|start| &y[start..start + self.dim]);
             let embedded: Vec<f32> = embedded.copied().collect();

@@ -171,8 +171,8 @@ impl<'a> NewJudge<'a> {
             members[view as usize].push(row as u32);
         }
         Ok(NewJudge {
-            fresh: normalize(vectors.matrix(), Normalize::L2)?,
-            own: normalize(own, Normalize::L2)?,
+            fresh: normalize(vectors.matrix().clone(), Normalize::L2)?,
+            own: normalize(own.clone(), Normalize::L2)?,
             model,
             view,
             encoded,

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::time::Instant;
 
-use super::believed::{walks_over, weight};
+use super::believed::weight;
 use super::outcome::RobustSummary;
 use super::recipe::{Recipe, fit_robust};
 use super::unseen::trusted;
+use super::walks::walks_over;
 use crate::data::dataset::Dataset;
 use crate::data::graph::{Graph, Link, LinkRules};
 use crate::engine::runtime::Runtime;

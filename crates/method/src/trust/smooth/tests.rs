@@ -178,7 +178,7 @@ fn data_vectors_of_a_view_tell_of_the_averages_of_its_nodes() {
         .flat_map(|row| row_of(smoother.embeddings(), row, model.dim()))
         .copied()
         .collect();
-    let unit = normalize(matrix, Normalize::L2).unwrap();
+    let unit = normalize(matrix.clone(), Normalize::L2).unwrap();
     let plain = Regression::new(&unit, &outputs, model.dim(), Normalize::None, params.seed);
     let plain = plain.unwrap();
     assert_eq!(learnt.ridge, plain.ridge);

@@ -109,7 +109,7 @@ impl Regression {
     /// The embeddings of nodes from their data vectors.
     pub fn embed(&self, vectors: &Matrix) -> Result<Vec<f32>> {
         vectors.check_width(self.n_columns)?;
-        let vectors = normalize(vectors, self.normalize)?;
+        let vectors = normalize(vectors.clone(), self.normalize)?;
         let rows: Vec<Vec<f32>> = (0..vectors.n_rows())
             .into_par_iter()
             .map(|row| {
@@ -153,7 +153,7 @@ impl Rows {
                 format!("{dim} for each of {} nodes", vectors.n_rows()),
             ));
         }
-        Ok(Rows::new(&normalize(vectors, kind)?))
+        Ok(Rows::new(&normalize(vectors.clone(), kind)?))
     }
 
     /// The ridge that foretells nodes held out best, and a map close to its own.
