@@ -128,7 +128,10 @@ def fit(given: argparse.Namespace) -> None:
     model.set_params(callback=lambda record: counts.append(on_the_wire()))
     cluster = Cluster(f"{NET}.1:{PORT}", workers=given.workers, threads=1, patience=600)
     cluster.connect()
+    begun = time.monotonic()
     while len([node for node in ray.nodes() if node["Alive"]]) < given.workers + 1:
+        if time.monotonic() - begun > 120:
+            raise OSError("a host has not joined the cluster in two minutes: try again")
         time.sleep(0.5)
     same = np.array_equal(model.fit(X, links, ray=cluster).embedding_, expected)
     idle = on_the_wire()

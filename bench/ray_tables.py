@@ -1,29 +1,27 @@
 """Bucketed tables against tables in memory, on graphs that no setting was tuned on.
 
 python bench/ray_tables.py --kinds corrected,attachment --nodes 20000 --seeds 301,302,303
-python bench/ray_tables.py --kinds corrected --nodes 50000 --seeds 301 --cluster 4
+python bench/ray_tables.py --kinds corrected --nodes 40000 --dim 128 --seeds 401 --cluster 2 --same
 python bench/ray_tables.py --kinds cora,acm --data DIR --seeds 301,302,303,304
 
-A tenth of the links is held out; AUC against as many random pairs. Without --cluster the
-visits are made one after another in this process: their results do not depend on who makes
-them (python/tests/test_ray_tables.py). docs/ray.md has the results.
+A tenth of the links is held out; AUC against as many random pairs. Without --cluster all
+meetings are made in this process. With it, a worker's memory is bound to a share of the
+table (--times), the memory of workers is watched from outside, and --same makes the fit in
+one process, too, and compares bits. docs/ray.md has the results.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
-import json
+import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
-from linkproof import GraphEmbedding, _core
-from linkproof._progress import Progress
-from linkproof._settings import to_core
-from linkproof._tables_work import TableWork
+from linkproof import GraphEmbedding
 from linkproof.measures import auc
 from linkproof.ray import BucketedTable, fit_table, visit_bytes
 
@@ -126,50 +124,77 @@ def real(folder: Path) -> np.ndarray:
     return once(*np.array([[int(row[0]), int(row[1])] for row in rows]).T)
 
 
-class InTurn(TableWork):
-    """The visits of a round one after another, in this process."""
-
-    def _round(self, settings: str, meeting: int) -> list:
-        pairs = [(p, p ^ meeting) for p in range(self._count) if p <= p ^ meeting]
-        told, moved = [], list(self.buckets)
-        for pair in pairs:
-            places = list(dict.fromkeys(pair))
-            states = [self.buckets[place] for place in places]
-            new, gamma, value = _core.visit_buckets(
-                settings,
-                self._dim,
-                states,
-                self._state.gamma,
-                self._links[pair],
-                moves=self._state.moves,
-                per=self._per,
-                threads=1,
-            )
-            for place, bucket in zip(places, new):
-                moved[place] = bucket
-            told.append((gamma, value, 0))
-        self.buckets = moved
-        return told
+def own_memory(pid: int | str) -> int:
+    """The bytes that a process has for itself, without the object store's."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("RssAnon:"):
+            return 1024 * int(line.split()[1])
+    return 0
 
 
-def in_turn(links: np.ndarray, n: int, buckets: int, settings: dict) -> BucketedTable:
-    base = GraphEmbedding(encoder="table", **settings)
-    params = json.loads(to_core(base.get_params(deep=False), settings["random_state"]))
-    here = SimpleNamespace(
-        put=lambda x: x, get=lambda x: x, exceptions=SimpleNamespace(RayError=())
-    )
-    cluster = SimpleNamespace(
-        connect=lambda: here, threads=1, workers=1, check_room=lambda _: None
-    )
-    work = InTurn(cluster, params, (n, base.dim, buckets), None)
-    work.split(*links.T.astype(np.uint32), np.ones(len(links)))
-    state = work.run(20, Progress("", False))
-    table = BucketedTable(
-        base.dim, state.gamma[0], n, buckets, state.values, 0, work.places, work.buckets
-    )
-    # Nobody else has the buckets.
-    table._read = lambda place: work.buckets[place]
-    return table
+class Workers:
+    """Watches the memory of the workers of a cluster."""
+
+    def __init__(self, cluster) -> None:
+        nodes = cluster.list_all_nodes()
+        self._raylets = [node.all_processes["raylet"][0].process.pid for node in nodes]
+        self.peaks: dict[int, int] = {}
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    @staticmethod
+    def idle(nodes: int) -> int:
+        """The memory of a worker that has imported all that it needs and done nothing."""
+        import ray
+
+        @ray.remote(num_cpus=1)
+        def look() -> int:
+            import linkproof._tables_hands  # noqa: F401
+
+            time.sleep(0.5)  # so that every node has one
+            return own_memory("self")
+
+        return max(ray.get([look.remote() for _ in range(nodes)]))
+
+    def _watch(self) -> None:
+        turn = 0
+        while not self._done.wait(0.002):
+            if turn % 250 == 0:
+                for pid in worker_pids(self._raylets):
+                    self.peaks.setdefault(pid, 0)
+            turn += 1
+            for pid in list(self.peaks):
+                with contextlib.suppress(OSError):
+                    self.peaks[pid] = max(self.peaks[pid], own_memory(pid))
+
+    def __enter__(self) -> Workers:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+
+def worker_pids(raylets: list[int]) -> list[int]:
+    """The processes of these nodes that have taken part in meetings."""
+    found = []
+    for process in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if process.name.isdigit():
+                parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+                named = (process / "cmdline").read_bytes().startswith(b"ray::_meetings")
+                if named and int(parent) in raylets:
+                    found.append(int(process.name))
+    return found
+
+
+def same_bits(one: BucketedTable, other: BucketedTable) -> bool:
+    states = [
+        np.array_equal(*(table._get(table._buckets[place]) for table in (one, other)))
+        for place in range(one.n_buckets)
+    ]
+    return all(states) and one.gamma == other.gamma and one.values == other.values
 
 
 def compare(kind: str, links: np.ndarray, n: int, seed: int, given) -> float:
@@ -193,29 +218,47 @@ def compare(kind: str, links: np.ndarray, n: int, seed: int, given) -> float:
         y = model.fit(None, known, nodes=list(range(n))).embedding_
         inside.append(auc(np.einsum("ij,ij->i", y[pairs[:, 0]], y[pairs[:, 1]]), truth))
     begun = time.perf_counter()
-    size = 4 * n * given.dim
+    size, nodes = 4 * n * given.dim, list(range(n))
+    what = f"{kind}, {n} nodes, {len(known)} links, {given.dim} dimensions, seed {seed}"
     if given.cluster:
         from ray_fit import start, stop
 
-        cluster = start([1] * given.cluster)
-        bound = (
-            {"memory": size // 4}
-            if given.buckets is None
-            else {"buckets": given.buckets}
+        bound = size // given.times
+        how = {"memory": bound}
+        if given.buckets is not None:
+            how = {"buckets": given.buckets, "parts": given.parts}
+        cluster = start([1] * given.cluster, given.store)
+        idle = Workers.idle(given.cluster)
+        with Workers(cluster) as workers:
+            table = fit_table(known, nodes, ray=True, **how, **settings)
+        seconds = time.perf_counter() - begun
+        peak = max(workers.peaks.values())
+        print(
+            f"{what}: table {size / 1e6:.2f} MB, bound {bound / 1e6:.2f} MB; an idle worker "
+            f"{idle / 1e6:.1f} MB, {len(workers.peaks)} workers, the largest {peak / 1e6:.1f} MB, "
+            f"{(peak - idle) / 1e6:+.2f} MB",
+            flush=True,
         )
-        table = fit_table(known, list(range(n)), ray=True, **bound, **settings)
+        if given.same:
+            begun = time.perf_counter()
+            shape = {"buckets": table.n_buckets, "parts": table.n_parts}
+            alone = fit_table(known, nodes, ray=False, **shape, **settings)
+            print(
+                f"{what}: {'same' if same_bits(table, alone) else 'OTHER'} bits in one process, "
+                f"{time.perf_counter() - begun:.0f} s"
+            )
         found = auc(table.score_pairs(pairs), truth)
         stop(cluster)
     else:
-        table = in_turn(known, n, given.buckets or 128, settings)
+        shape = {"buckets": given.buckets or 128, "parts": given.parts}
+        table = fit_table(known, nodes, ray=False, **shape, **settings)
+        seconds = time.perf_counter() - begun
         found = auc(table.score_pairs(pairs), truth)
-    visit = visit_bytes(n, len(known), given.dim, table.n_buckets)
+    visit = visit_bytes(n, len(known), given.dim, table.n_buckets, table.n_parts)
     print(
-        f"{kind}, {n} nodes, {len(known)} links, seed {seed}: in memory "
-        f"{' '.join(f'{x:.4f}' for x in inside)}, {table.n_buckets} buckets {found:.4f}, "
-        f"difference {found - np.mean(inside):+.4f}; table {size / 1e6:.2f} MB, a visit by the "
-        f"model {visit / 1e6:.2f} MB, peak {table.peak_bytes / 1e6:.2f} MB, "
-        f"{time.perf_counter() - begun:.0f} s",
+        f"{what}: in memory {' '.join(f'{x:.4f}' for x in inside)}, {table.n_buckets} buckets of "
+        f"{table.n_parts} {found:.4f}, difference {found - np.mean(inside):+.4f}; a meeting by the "
+        f"model {visit / 1e6:.2f} MB, added {table.peak_bytes / 1e6:.2f} MB, {seconds:.0f} s",
         flush=True,
     )
     return found - float(np.mean(inside))
@@ -238,6 +281,16 @@ def main() -> None:
     )
     parser.add_argument(
         "--cluster", type=int, default=0, help="nodes of a cluster to work on"
+    )
+    parser.add_argument(
+        "--parts", type=int, default=1, help="of a bucket, with --buckets"
+    )
+    parser.add_argument("--times", type=int, default=4, help="the table over the bound")
+    parser.add_argument(
+        "--store", type=int, default=400, help="MB of a node's object store"
+    )
+    parser.add_argument(
+        "--same", action="store_true", help="compare bits with one process"
     )
     given = parser.parse_args()
     for kind in given.kinds.split(","):

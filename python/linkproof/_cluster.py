@@ -6,14 +6,10 @@ import json
 import logging
 import os
 import socket
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from linkproof import _core
 from linkproof._settings import read_count, read_real
@@ -45,12 +41,19 @@ class Cluster:
         CPUs of a node for passes, one for each of many fits.
     patience : float, default=60.0
         Seconds to wait for workers to start.
+    device : {"cpu", "cuda"}, default="cpu"
+        What workers compute the passes of a plain fit with: processors, or graphics cards of
+        one kind. Results have the same bits with any number of workers on such cards, but
+        not those of processors. Without `workers` every card has one, with one thread.
+    cards : float, default=1.0
+        The share of a card that is asked of Ray for each worker, if `device` is "cuda":
+        with 0.5, two workers have a card between them.
 
     Examples
     --------
     >>> from linkproof.ray import Cluster
     >>> Cluster(workers=4, threads=2)
-    Cluster(address=None, workers=4, threads=2, patience=60.0)
+    Cluster(address=None, workers=4, threads=2, patience=60.0, device='cpu', cards=1.0)
     """
 
     def __init__(
@@ -60,6 +63,8 @@ class Cluster:
         workers: int | None = None,
         threads: int | None = None,
         patience: float = 60.0,
+        device: str = "cpu",
+        cards: float = 1.0,
     ) -> None:
         if not (address is None or isinstance(address, str)):
             raise refused("address", "the address of a Ray cluster or None", address)
@@ -67,11 +72,18 @@ class Cluster:
         self.workers = None if workers is None else read_count("workers", workers, 1)
         self.threads = None if threads is None else read_count("threads", threads, 1)
         self.patience = read_real("patience", patience)
+        if device not in ("cpu", "cuda"):
+            raise refused("device", "'cpu' or 'cuda'", device)
+        self.device = device
+        self.cards = read_real("cards", cards)
+        if not 0 < self.cards <= 1:
+            raise refused("cards", "a number above 0 and at most 1", cards)
 
     def __repr__(self) -> str:
         return (
             f"Cluster(address={self.address!r}, workers={self.workers}, "
-            f"threads={self.threads}, patience={self.patience})"
+            f"threads={self.threads}, patience={self.patience}, "
+            f"device={self.device!r}, cards={self.cards})"
         )
 
     def connect(self) -> Any:
@@ -138,17 +150,26 @@ class Cluster:
             ) from error
 
 
-def read_cluster(value: Any) -> Cluster | None:
-    """What `ray` of a fit or a search says: True, an address or a cluster; else None."""
+def read_cluster(value: Any, *, cards: bool = False) -> Cluster | None:
+    """What `ray` of a fit or a search says: True, an address or a cluster; else None.
+
+    Work that cards do not do refuses a cluster with ``device="cuda"``.
+    """
     if value is None or value is False:
         return None
     if value is True:
         return Cluster()
     if isinstance(value, str):
         return Cluster(value)
-    if isinstance(value, Cluster):
-        return value
-    raise refused("ray", "True, the address of a cluster, or a linkproof.ray.Cluster", value)
+    if not isinstance(value, Cluster):
+        raise refused("ray", "True, the address of a cluster, or a linkproof.ray.Cluster", value)
+    if value.device != "cpu" and not cards:
+        raise ValueError(
+            f"ray: found a Cluster with device={value.device!r}, whose cards compute plain fits "
+            "alone; for robust fits, searches, experiments and tables in buckets expected one "
+            "with device='cpu'"
+        )
+    return value
 
 
 def _first_line(error: BaseException) -> str:
@@ -174,47 +195,17 @@ _SMALL_PASS = json.dumps(
 )
 
 
-def _about() -> tuple[str, bytes]:
-    """The version here, and the bits of a small piece of work."""
+def small_pass(worker: _core.PairWorker) -> bytes:
+    """The bits of a small piece of work."""
     y = np.sin(np.arange(320, dtype=np.float32) % 17).astype(np.float32)
     none = np.zeros(0, dtype=np.float32)
-    found = _core.PairWorker().part(_SMALL_PASS, y, none, (0, 1), True, threads=1)
-    return _core.__version__, b"".join(part.tobytes() for part in found)
+    found = worker.part(_SMALL_PASS, y, none, (0, 1), True, threads=1)
+    return b"".join(part.tobytes() for part in found)
 
 
-class _PairActor:
-    """A worker: shares of passes over all pairs."""
-
-    def __init__(self, threads: int) -> None:
-        self._threads = threads
-        self._worker = _core.PairWorker()
-
-    def about(self) -> tuple[str, bytes]:
-        return _about()
-
-    def part(
-        self,
-        request: str,
-        y: npt.NDArray[Any],
-        offsets: npt.NDArray[Any],
-        share: tuple[int, int],
-        with_gradient: bool,
-    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-        return self._worker.part(request, y, offsets, share, with_gradient, threads=self._threads)
-
-
-def _solve(
-    words: str, threads: int, about: tuple[str, bytes], names: list[int], *arrays: Any
-) -> bytes:
-    """One of many fits, on whichever node."""
-    if _about() != about:
-        raise ClusterError(_differs(_about()[0], about[0]))
-    lists: list[list[Any]] = []
-    rest = list(arrays)
-    for count in names:
-        lists.append(rest[:count])
-        rest = rest[count:]
-    return _core.solve_task(words, lists, threads=threads)
+def _about() -> tuple[str, bytes]:
+    """The version here, and what its processor makes of a small piece of work."""
+    return _core.__version__, small_pass(_core.PairWorker())
 
 
 def _differs(there: str, here: str) -> str:
@@ -235,208 +226,3 @@ def put(ray: Any, what: Any, called: str) -> Any:
             f"ray: the object store cannot hold {called}: {_first_line(error)}; "
             "start Ray with a larger object_store_memory"
         ) from error
-
-
-class Hands:
-    """Hands work out to a cluster; the compiled half calls it from its threads."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._ray = cluster.connect()
-        self._about = _about()
-        self._actors: list[Any] = []
-        self._threads: list[int] = []
-        self._stock: dict[str, list[Any]] = {}
-        self._solving = 0
-        self._lock = threading.Lock()
-        # What has been done: passes, bytes to and from workers, tasks, workers lost.
-        self.passes_done = 0
-        self.bytes_out = 0
-        self.bytes_back = 0
-        self.tasks_done = 0
-        self.workers_lost = 0
-
-    # Passes over all pairs
-
-    def passes(
-        self,
-        request: str,
-        y: npt.NDArray[Any],
-        offsets: npt.NDArray[Any],
-        with_gradient: bool,
-        most: int,
-    ) -> list[tuple[int, int, Any, Any, Any]] | None:
-        """All shares of a pass; None while the cluster is busy with tasks."""
-        with self._lock:
-            if self._solving:
-                return None
-            if not self._actors:
-                self._start_workers()
-            of = min(len(self._actors), most)
-            numbers = self._put(y), self._put(offsets)
-            self.bytes_out += y.nbytes + offsets.nbytes
-            asked = (request, *numbers)
-            waiting = {
-                self._actors[place].part.remote(*asked, (place, of), with_gradient): (place, 0)
-                for place in range(of)
-            }
-            found: list[tuple[int, int, Any, Any, Any]] = []
-            while waiting:
-                ready, _ = self._ray.wait(list(waiting), num_returns=1)
-                place, tries = waiting.pop(ready[0])
-                try:
-                    sums, places, parts = self._ray.get(ready[0])
-                except self._ray.exceptions.RayTaskError as error:
-                    raise ClusterError(f"ray: a worker failed: {_first_line(error)}") from error
-                except self._ray.exceptions.RayError as error:
-                    self._replace(place, tries, error)
-                    again = self._actors[place].part.remote(*asked, (place, of), with_gradient)
-                    waiting[again] = (place, tries + 1)
-                    continue
-                self.bytes_back += sums.nbytes + places.nbytes + parts.nbytes
-                found.append((place, of, sums, places, parts))
-            self.passes_done += 1
-            return found
-
-    def _put(self, numbers: npt.NDArray[Any]) -> Any:
-        return put(self._ray, numbers, f"{numbers.nbytes / 1e6:.0f} MB more")
-
-    def _start_workers(self) -> None:
-        places = self._places()
-        self._threads = [threads for _, threads in places]
-        self._actors = [self._actor(place, threads) for place, threads in places]
-        self._check(self._actors)
-
-    def _places(self) -> list[tuple[str | None, int]]:
-        """The node of each worker, None for any, and its threads."""
-        cluster = self._cluster
-        nodes = [node for node in self._ray.nodes() if node["Alive"]]
-        cpus = {node["NodeID"]: int(node["Resources"].get("CPU", 0)) for node in nodes}
-        cpus = {node: count for node, count in cpus.items() if count > 0}
-        if not cpus:
-            raise ClusterError("ray: found no node with a CPU; expected one at least")
-        if cluster.workers is not None:
-            least = cluster.threads or max(1, min(cpus.values()))
-            return [(None, least)] * cluster.workers
-        return [(node, cluster.threads or count) for node, count in sorted(cpus.items())]
-
-    def _actor(self, node: str | None, threads: int) -> Any:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        strategy = "DEFAULT" if node is None else NodeAffinitySchedulingStrategy(node, soft=True)
-        options = {"num_cpus": threads, "scheduling_strategy": strategy}
-        return self._ray.remote(_PairActor).options(**options).remote(threads)
-
-    def _check(self, actors: list[Any]) -> None:
-        """Wait for workers, and see that they compute the same bits as this process."""
-        asked = [actor.about.remote() for actor in actors]
-        ready, missing = self._ray.wait(
-            asked, num_returns=len(asked), timeout=self._cluster.patience
-        )
-        if missing:
-            there = int(self._ray.cluster_resources().get("CPU", 0))
-            raise ClusterError(
-                f"ray: {len(missing)} of {len(asked)} workers did not start within "
-                f"{self._cluster.patience:g} seconds; they ask for {sum(self._threads)} CPUs, "
-                f"and the cluster has {there}"
-            )
-        for answer in ready:
-            try:
-                about = self._ray.get(answer)
-            except self._ray.exceptions.RayError as error:
-                raise ClusterError(f"ray: a worker cannot start: {_first_line(error)}") from error
-            if about != self._about:
-                raise ClusterError(_differs(about[0], self._about[0]))
-
-    def _replace(self, place: int, tries: int, error: Exception) -> None:
-        """Another worker in the place of one that was lost."""
-        self.workers_lost += 1
-        if tries + 1 >= _TRIES:
-            raise ClusterError(
-                f"ray: {_TRIES} workers were lost one after another with the same share of "
-                f"the work, the last one so: {_first_line(error)}; with too little memory, use "
-                "fewer workers on a node, and go on from a checkpoint"
-            ) from error
-        actor = self._actor(None, self._threads[place])
-        self._check([actor])
-        self._actors[place] = actor
-
-    # Many fits
-
-    def begin(self, words: str, lists: list[tuple[str | None, list[Any]]]) -> Any:
-        """Set a fit off as a task."""
-        threads = self._cluster.threads or 1
-        self._cluster.check_room(threads)
-        with self._lock:
-            self._dismiss()
-            self._solving += 1
-            references: list[Any] = []
-            for name, arrays in lists:
-                kept = None if name is None else self._stock.get(name)
-                if kept is None:
-                    kept = [self._put(array) for array in arrays]
-                    self.bytes_out += sum(array.nbytes for array in arrays)
-                    if name is not None:
-                        self._stock[name] = kept
-                references.extend(kept)
-            task = self._ray.remote(_solve).options(num_cpus=threads, max_retries=_TRIES)
-            counts = [len(arrays) for _, arrays in lists]
-            return task.remote(words, threads, self._about, counts, *references)
-
-    def outcome(self, task: Any) -> bytes | None:
-        """What a fit found; None while it is not done."""
-        ready, _ = self._ray.wait([task], timeout=_WAIT)
-        if not ready:
-            return None
-        with self._lock:
-            self._solving -= 1
-            self.tasks_done += 1
-        try:
-            found: bytes = self._ray.get(task)
-        except self._ray.exceptions.RayTaskError as error:
-            cause = getattr(error, "cause", None)
-            if isinstance(cause, (ClusterError, MemoryError)):
-                raise type(cause)(*cause.args) from error
-            raise ClusterError(f"ray: a fit failed on its node: {_first_line(error)}") from error
-        except self._ray.exceptions.RayError as error:
-            raise ClusterError(
-                f"ray: a fit was lost with its worker each time it ran: {_first_line(error)}; "
-                "with too little memory, give each fit more threads, so that fewer run on a node"
-            ) from error
-        self.bytes_back += len(found)
-        return found
-
-    def cancel(self, task: Any) -> None:
-        """Nobody wants a fit any longer."""
-        with self._lock:
-            self._solving -= 1
-        self._ray.cancel(task, force=True)
-
-    def threads_here(self, threads: int | None) -> int:
-        """Threads of this process: those of its own work, and one to wait for each fit."""
-        cpus = int(self._ray.cluster_resources().get("CPU", 1))
-        return max(threads or os.cpu_count() or 1, cpus // (self._cluster.threads or 1))
-
-    def _dismiss(self) -> None:
-        for actor in self._actors:
-            self._ray.kill(actor)
-        self._actors = []
-
-    def close(self) -> None:
-        """Let workers and numbers go."""
-        with self._lock:
-            self._dismiss()
-            self._stock.clear()
-
-
-@contextmanager
-def hands(cluster: Cluster | None) -> Iterator[Hands | None]:
-    """Someone who hands work out while it lasts, where there is a cluster."""
-    if cluster is None:
-        yield None
-        return
-    ours = Hands(cluster)
-    try:
-        yield ours
-    finally:
-        ours.close()

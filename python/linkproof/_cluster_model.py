@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 from linkproof._settings import read_count
+from linkproof._words import refused
 
 # As the compiled half cuts rows into blocks, and blocks into groups.
 _BLOCK = 384
@@ -14,12 +15,19 @@ _GROUPED = 16
 
 
 def bytes_of_a_pass(
-    n: int, dim: int, workers: int, *, offsets: bool = False, size: int = 4
+    n: int,
+    dim: int,
+    workers: int,
+    *,
+    offsets: bool = False,
+    size: int = 4,
+    device: str = "cpu",
 ) -> tuple[int, int]:
     """The bytes that a pass over all pairs moves: to workers, and back from them.
 
     Embeddings go out once: each node that has workers gets a copy, which these share. Back
-    come sums of the gradient, of each worker for the nodes that its pairs are of.
+    come sums of the gradient, of each worker for the nodes that its pairs are of. A card
+    has the whole gradient of its nodes, which comes back once.
 
     Parameters
     ----------
@@ -31,6 +39,8 @@ def bytes_of_a_pass(
         Whether nodes have offsets.
     size : int, default=4
         The bytes of a number: 4 in single precision, 8 in double.
+    device : {"cpu", "cuda"}, default="cpu"
+        What workers compute with.
 
     Returns
     -------
@@ -47,6 +57,10 @@ def bytes_of_a_pass(
     n, dim = read_count("n", n, 1), read_count("dim", dim, 1)
     workers = read_count("workers", workers, 1)
     row = (dim + bool(offsets)) * size
+    if device not in ("cpu", "cuda"):
+        raise refused("device", "'cpu' or 'cuda'", device)
+    if device == "cuda":
+        return n * row, n * row
     groups = _groups(n)
     units = [(p, q) for p in range(len(groups)) for q in range(p, len(groups))]
     units.sort(key=_z_order)

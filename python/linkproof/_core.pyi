@@ -13,6 +13,7 @@ _Column: TypeAlias = tuple[str, Sequence[str]]
 _Near: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 __all__ = [
+    "BucketWorker",
     "Data",
     "FitError",
     "FolderLock",
@@ -40,7 +41,6 @@ __all__ = [
     "stability",
     "together",
     "update",
-    "visit_buckets",
 ]
 __version__: str
 
@@ -121,8 +121,32 @@ class Suite:
     def tables(self, runs: int, readings: Sequence[str]) -> tuple[str, str]: ...
 
 @final
+class BucketWorker:
+    def __new__(cls, threads: int | None) -> BucketWorker: ...
+    def meet(
+        self,
+        settings: str,
+        dim: int,
+        buckets: Sequence[npt.NDArray[np.float32]],
+        cuts: Sequence[Sequence[int]],
+        gamma: tuple[float, float, float],
+        links: tuple[
+            npt.NDArray[np.uint32],
+            npt.NDArray[np.uint32],
+            npt.NDArray[np.float64],
+            npt.NDArray[np.uint32],
+        ],
+        *,
+        order: Sequence[int],
+        moves: int,
+        per: float,
+    ) -> tuple[tuple[float, float, float], float]: ...
+
+@final
 class PairWorker:
-    def __new__(cls) -> PairWorker: ...
+    def __new__(cls, device: str = "cpu") -> PairWorker: ...
+    @property
+    def card(self) -> str: ...
     def part(
         self,
         request: str,
@@ -299,17 +323,6 @@ def fit_robust(
 def solve_task(
     words: str, lists: Sequence[Sequence[npt.NDArray[Any]]], *, threads: int | None
 ) -> bytes: ...
-def visit_buckets(
-    settings: str,
-    dim: int,
-    buckets: Sequence[npt.NDArray[np.float32]],
-    gamma: tuple[float, float, float],
-    links: tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float64]],
-    *,
-    moves: int,
-    per: float,
-    threads: int | None,
-) -> tuple[list[npt.NDArray[np.float32]], tuple[float, float, float], float]: ...
 def update(
     model: Model,
     links: Links | None,

@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from linkproof import _core
-from linkproof._cluster import hands, read_cluster
+from linkproof._cluster import read_cluster
+from linkproof._cluster_hands import hands
 from linkproof._exporting import Exporting
 from linkproof._graphs import refuse_directions
 from linkproof._handover import core_data
@@ -406,7 +407,7 @@ class GraphEmbedding(
             pages and plots show beside ids. Default: the one that is called name.
         ray : bool, str or linkproof.ray.Cluster, optional
             Where to compute with Ray: True, the address of a cluster, or more about it.
-            The result has the same bits. See :mod:`linkproof.ray`.
+            The result has the same bits, but for cards. See :mod:`linkproof.ray`.
 
         Returns
         -------
@@ -439,7 +440,7 @@ class GraphEmbedding(
             raise refused("checkpoint", "the folder to go on from with resume=True", None)
         if robust:
             refuse_settings(params)
-        cluster = read_cluster(ray)
+        cluster = read_cluster(ray, cards=not robust)
         refuse_directions(X, links, self.directed, self.duplicates)
         table = read_nodes(nodes)
         graph = read_graph(X, links, table.ids)
@@ -448,7 +449,7 @@ class GraphEmbedding(
             raise ValueError(f"X, links: {found}; expected two at least")
         rules = read_rules(self.duplicates, self.self_links, self.directed)
         data = core_data(graph, rules, table, name)
-        with hands(cluster) as helpers, Progress("fitting", self.verbose) as progress:
+        with hands(cluster, self.device) as helpers, Progress("fitting", self.verbose) as progress:
             how: dict[str, Any] = {
                 "device": str(self.device),
                 "threads": helpers.threads_here(threads) if helpers and robust else threads,

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 from linkproof import _core
-from linkproof._cluster import hands, read_cluster
+from linkproof._cluster import read_cluster
+from linkproof._cluster_hands import hands
 from linkproof._estimator import GraphEmbedding
 from linkproof._graphs import refuse_directions
 from linkproof._handover import core_data
@@ -188,7 +189,7 @@ def select(
     )
     cluster = read_cluster(ray)
     threads = read_threads(base.n_jobs)
-    with hands(cluster) as helpers, Progress("choosing", base.verbose) as progress:
+    with hands(cluster, base.device) as helpers, Progress("choosing", base.verbose) as progress:
         if helpers is not None:
             threads = helpers.threads_here(threads)
         report = _core.select(

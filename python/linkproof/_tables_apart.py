@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,18 +19,23 @@ from linkproof._handover import core_ids, core_links
 from linkproof._inputs import read_graph
 from linkproof._progress import Progress
 from linkproof._settings import read_count, read_rules, read_seed, to_core
+from linkproof._tables_hands import Floats, Hands, InProcess, OnCluster
 from linkproof._tables_kept import KeptTable
-from linkproof._tables_work import Floats, TableWork, cuts_of
+from linkproof._tables_work import Shape, TableWork, cuts_of
 from linkproof._words import refused
 
-# Copies of the vectors of a visit that a worker holds at its peak: the state that came,
-# what the solver works on, and the state that goes.
-_COPIES = 9
-# Bytes of a link in a visit, and of what a visit holds beside.
-_LINK = 120
-_BESIDE = 1_000_000
-# The most buckets: a visit of two of them has to be worth a task.
+# What a worker holds at its peak: three numbers for each of the two buckets of a meeting,
+# vectors and the averages of Adam; and of the two parts of a visit so many copies.
+_NUMBERS = 3
+_COPIES = 6
+# Bytes of a link in a meeting, and in a visit.
+_LINK = 16
+_VISITED = 120
+# What a meeting holds beside, and what Ray adds to a worker over thousands of them.
+_BESIDE = 2_500_000
+# The most buckets, and the most parts of each: visits have to be worth their while.
 _MOST_BUCKETS = 1024
+_MOST_PARTS = 8
 
 
 @dataclass
@@ -42,22 +48,25 @@ class BucketedTable:
         The dimension.
     gamma : float
         The fitted constant.
-    n_nodes, n_buckets : int
-        How many nodes, and how many buckets hold their vectors.
+    n_nodes, n_buckets, n_parts : int
+        How many nodes, how many buckets hold their vectors, and the parts of each.
     values : list of float
         The objective per link, of each epoch.
     peak_bytes : int
-        The most memory that a visit added to its worker.
+        The most memory that a worker of the cluster added to what it had before its first
+        meeting, without the object store's; 0 where there was no cluster.
     """
 
     dim: int
     gamma: float
     n_nodes: int
     n_buckets: int
+    n_parts: int
     values: list[float]
     peak_bytes: int
     _places: npt.NDArray[np.int64] = field(repr=False)
     _buckets: list[Any] = field(repr=False)
+    _get: Callable[[Any], Floats] = field(repr=False)
 
     def bucket(self, place: int) -> tuple[npt.NDArray[np.int64], Floats]:
         """The nodes of a bucket, and their vectors.
@@ -111,12 +120,9 @@ class BucketedTable:
         return nodes
 
     def _read(self, place: int) -> Floats:
-        import ray
-
         if not 0 <= place < self.n_buckets:
             raise refused("place", f"a bucket from 0 to {self.n_buckets - 1}", place)
-        state: Floats = ray.get(self._buckets[place])
-        return state
+        return self._get(self._buckets[place])
 
 
 def fit_table(
@@ -125,6 +131,7 @@ def fit_table(
     *,
     memory: int | None = None,
     buckets: int | None = None,
+    parts: int = 1,
     epochs: int = 20,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -134,19 +141,23 @@ def fit_table(
 ) -> BucketedTable:
     """Fit a vector to each node of a graph whose table no worker's memory holds.
 
-    The table is split into buckets. A visit takes two of them, moves their vectors along
-    the links between them, and puts them back; in a round every bucket is in one visit, so
-    no two visits write one bucket, and an epoch has a round for every way to pair them.
-    The result has the same bits with any number of workers.
+    The table is split into buckets, and each of these into parts. In a meeting a worker
+    takes two buckets into its memory, visits every pair of their parts, moving the vectors
+    along the links between them, and puts the buckets back. In a round every bucket is in
+    one meeting, so no two workers write one bucket, and an epoch has a round for every way
+    to pair them. The result has the same bits with any number of workers.
 
     Parameters
     ----------
     links, nodes
         As for :meth:`linkproof.GraphEmbedding.fit` without data vectors.
     memory : int, optional
-        The bytes that a visit may add to a worker's memory. The number of buckets follows.
+        The bytes that a meeting may add to a worker's memory. The numbers of buckets and of
+        their parts follow, by :func:`visit_bytes`.
     buckets : int, optional
         The number of buckets, a power of two, where `memory` is not given. Default: 16.
+    parts : int, default=1
+        The parts of each bucket, a power of two, where `memory` is not given.
     epochs : int, default=20
         How often every pair of buckets meets.
     checkpoint : path, optional
@@ -158,13 +169,14 @@ def fit_table(
         of a fit that was never cut short. A checkpoint of other data, settings or another
         version is refused.
     ray : bool, str or linkproof.ray.Cluster, default=True
-        The cluster.
+        The cluster. False: this process makes all meetings and holds the table, to the same
+        bits.
     verbose : bool, default=True
         Show a bar on a terminal or in a notebook.
     **settings
         Parameters of :class:`linkproof.GraphEmbedding`: dim, score, beta, ridge, weights,
         learning_rate, random_state, duplicates, self_links. Unless it is given, the learning
-        rate follows from the number of buckets.
+        rate follows from the number of parts in all.
 
     Returns
     -------
@@ -176,8 +188,6 @@ def fit_table(
     if unknown:
         raise refused("settings", f"names among {', '.join(sorted(known))}", unknown[0])
     cluster = read_cluster(ray)
-    if cluster is None:
-        raise refused("ray", "True, the address of a cluster, or a linkproof.ray.Cluster", ray)
     base = GraphEmbedding(encoder="table", **settings)
     seed = read_seed(base.random_state)
     params = json.loads(to_core(base.get_params(deep=False), seed))
@@ -187,13 +197,15 @@ def fit_table(
     listed = core_links(graph.links, core_ids(graph.ids, graph.n), rules).arrays(str(base.weights))
     if len(listed[0]) == 0:
         raise ValueError("links: found none; expected one at least")
-    count = _number_of_buckets(graph.n, len(listed[0]), int(base.dim), memory, buckets)
+    size = graph.n, len(listed[0]), int(base.dim)
+    shape = Shape(graph.n, int(base.dim), *_buckets_and_parts(size, memory, buckets, parts))
     kept = None
     if checkpoint is not None:
-        what = _what(params, graph.n, listed, {"buckets": count, "epochs": epochs})
-        kept = KeptTable(checkpoint, resume, what)
+        more = {"buckets": shape.buckets, "parts": shape.parts, "epochs": epochs}
+        kept = KeptTable(checkpoint, resume, _what(params, graph.n, listed, more))
     try:
-        work = TableWork(cluster, params, (graph.n, int(base.dim), count), kept)
+        hands: Hands = InProcess() if cluster is None else OnCluster(cluster)
+        work = TableWork(hands, params, shape, kept)
         work.split(*listed)
         with Progress("fitting", verbose) as progress:
             state = work.run(epochs, progress)
@@ -201,14 +213,16 @@ def fit_table(
         if kept is not None:
             kept.close()
     return BucketedTable(
-        dim=int(base.dim),
+        dim=shape.dim,
         gamma=state.gamma[0],
-        n_nodes=graph.n,
-        n_buckets=count,
+        n_nodes=shape.n,
+        n_buckets=shape.buckets,
+        n_parts=shape.parts,
         values=state.values,
         peak_bytes=state.peak,
         _places=work.places,
         _buckets=work.buckets,
+        _get=hands.get,
     )
 
 
@@ -224,37 +238,62 @@ def _what(
     return {"linkproof": version, "nodes": n, "data": digest.hexdigest(), "settings": settings}
 
 
-def visit_bytes(n: int, n_links: int, dim: int, buckets: int) -> int:
-    """The bytes that a visit adds to a worker's memory, at most, about.
+def visit_bytes(n: int, n_links: int, dim: int, buckets: int, parts: int = 1) -> int:
+    """The bytes that a meeting adds to a worker's memory, at most, about.
+
+    Parameters
+    ----------
+    n, n_links, dim : int
+        Nodes, links and dimensions.
+    buckets, parts : int
+        Buckets, and the parts of each.
 
     Examples
     --------
     >>> from linkproof.ray import visit_bytes
     >>> visit_bytes(200_000, 1_000_000, 64, 64)
-    15517120
+    17032736
+    >>> visit_bytes(200_000, 1_000_000, 64, 64, parts=4)
+    9725240
     """
-    rows = 2 * -(-n // buckets)
-    # Links spread evenly over pairs of buckets; twice as many are allowed for.
-    links = 2 * (2 * n_links) // buckets**2
-    return _COPIES * 4 * dim * rows + _LINK * links + _BESIDE
+    rows, visited = (2 * -(-n // pieces) for pieces in (buckets, buckets * parts))
+    # Links spread evenly over pairs; twice as many are allowed for.
+    met, moved = (2 * (2 * n_links) // pieces**2 for pieces in (buckets, buckets * parts))
+    vectors = 4 * dim * (_NUMBERS * rows + _COPIES * visited)
+    return vectors + _LINK * met + _VISITED * moved + _BESIDE
 
 
-def _number_of_buckets(n: int, n_links: int, dim: int, memory: Any, buckets: Any) -> int:
-    most = 1 << max(0, (n // 4).bit_length() - 1)
+def _buckets_and_parts(
+    size: tuple[int, int, int], memory: Any, buckets: Any, parts: Any
+) -> tuple[int, int]:
+    parts = read_count("parts", parts, 1, _MOST_BUCKETS)
+    # A part has four nodes at least.
+    most = max(2, 1 << max(0, (size[0] // 4).bit_length() - 1))
     if memory is not None:
-        if buckets is not None:
-            raise ValueError("buckets: found with memory; expected one of the two")
-        memory = read_count("memory", memory, 1, 2**63)
-        count = 2
-        while visit_bytes(n, n_links, dim, count) > memory:
-            count *= 2
-            if count > min(most, _MOST_BUCKETS):
-                least = visit_bytes(n, n_links, dim, count // 2)
-                raise refused("memory", f"{least} bytes or more for a graph of this size", memory)
-        return count
-    count = read_count("buckets", 16 if buckets is None else buckets, 2, _MOST_BUCKETS)
-    if count & (count - 1) or count > most:
-        if buckets is None:
-            return max(2, most)
-        raise refused("buckets", f"a power of two from 2 to {most}", buckets)
-    return count
+        if buckets is not None or parts != 1:
+            found = "parts" if buckets is None else "buckets"
+            raise ValueError(f"{found}: found with memory; expected one of the two")
+        return _within(size, read_count("memory", memory, 1, 2**63), most)
+    if parts & (parts - 1) or 2 * parts > most:
+        raise refused("parts", f"a power of two from 1 to {most // 2}", parts)
+    if buckets is None:
+        return min(16, most // parts), parts
+    count = read_count("buckets", buckets, 2, _MOST_BUCKETS)
+    if count & (count - 1) or count * parts > most:
+        raise refused("buckets", f"a power of two from 2 to {most // parts}", buckets)
+    return count, parts
+
+
+def _within(size: tuple[int, int, int], memory: int, most: int) -> tuple[int, int]:
+    """The fewest buckets that a bound asks for, and the fewest parts of these."""
+    least = memory
+    for count in _powers(2, min(most, _MOST_BUCKETS)):
+        for parts in _powers(1, min(most // count, _MOST_PARTS)):
+            least = visit_bytes(*size, count, parts)
+            if least <= memory:
+                return count, parts
+    raise refused("memory", f"{least} bytes or more for a graph of this size", memory)
+
+
+def _powers(first: int, last: int) -> list[int]:
+    return [1 << k for k in range(first.bit_length() - 1, last.bit_length())]

@@ -1,87 +1,43 @@
-"""The work on bucketed tables: rounds of visits, made by tasks of a Ray cluster."""
+"""The work on bucketed tables: rounds in which every bucket meets another."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import threading
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from linkproof import _core
-from linkproof._cluster import _TRIES, Cluster, ClusterError, _first_line, put
+from linkproof._cluster import ClusterError
 from linkproof._progress import Progress
+from linkproof._tables_hands import Asked, Floats, Gamma, Hands, Meeting
 from linkproof._tables_kept import KeptTable
 
-Floats = npt.NDArray[np.float32]
-
-# The longest first step, and the same times the root of the number of buckets.
+# The longest first step, and the same times the root of the number of parts.
 _LONGEST = 0.05
 _RATE = 0.2
 
 
-def cuts_of(n: int, buckets: int) -> npt.NDArray[np.int64]:
-    """Where buckets start, and where the last one ends."""
-    return np.array([place * n // buckets for place in range(buckets + 1)], np.int64)
+class Shape(NamedTuple):
+    """A table: nodes, dimensions, buckets, and the parts of each."""
+
+    n: int
+    dim: int
+    buckets: int
+    parts: int
+
+    @property
+    def all_parts(self) -> int:
+        """The parts of all buckets."""
+        return self.buckets * self.parts
 
 
-class _Peak:
-    """Watches how much memory this process adds to its own, without the object store's."""
-
-    def __init__(self) -> None:
-        self.added = 0
-        self._done = threading.Event()
-        self._from = _own_memory()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def _watch(self) -> None:
-        while not self._done.wait(0.001):
-            self.added = max(self.added, _own_memory() - self._from)
-
-    def __enter__(self) -> _Peak:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-
-def _own_memory() -> int:
-    """The bytes of memory that this process has for itself; 0 where nobody says."""
-    with contextlib.suppress(OSError), open("/proc/self/status") as file:
-        for line in file:
-            if line.startswith("RssAnon:"):
-                return 1024 * int(line.split()[1])
-    return 0
-
-
-def _visits(
-    settings: str,
-    dim: int,
-    gamma: tuple[float, float, float],
-    how: tuple[int, float, int],
-    visits: list[tuple[list[Any], Any]],
-) -> Any:
-    """Visits one after another: the buckets of each, and then what else is known of it."""
-    import ray
-
-    moves, per, threads = how
-    for buckets, links in visits:
-        with _Peak() as peak:
-            states = [ray.get(bucket) for bucket in buckets]
-            moved, new_gamma, value = _core.visit_buckets(
-                settings, dim, states, gamma, ray.get(links), moves=moves, per=per, threads=threads
-            )
-            del states
-        # Not `yield from`, which Ray cannot send to.
-        for bucket in moved:  # noqa: UP028
-            yield bucket
-        yield new_gamma, value, peak.added
+def cuts_of(n: int, pieces: int) -> npt.NDArray[np.int64]:
+    """Where buckets or parts start, and where the last one ends."""
+    return np.array([place * n // pieces for place in range(pieces + 1)], np.int64)
 
 
 @dataclass
@@ -89,12 +45,13 @@ class TableState:
     """How far a fit has come, apart from its buckets."""
 
     epoch: int = 0
-    # Rounds of this epoch that are done, and of all.
+    # Rounds of this epoch that are done.
     done: int = 0
+    # How often every vector has moved.
     moves: int = 0
-    gamma: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    gamma: Gamma = (0.0, 0.0, 0.0)
     values: list[float] = field(default_factory=list)
-    # What the visits of this epoch paid.
+    # What the meetings of this epoch paid.
     paid: list[float] = field(default_factory=list)
     peak: int = 0
 
@@ -103,37 +60,40 @@ class TableWork:
     """A fit of a bucketed table on its way."""
 
     def __init__(
-        self,
-        cluster: Cluster,
-        params: dict[str, Any],
-        shape: tuple[int, int, int],
-        kept: KeptTable | None,
+        self, hands: Hands, params: dict[str, Any], shape: Shape, kept: KeptTable | None
     ) -> None:
-        self._ray = cluster.connect()
-        self._threads = cluster.threads or 1
-        self._most = cluster.workers
-        cluster.check_room(self._threads)
+        self._hands = hands
         self._params = params
-        self._n, self._dim, self._count = shape
+        self._shape = shape
         self._seed = int(params["seed"])
         self._kept = kept
-        self._cuts = cuts_of(self._n, self._count)
+        self._cuts = cuts_of(shape.n, shape.all_parts)
         # Nodes stand in buckets by chance, so that links spread evenly.
-        self.places = np.random.default_rng([self._seed, 1]).permutation(self._n)
+        self.places = np.random.default_rng([self._seed, 1]).permutation(shape.n)
         self._links: dict[tuple[int, int], Any] = {}
         self._per = 1.0
-        self._state = TableState()
         begin = self._start if kept is None or kept.state is None else kept.bucket
-        self.buckets = [self._put(begin(place)) for place in range(self._count)]
+        buckets = [hands.put(begin(place)) for place in range(shape.buckets)]
+        # Together, so that whoever looks finds what belongs together.
+        self._now = TableState(), buckets
 
-    def _put(self, numbers: Any) -> Any:
-        return put(self._ray, numbers, "the table")
+    @property
+    def buckets(self) -> list[Any]:
+        """The buckets, as they are kept."""
+        return self._now[1]
+
+    def _rows(self, place: int) -> list[int]:
+        """At which rows of a bucket its parts start, and where the last one ends."""
+        first = place * self._shape.parts
+        cuts = self._cuts[first : first + self._shape.parts + 1]
+        rows: list[int] = (cuts - cuts[0]).tolist()
+        return rows
 
     def _start(self, place: int) -> Floats:
-        rows = int(self._cuts[place + 1] - self._cuts[place])
+        rows, dim = self._rows(place)[-1], self._shape.dim
         random = np.random.default_rng([self._seed, 2, place])
-        state = np.zeros((3, rows * self._dim), np.float32)
-        state[0] = random.normal(size=rows * self._dim) / np.sqrt(self._dim)
+        state = np.zeros((3, rows * dim), np.float32)
+        state[0] = random.normal(size=rows * dim) / np.sqrt(dim)
         return state
 
     def split(
@@ -142,38 +102,44 @@ class TableWork:
         dst: npt.NDArray[np.uint32],
         weight: npt.NDArray[np.float64],
     ) -> None:
-        """Put the links of each pair of buckets where visits find them."""
+        """Put the links of each pair of buckets where meetings find them."""
+        count, parts = self._shape.buckets, self._shape.parts
         ends = np.stack([self.places[src], self.places[dst]])
-        buckets = np.searchsorted(self._cuts, ends, side="right") - 1
-        turned = ends[0] > ends[1]
-        ends[:, turned], buckets[:, turned] = ends[::-1, turned], buckets[::-1, turned]
-        key = buckets[0] * self._count + buckets[1]
-        order = np.lexsort((ends[1], ends[0], key))
-        starts = np.searchsorted(key[order], np.arange(self._count**2 + 1))
-        for a in range(self._count):
-            for b in range(a, self._count):
-                pair = a * self._count + b
-                mine = order[starts[pair] : starts[pair + 1]]
-                first = (ends[0, mine] - self._cuts[a]).astype(np.uint32)
-                size = self._cuts[a + 1] - self._cuts[a] if a != b else 0
-                second = (ends[1, mine] - self._cuts[b] + size).astype(np.uint32)
-                self._links[a, b] = self._put((first, second, weight[mine]))
-        # The links of two buckets on average: what visits divide by has to be the same for
+        ends.sort(axis=0)
+        part = np.searchsorted(self._cuts, ends, side="right") - 1
+        pair = part // parts
+        key = pair[0] * count + pair[1]
+        part %= parts
+        inside = part[0] * parts + part[1]
+        order = np.lexsort((ends[1], ends[0], inside, key))
+        starts = np.searchsorted(key[order], np.arange(count**2 + 1))
+        for a in range(count):
+            for b in range(a, count):
+                mine = order[starts[a * count + b] : starts[a * count + b + 1]]
+                first, second = (
+                    (ends[end, mine] - self._cuts[bucket * parts]).astype(np.uint32)
+                    for end, bucket in enumerate((a, b))
+                )
+                begin = np.searchsorted(inside[mine], np.arange(parts**2 + 1)).astype(np.uint32)
+                self._links[a, b] = self._hands.put((first, second, weight[mine], begin))
+        # The links of two parts on average: what visits divide by has to be the same for
         # all, or those with few links would count for more.
-        self._per = 2 * len(weight) / self._count**2
-        median = float(np.median(weight))
-        pairs = self._n * (self._n - 1) / 2
-        gamma = float(-np.log(np.minimum(weight, median).sum() / pairs))
-        self._state.gamma = (gamma, 0.0, 0.0)
+        self._per = 2 * len(weight) / self._shape.all_parts**2
+        state, buckets = self._now
         if self._kept is not None and self._kept.state is not None:
-            self._state = TableState(**self._kept.state)
-            self._state.gamma = tuple(self._kept.state["gamma"])
+            state = TableState(**self._kept.state)
+            state.gamma = tuple(self._kept.state["gamma"])
+        else:
+            median = float(np.median(weight))
+            pairs = self._shape.n * (self._shape.n - 1) / 2
+            gamma = float(-np.log(np.minimum(weight, median).sum() / pairs))
+            state = replace(state, gamma=(gamma, 0.0, 0.0))
+        self._now = state, buckets
 
     def run(self, epochs: int, progress: Progress) -> TableState:
         """All epochs, round after round."""
-        state = self._state
         try:
-            for epoch in range(state.epoch, epochs):
+            for epoch in range(self._now[0].epoch, epochs):
                 self._epoch(epoch, epochs)
                 if progress.show is not None:
                     progress.show(epoch + 1, epochs, None)
@@ -184,100 +150,71 @@ class TableWork:
             raise
         if self._kept is not None:
             self._kept.finish()
-        return state
+        return self._now[0]
 
     def _epoch(self, epoch: int, epochs: int) -> None:
-        state = self._state
-        rounds = np.random.default_rng([self._seed, 3, epoch]).permutation(self._count)
+        rounds = np.random.default_rng([self._seed, 3, epoch]).permutation(self._shape.buckets)
         settings = self._settings(epoch, epochs)
-        for meeting in rounds[state.done :].tolist():
-            found = self._round(settings, meeting)
-            state.paid.extend(value for _, value, _ in found)
-            state.peak = max([state.peak, *(here for _, _, here in found)])
-            # All visits of a round start from one gamma, and their ends are averaged.
-            gammas = np.array([gamma for gamma, _, _ in found], np.float64)
-            state.gamma = tuple(gammas.mean(axis=0).tolist())
-            state.moves += 1
-            state.done += 1
+        for meeting in rounds[self._now[0].done :].tolist():
+            inner = np.random.default_rng([self._seed, 4, epoch, meeting])
+            order = inner.permutation(self._shape.parts).tolist()
+            # All at once: a round that was cut short leaves all as it was.
+            self._now = self._round(settings, meeting, order)
             if self._kept is not None and self._kept.is_due():
                 self._keep()
-        # Inside a bucket there are half as many pairs as between two.
-        state.values.append(float(np.sum(state.paid)) / (self._count**2 / 2))
-        state.epoch, state.done, state.paid = epoch + 1, 0, []
+        state, buckets = self._now
+        # Inside a part there are half as many pairs as between two.
+        value = float(np.sum(state.paid)) / (self._shape.all_parts**2 / 2)
+        values = [*state.values, value]
+        self._now = replace(state, epoch=epoch + 1, done=0, values=values, paid=[]), buckets
 
     def _keep(self) -> None:
         if self._kept is not None:
-            self._kept.save(asdict(self._state), self._read())
+            state, buckets = self._now
+            self._kept.save(asdict(state), self._read(buckets))
 
-    def _read(self) -> Iterator[Floats]:
+    def _read(self, buckets: list[Any]) -> Iterator[Floats]:
         """The buckets, one after another: they need not fit into this process."""
-        for bucket in self.buckets:
-            yield self._ray.get(bucket)
+        for bucket in buckets:
+            yield self._hands.get(bucket)
 
     def _settings(self, epoch: int, epochs: int) -> str:
         settings = dict(self._params)
-        # Each bucket is in as many visits of an epoch as there are buckets, and the ridge
-        # on its vectors is shared out among them.
-        settings["ridge"] = float(settings["ridge"]) / self._count
-        # Visits of many buckets have few links each. What a vector moves in an epoch, by
+        count = self._shape.all_parts
+        # Each part is in as many visits of an epoch as there are parts, and the ridge on
+        # its vectors is shared out among them.
+        settings["ridge"] = float(settings["ridge"]) / count
+        # Visits to many parts have few links each. What a vector moves in an epoch, by
         # chance and not, grows with the root of their number.
-        rate = settings.get("learning-rate") or min(_LONGEST, _RATE / self._count**0.5)
+        rate = settings.get("learning-rate") or min(_LONGEST, _RATE / count**0.5)
         # What a step works on is a quarter of a visit, so that it takes little memory.
-        rows = 2 * (self._n // self._count)
+        rows = 2 * (self._shape.n // count)
         settings["block"] = max(64, min(4096, rows // 4))
         settings["learning-rate"] = float(rate) * _schedule(epoch, epochs)
         return json.dumps(settings)
 
-    def _round(self, settings: str, meeting: int) -> list[Any]:
-        """The visits of a round, which share no bucket."""
-        pairs = [(p, p ^ meeting) for p in range(self._count) if p <= p ^ meeting]
-        slots = int(self._ray.cluster_resources().get("CPU", 1)) // self._threads
-        slots = max(1, min(slots, self._most or slots, len(pairs)))
-        task = self._ray.remote(_visits).options(
-            num_cpus=self._threads, num_returns="streaming", max_retries=_TRIES
+    def _round(self, settings: str, meeting: int, order: list[int]) -> tuple[TableState, list[Any]]:
+        """The meetings of a round, which share no bucket."""
+        state, buckets = self._now
+        asked = Asked(settings, self._shape.dim, state.gamma, order, state.moves, self._per)
+        meetings = []
+        for pair in ((p, p ^ meeting) for p in range(self._shape.buckets) if p <= p ^ meeting):
+            places = list(dict.fromkeys(pair))
+            chosen = [buckets[place] for place in places]
+            rows = [self._rows(place) for place in places]
+            meetings.append(Meeting(places, chosen, rows, self._links[pair]))
+        moved, found = self._hands.meet(asked, meetings)
+        # All meetings of a round start from one gamma, and their ends are averaged.
+        gammas = np.array([gamma for gamma, _, _ in found], np.float64)
+        state = replace(
+            state,
+            done=state.done + 1,
+            moves=state.moves + self._shape.parts,
+            gamma=tuple(gammas.mean(axis=0).tolist()),
+            paid=[*state.paid, *(paid for _, paid, _ in found)],
+            peak=max([state.peak, *(peak for _, _, peak in found)]),
         )
-        how = (self._state.moves, self._per, self._threads)
-        running = []
-        for slot in range(slots):
-            mine = pairs[slot::slots]
-            visits = [
-                ([self.buckets[p] for p in dict.fromkeys(pair)], self._links[pair]) for pair in mine
-            ]
-            asked = (settings, self._dim, self._state.gamma, how, visits)
-            running.append((mine, task.remote(*asked)))
-        told: dict[tuple[int, int], Any] = {}
-        moved = list(self.buckets)
-        try:
-            for mine, stream in running:
-                given = list(stream)
-                places = [place for pair in mine for place in dict.fromkeys(pair)]
-                if len(given) != len(places) + len(mine):
-                    # The last one holds what was raised.
-                    self._ray.get(given[-1:])
-                given.reverse()
-                for pair in mine:
-                    for place in dict.fromkeys(pair):
-                        moved[place] = given.pop()
-                    told[pair] = self._ray.get(given.pop())
-        except self._ray.exceptions.RayTaskError as error:
-            cause = getattr(error, "cause", None)
-            if isinstance(cause, MemoryError):
-                raise MemoryError(*cause.args) from error
-            full = self._ray.exceptions.ObjectStoreFullError, self._ray.exceptions.OutOfDiskError
-            if isinstance(cause, full):
-                raise ClusterError(
-                    f"ray: the object store cannot hold the table: {_first_line(error)}; start Ray "
-                    "with a larger object_store_memory, and go on from a checkpoint"
-                ) from error
-            raise ClusterError(f"ray: a visit failed: {_first_line(error)}") from error
-        except self._ray.exceptions.RayError as error:
-            raise ClusterError(
-                f"ray: visits were lost with their worker: {_first_line(error)}; with too little "
-                "memory, use more buckets or fewer workers, and go on from a checkpoint"
-            ) from error
-        # All at once: a round that was cut short leaves the buckets as they were.
-        self.buckets = moved
-        return [told[pair] for pair in pairs]
+        return state, [moved[place] for place in range(self._shape.buckets)]
 
 
 def _schedule(epoch: int, epochs: int) -> float:

@@ -10,7 +10,8 @@
 started on this machine, or else the cores of this machine); text is the address of one;
 a :class:`Cluster` says more. :meth:`GraphEmbedding.fit <linkproof.GraphEmbedding.fit>`,
 :func:`linkproof.select` and :func:`linkproof.contamination` take it. Results have the bits of
-a fit on one machine, with any number of workers, also when some are lost on the way.
+a fit on one machine, with any number of workers, also when some are lost on the way. Workers
+on graphics cards (``Cluster(device="cuda")``) have bits of their own, whatever their number.
 
 A plain fit shares its passes over all pairs out among workers. A robust fit, a search and
 experiments run their many fits as tasks. :func:`fit_table` fits tables that no memory holds.

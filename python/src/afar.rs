@@ -9,19 +9,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use linkproof::data::buffer::Buffer;
 use linkproof::engine::objective::Problem;
 use linkproof::engine::pairs::{
-    AllPairs, EmbeddedRows, Part, Partial, PassShare, SumPairs, Sums, TileShare, Tiled, most_shares,
+    AllPairs, EmbeddedRows, Partial, PassShare, SumPairs, Sums, Tiled, join_rows, most_shares,
 };
 use linkproof::engine::runtime::Elsewhere;
-use linkproof::engine::{
-    Backend, CpuEngine, Embedding, Engine, Look, Numbers, ObjectiveValue, OptimizerMemory, PartSum,
-    PassRequest, Plan, SolverTask, StepOutcome,
-};
-use linkproof::score::{Kernel, Score};
+use linkproof::engine::{Backend, Engine, Failure, HandedEngine, Numbers, PassRequest, SolverTask};
+use linkproof::score::Kernel;
 use linkproof::{Error, Result, Runtime};
+use linkproof_cuda::Chosen;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
+use crate::work;
 use crate::worker::Number;
 
 /// What Python raised, kept until the fit that it ends has ended.
@@ -66,16 +65,20 @@ pub struct Afar {
     /// where it is to be computed here; `begin(words, lists)` sets a solver off,
     /// `outcome(it)` waits for it a while, `cancel(it)` ends it.
     hands: Arc<Py<PyAny>>,
+    /// Whether cards compute the shares (its `on_cards`).
+    on_cards: bool,
     raised: Raised,
 }
 
 impl Afar {
     /// Work is handed to an object of Python.
-    pub fn new(hands: Py<PyAny>) -> Afar {
-        Afar {
+    fn new(hands: Py<PyAny>) -> PyResult<Afar> {
+        let on_cards = Python::attach(|py| hands.getattr(py, "on_cards")?.extract(py))?;
+        Ok(Afar {
             hands: Arc::new(hands),
+            on_cards,
             raised: Raised::default(),
-        }
+        })
     }
 
     /// What work found, unless Python raised something on the way.
@@ -88,16 +91,16 @@ impl Afar {
     }
 
     fn engine<'p, T: Number>(&self, problem: &'p Problem<'p>) -> Box<dyn Engine<T> + 'p> {
+        let failure = Failure::default();
         let pairs = AfarPairs {
             hands: Arc::clone(&self.hands),
             raised: self.raised.clone(),
+            failure: failure.clone(),
+            on_cards: self.on_cards,
             negative: problem.negative,
             here: Tiled::default(),
         };
-        Box::new(AfarEngine {
-            host: CpuEngine::with(problem, Box::new(pairs)),
-            raised: self.raised.clone(),
-        })
+        Box::new(HandedEngine::new(problem, Box::new(pairs), failure))
     }
 }
 
@@ -166,6 +169,8 @@ fn array(py: Python<'_>, list: &Numbers) -> Py<PyAny> {
 struct AfarPairs<T> {
     hands: Arc<Py<PyAny>>,
     raised: Raised,
+    failure: Failure,
+    on_cards: bool,
     negative: usize,
     here: Tiled<T>,
 }
@@ -191,7 +196,7 @@ type ShareOf<T> = (PassShare, Vec<f64>, Vec<u32>, Buffer<T>);
 impl<T: Number> AfarPairs<T> {
     fn shared(
         &self,
-        request: &PassRequest,
+        (request, most): (&PassRequest, usize),
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
         gradient: Option<&mut [T]>,
@@ -200,23 +205,27 @@ impl<T: Number> AfarPairs<T> {
         Python::attach(|py| {
             let y = PyArray1::from_slice(py, embedded.y);
             let offsets = PyArray1::from_slice(py, embedded.offsets);
-            let most = most_shares(pairs);
             let asked = (words, y, offsets, gradient.is_some(), most);
             let answers = self.hands.call_method1(py, "passes", asked)?;
             let Some(answers) = answers.extract::<Option<Vec<Answer<'_>>>>(py)? else {
                 return Ok(None);
             };
-            let mut lists = Vec::with_capacity(answers.len());
+            let mut shares: Vec<ShareOf<T>> = Vec::with_capacity(answers.len());
             for (index, of, sums, places, numbers) in answers {
                 let share = PassShare::new(index, of).ok_or_else(unfit)?;
                 let numbers = T::read(&numbers, "numbers")?;
-                lists.push((share, sums.to_vec()?, places.to_vec()?, numbers));
+                shares.push((share, sums.to_vec()?, places.to_vec()?, numbers));
             }
             let sums = py.detach(|| {
-                let part = |(share, sums, places, numbers): &ShareOf<T>| {
-                    Partial::of_flat(*share, embedded, pairs, (sums, places, numbers))
-                };
-                let parts: Option<Vec<Partial<T>>> = lists.iter().map(part).collect();
+                let lists = shares.iter().map(|(share, sums, places, numbers)| {
+                    (*share, (&sums[..], &places[..], &numbers[..]))
+                });
+                if self.on_cards {
+                    let lists: Vec<_> = lists.map(|(_, lists)| lists).collect();
+                    return join_rows(&lists, embedded, gradient);
+                }
+                let part = |(share, lists)| Partial::of_flat(share, embedded, pairs, lists);
+                let parts: Option<Vec<Partial<T>>> = lists.map(part).collect();
                 self.here.join(parts?, embedded, pairs, gradient)
             });
             sums.map(Some).ok_or_else(unfit)
@@ -237,99 +246,27 @@ impl<T: Number> SumPairs<T> for AfarPairs<T> {
         kernel: &Kernel<T>,
         mut gradient: Option<&mut [T]>,
     ) -> Sums {
-        let Some(request) = PassRequest::new(embedded, pairs, kernel, self.negative) else {
+        let request = PassRequest::new(embedded, pairs, kernel, self.negative);
+        // Small passes are not worth the way, but cards have bits of their own.
+        let most = match self.on_cards {
+            true => linkproof_cuda::most_shares(embedded.n_rows()),
+            false => most_shares(pairs),
+        };
+        let Some(request) = request.filter(|_| self.on_cards || most > 1) else {
             return self.here.all_pairs(embedded, pairs, kernel, gradient);
         };
-        let nothing = |n_views: usize| {
-            let mut sums = Sums::zero(n_views);
-            sums.value = f64::NAN;
-            sums
-        };
         let n_views = pairs.scale.n_views();
-        if self.raised.check().is_err() {
-            return nothing(n_views);
+        if let Err(error) = self.raised.check() {
+            return self.failure.sums(error, n_views);
         }
-        match self.shared(&request, embedded, pairs, gradient.as_deref_mut()) {
+        match self.shared((&request, most), embedded, pairs, gradient.as_deref_mut()) {
             Ok(Some(sums)) => sums,
             Ok(None) => self.here.all_pairs(embedded, pairs, kernel, gradient),
             Err(error) => {
                 self.raised.put(error);
-                nothing(n_views)
+                self.failure.sums(lost(), n_views)
             }
         }
-    }
-}
-
-/// The engine of the processor, with passes over all pairs shared out.
-struct AfarEngine<'p, T: Number> {
-    host: CpuEngine<'p, T>,
-    raised: Raised,
-}
-
-impl<T: Number> AfarEngine<'_, T> {
-    /// What the host found, unless its pairs were lost on the way.
-    fn checked<V>(&self, found: Result<V>) -> Result<V> {
-        self.raised.check()?;
-        found
-    }
-}
-
-impl<T: Number> Engine<T> for AfarEngine<'_, T> {
-    fn problem(&self) -> &Problem<'_> {
-        self.host.problem()
-    }
-
-    fn load(&mut self, theta: &[T]) -> Result<()> {
-        self.host.load(theta)
-    }
-
-    fn parameters(&mut self) -> Result<Vec<T>> {
-        self.host.parameters()
-    }
-
-    fn objective(
-        &mut self,
-        share: TileShare,
-        gradient: Option<&mut [T]>,
-    ) -> Result<ObjectiveValue> {
-        let found = self.host.objective(share, gradient);
-        self.checked(found)
-    }
-
-    fn sums(
-        &mut self,
-        part: Part,
-        by: Option<&Score>,
-        look: Look,
-        share: TileShare,
-    ) -> Result<PartSum> {
-        let found = self.host.sums(part, by, look, share);
-        self.checked(found)
-    }
-
-    fn begin(&mut self, plan: &Plan) -> Result<()> {
-        self.host.begin(plan)
-    }
-
-    fn step(&mut self, step: u64) -> Result<StepOutcome> {
-        let found = self.host.step(step);
-        self.checked(found)
-    }
-
-    fn memory(&mut self) -> Result<Option<OptimizerMemory<'_, T>>> {
-        self.host.memory()
-    }
-
-    fn resume(&mut self, plan: &Plan, memory: OptimizerMemory<'_, T>) -> Result<()> {
-        self.host.resume(plan, memory)
-    }
-
-    fn start(&mut self, scale: f64) -> Result<Vec<T>> {
-        self.host.start(scale)
-    }
-
-    fn embed(&mut self) -> Result<Embedding<T>> {
-        self.host.embed()
     }
 }
 
@@ -338,11 +275,19 @@ pub fn with_hands<V>(
     hands: Option<Py<PyAny>>,
     work: impl FnOnce(Option<&Afar>) -> PyResult<V>,
 ) -> PyResult<V> {
-    let afar = hands.map(Afar::new);
+    let afar = hands.map(Afar::new).transpose()?;
     let found = work(afar.as_ref());
     match &afar {
         Some(afar) => afar.told(found),
         None => found,
+    }
+}
+
+/// What computes here, by its name: the processor, where work is handed out.
+pub fn device(name: &str, n_nodes: usize, afar: Option<&Afar>) -> Result<Chosen> {
+    match afar {
+        Some(_) => Ok(Chosen::Cpu),
+        None => work::device(name, n_nodes),
     }
 }
 

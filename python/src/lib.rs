@@ -52,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<worker::PairWorker>()?;
     module.add_class::<suite::Suite>()?;
     module.add_class::<kept::FolderLock>()?;
+    module.add_class::<buckets::BucketWorker>()?;
     module.add_function(wrap_pyfunction!(default_settings, module)?)?;
     module.add_function(wrap_pyfunction!(robust_settings, module)?)?;
     module.add_function(wrap_pyfunction!(look::inspect_data, module)?)?;
@@ -62,7 +63,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(update::update_model, module)?)?;
     module.add_function(wrap_pyfunction!(page::export, module)?)?;
     module.add_function(wrap_pyfunction!(worker::solve_elsewhere, module)?)?;
-    module.add_function(wrap_pyfunction!(buckets::visit_buckets, module)?)?;
     module.add_function(wrap_pyfunction!(surety::bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(surety::spread, module)?)?;
     module.add_function(wrap_pyfunction!(surety::stability, module)?)?;

@@ -2,20 +2,23 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use linkproof::Result;
 use linkproof::data::buffer::Buffer;
 use linkproof::data::features::Values;
-use linkproof::engine::pairs::{FlatPartial, PassShare, Tiled};
+use linkproof::engine::pairs::{AllPairs, EmbeddedRows, FlatPartial, PassShare, Tiled};
 use linkproof::engine::solve::run_task;
 use linkproof::engine::{Lists, Numbers, PassRequest, Real, SolverTask, SolverWords};
 use linkproof::score::Kernel;
+use linkproof_cuda::{CardShares, Cuda};
 use numpy::{Element, PyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::arrays;
+use crate::errors::exception;
 use crate::kept::Surroundings;
-use crate::work::{Listeners, quietly, run};
+use crate::work::{self, Listeners, quietly, run};
 
 /// The precisions of fits, and what NumPy calls them.
 pub trait Number: Real + Element {
@@ -44,12 +47,29 @@ number!(f64, F64);
 
 /// Computes shares of passes over all pairs; keeps its buffers from pass to pass.
 #[pyclass(frozen, module = "linkproof._core")]
-#[derive(Default)]
 pub struct PairWorker {
     single: Tiled<f32>,
     double: Tiled<f64>,
+    /// Computes in their place.
+    card: Option<Card>,
     /// Kernels are tables, which take a while to make.
     known: Mutex<Option<(PassRequest, Kernels)>>,
+}
+
+struct Card {
+    kind: String,
+    single: CardShares<f32>,
+    double: CardShares<f64>,
+}
+
+impl Card {
+    fn new(card: &Cuda) -> Result<Card> {
+        Ok(Card {
+            kind: card.kind(),
+            single: card.single_shares()?,
+            double: card.double_shares()?,
+        })
+    }
 }
 
 #[derive(Clone)]
@@ -64,9 +84,24 @@ type ShareLists<'py> = (
 
 #[pymethods]
 impl PairWorker {
+    /// On the processor, or on a card.
     #[new]
-    fn new() -> PairWorker {
-        PairWorker::default()
+    #[pyo3(signature = (device="cpu"))]
+    fn new(device: &str) -> PyResult<PairWorker> {
+        let chosen = work::device(device, 0).map_err(exception)?;
+        let card = chosen.card().map(Card::new).transpose();
+        Ok(PairWorker {
+            single: Tiled::default(),
+            double: Tiled::default(),
+            card: card.map_err(exception)?,
+            known: Mutex::default(),
+        })
+    }
+
+    /// The kind of card that computes; empty for the processor.
+    #[getter]
+    fn card(&self) -> &str {
+        self.card.as_ref().map_or("", |card| &card.kind)
     }
 
     /// A share of a pass, one of so many.
@@ -85,16 +120,23 @@ impl PairWorker {
         let request: PassRequest = read(request, "request")?;
         let share = PassShare::new(share.0, share.1)
             .ok_or_else(|| PyValueError::new_err("share: expected one of so many"))?;
-        let kernels = self.kernels(&request);
         let how = (share, with_gradient);
-        match kernels {
+        match self.kernels(&request) {
             Kernels(Some(kernel), _) => {
-                let numbers = (y, offsets);
-                part_in(py, &request, numbers, &kernel, (how, &self.single), threads)
+                let work = |embedded: &EmbeddedRows<'_, f32>, pairs: &AllPairs<'_>| match &self.card
+                {
+                    Some(card) => card.single.part(embedded, pairs, kernel.score(), how),
+                    None => Ok(self.single.flat_part(embedded, pairs, &kernel, how)),
+                };
+                part_in(py, &request, (y, offsets), work, threads)
             }
             Kernels(None, Some(kernel)) => {
-                let numbers = (y, offsets);
-                part_in(py, &request, numbers, &kernel, (how, &self.double), threads)
+                let work = |embedded: &EmbeddedRows<'_, f64>, pairs: &AllPairs<'_>| match &self.card
+                {
+                    Some(card) => card.double.part(embedded, pairs, kernel.score(), how),
+                    None => Ok(self.double.flat_part(embedded, pairs, &kernel, how)),
+                };
+                part_in(py, &request, (y, offsets), work, threads)
             }
             Kernels(None, None) => Err(PyValueError::new_err("request: expected a precision")),
         }
@@ -120,15 +162,11 @@ fn part_in<'py, T: Number>(
     py: Python<'py>,
     request: &PassRequest,
     (y, offsets): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
-    kernel: &Kernel<T>,
-    (how, tiles): ((PassShare, bool), &Tiled<T>),
+    work: impl FnOnce(&EmbeddedRows<'_, T>, &AllPairs<'_>) -> Result<FlatPartial<T>> + Send,
     threads: Option<usize>,
 ) -> PyResult<ShareLists<'py>> {
     let (y, offsets) = (T::read(y, "y")?, T::read(offsets, "offsets")?);
-    let found = quietly(py, threads, || {
-        let part = request.part((&y, &offsets), kernel, how, tiles)?;
-        Ok(tiles.flat(part))
-    });
+    let found = quietly(py, threads, || request.at((&y, &offsets), work)?);
     let FlatPartial {
         sums,
         places,

@@ -50,6 +50,28 @@ def graph(n, links, columns, seed=0):
     return X, pairs
 
 
+def fit_with(helpers, model, X, links):
+    """A fit whose passes are computed by these hands."""
+    from linkproof import _core
+    from linkproof._handover import core_data
+    from linkproof._inputs import read_graph
+    from linkproof._settings import read_rules, to_core
+
+    data = core_data(read_graph(X, links, None), read_rules("error", "error", False))
+    settings = to_core(model.get_params(deep=False), 1)
+    return _core.Model.fit(
+        data,
+        settings,
+        device="cpu",
+        threads=None,
+        show=None,
+        every_step=None,
+        checkpoint=None,
+        resume=False,
+        hands=helpers,
+    )
+
+
 def kill_a_worker(cluster, name):
     """Kills a process of this cluster that does such work, as the system would."""
     nodes = [node.all_processes["raylet"][0].process.pid for node in cluster.list_all_nodes()]

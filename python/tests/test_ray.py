@@ -14,10 +14,10 @@ from linkproof import GraphEmbedding, contamination, select
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: fits on clusters are not tested")
 
-from ray_cluster import graph, kill_a_worker, on  # noqa: E402
+from ray_cluster import fit_with, graph, kill_a_worker, on  # noqa: E402
 
-from linkproof import _cluster, _cluster_jobs  # noqa: E402
-from linkproof._cluster import Hands  # noqa: E402
+from linkproof import _cluster_hands, _cluster_jobs  # noqa: E402
+from linkproof._cluster_hands import Hands  # noqa: E402
 from linkproof.ray import Cluster, ClusterError  # noqa: E402
 
 
@@ -77,7 +77,7 @@ def test_a_fit_survives_workers_that_are_killed(cluster, large):
 
 
 def test_a_share_that_no_worker_survives_ends_the_fit(cluster, large, monkeypatch):
-    monkeypatch.setattr(_cluster, "_TRIES", 1)
+    monkeypatch.setattr(_cluster_hands, "_TRIES", 1)
 
     def kill(record):
         kill_a_worker(cluster, "_PairActor")
@@ -146,27 +146,6 @@ def test_what_moves_is_what_the_model_says(cluster):
             helpers.close()
         expected = sum(bytes_of_a_pass(n, dim, workers))
         assert seen and all(abs(moved / expected - 1) < 0.05 for moved in seen)
-
-
-def fit_with(helpers, model, X, links):
-    from linkproof import _core
-    from linkproof._handover import core_data
-    from linkproof._inputs import read_graph
-    from linkproof._settings import read_rules, to_core
-
-    data = core_data(read_graph(X, links, None), read_rules("error", "error", False))
-    settings = to_core(model.get_params(deep=False), 1)
-    return _core.Model.fit(
-        data,
-        settings,
-        device="cpu",
-        threads=None,
-        show=None,
-        every_step=None,
-        checkpoint=None,
-        resume=False,
-        hands=helpers,
-    )
 
 
 # Many fits
@@ -299,7 +278,7 @@ def test_more_threads_than_a_node_has(cluster, small):
 
 
 def test_nodes_with_another_linkproof(cluster, large, small, monkeypatch):
-    monkeypatch.setattr(_cluster, "_about", lambda: ("0.0.1", b""))
+    monkeypatch.setattr(_cluster_hands, "_about", lambda: ("0.0.1", b""))
     with pytest.raises(ClusterError, match=r"found linkproof .* on a node; expected 0\.0\.1"):
         exact().fit(*large, ray=on(1))
     monkeypatch.setattr(_cluster_jobs, "_about", lambda: ("0.0.1", b""))

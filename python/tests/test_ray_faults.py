@@ -11,7 +11,7 @@ ray = pytest.importorskip("ray", reason="Ray is not installed: faults of cluster
 
 from ray_cluster import end, graph, local_cluster  # noqa: E402
 
-from linkproof.ray import ClusterError, fit_table  # noqa: E402
+from linkproof.ray import Cluster, ClusterError, fit_table  # noqa: E402
 
 LABELS = np.arange(150) % 3
 
@@ -86,5 +86,24 @@ def test_fits_that_foresee_too_little_memory_on_their_node(small, monkeypatch):
     try:
         with pytest.raises(MemoryError, match=r"LINKPROOF_MAX_MEMORY"):
             select(*small, dim=64, ridges=[1], folds=2, verbose=False, ray=True)
+    finally:
+        end(cluster)
+
+
+def test_clusters_without_cards(small):
+    # One that says so, and one whose node promises a card that it does not have.
+    model = GraphEmbedding(dim=2, verbose=False)
+    where = Cluster(device="cuda", patience=600)
+    cluster = local_cluster(1)
+    try:
+        with pytest.raises(ClusterError, match="no node with a card; .*--num-gpus"):
+            model.fit(*small, ray=where)
+    finally:
+        end(cluster)
+    cluster = local_cluster(1, num_gpus=1)
+    try:
+        words = "a worker cannot start: .*no driver for NVIDIA cards; install it, or compute on"
+        with pytest.raises(ClusterError, match=words):
+            model.fit(*small, ray=where)
     finally:
         end(cluster)

@@ -14,8 +14,9 @@ ray = pytest.importorskip("ray", reason="Ray is not installed: bucketed tables a
 
 from ray_cluster import kill_a_worker  # noqa: E402
 
-from linkproof import __version__, _tables_kept  # noqa: E402
-from linkproof._tables_apart import _number_of_buckets  # noqa: E402
+from linkproof import __version__, _tables_apart, _tables_kept  # noqa: E402
+from linkproof._tables_apart import _buckets_and_parts  # noqa: E402
+from linkproof._tables_hands import InProcess  # noqa: E402
 from linkproof._tables_work import TableWork  # noqa: E402
 from linkproof.ray import Cluster, ClusterError, fit_table, visit_bytes  # noqa: E402
 
@@ -29,41 +30,77 @@ def groups_and_links():
     return groups, same, same[random.random(len(same)) < 0.4]
 
 
-def test_tables_in_buckets_have_the_same_bits_with_any_number_of_workers(cluster):
-    groups, same, links = groups_and_links()
-    found = [
-        fit_table(links, buckets=4, epochs=5, ray=where, **HOW)
-        for where in (Cluster(workers=1), Cluster())
-    ]
-    first, second = (table.embedding() for table in found)
-    assert np.array_equal(first, second) and found[0].gamma == found[1].gamma
-    assert found[0].values[-1] < found[0].values[0]
+def same(found, expected):
+    return (
+        np.array_equal(found.embedding(), expected.embedding())
+        and found.gamma == expected.gamma
+        and found.values == expected.values
+    )
+
+
+@pytest.mark.parametrize("parts", [1, 4])
+def test_tables_have_the_same_bits_in_one_process_and_with_any_number_of_workers(cluster, parts):
+    groups, same_group, links = groups_and_links()
+    how = {"buckets": 4, "parts": parts, "epochs": 5, **HOW}
+    alone = fit_table(links, ray=False, **how)
+    for where in (Cluster(workers=1), Cluster(workers=2), Cluster()):
+        found = fit_table(links, ray=where, **how)
+        assert same(found, alone) and (found.n_buckets, found.n_parts) == (4, parts)
+    assert alone.values[-1] < alone.values[0]
     # Linked groups are closer than others.
-    inside = found[0].score_pairs(same).mean()
+    inside = alone.score_pairs(same_group).mean()
     others = np.argwhere(np.triu(groups[:, None] != groups, 1))
-    assert inside > found[0].score_pairs(others).mean() + 1
-    nodes, vectors = found[0].bucket(2)
-    assert np.array_equal(first[nodes], vectors)
+    assert inside > alone.score_pairs(others).mean() + 1
+    nodes, vectors = alone.bucket(2)
+    assert np.array_equal(alone.embedding()[nodes], vectors)
+
+
+def test_every_pair_of_parts_is_visited_once_in_an_epoch(monkeypatch):
+    _, _, links = groups_and_links()
+    visited = []
+
+    class Watched(InProcess):
+        def meet(self, asked, meetings):
+            for meeting in meetings:
+                # The parts of all buckets, counted through.
+                first, second = (4 * meeting.places[end] for end in (0, -1))
+                visited.extend(
+                    tuple(sorted((first + p, second + (p ^ r))))
+                    for r in asked.order
+                    for p in range(4)
+                    if first != second or p <= p ^ r
+                )
+            return super().meet(asked, meetings)
+
+    monkeypatch.setattr(_tables_apart, "InProcess", Watched)
+    fit_table(links, buckets=4, parts=4, epochs=1, ray=False, **HOW)
+    assert sorted(visited) == [(p, q) for p in range(16) for q in range(p, 16)]
 
 
 def test_what_buckets_cannot_do_is_refused():
     links = np.array([[0, 1], [1, 2], [2, 3], [0, 9]])
     for wrong, words in [
         ({"buckets": 3}, "buckets must be a power of two"),
+        ({"parts": 3}, "parts must be a power of two"),
+        ({"buckets": 2, "parts": 2}, "buckets must be a power of two|parts must be"),
         ({"memory": 10}, "memory must be .* bytes or more"),
-        ({"memory": 10**9, "buckets": 2}, "found with memory"),
+        ({"memory": 10**9, "buckets": 2}, "buckets: found with memory"),
+        ({"memory": 10**9, "parts": 2}, "parts: found with memory"),
         ({"hidden": 3}, "settings must be names among"),
-        ({"ray": None}, "ray must be True"),
+        ({"ray": 3}, "ray must be True"),
     ]:
         with pytest.raises(ValueError, match=words):
             fit_table(links, list(range(10)), verbose=False, **wrong)
 
 
-def test_the_number_of_buckets_follows_from_the_bound():
+def test_buckets_and_parts_follow_from_the_bound():
     for n, dim in [(50_000, 64), (1_000_000, 128)]:
-        bound = n * dim
-        count = _number_of_buckets(n, 5 * n, dim, bound, None)
-        assert visit_bytes(n, 5 * n, dim, count) <= bound < visit_bytes(n, 5 * n, dim, count // 2)
+        size, bound = (n, 5 * n, dim), n * dim
+        count, parts = _buckets_and_parts(size, bound, None, 1)
+        assert visit_bytes(*size, count, parts) <= bound
+        # Fewer buckets would not do, nor fewer parts of them.
+        assert visit_bytes(*size, count // 2, 8) > bound
+        assert parts == 1 or visit_bytes(*size, count, parts // 2) > bound
 
 
 def test_weights_are_taken_as_asked(cluster):
@@ -78,23 +115,18 @@ def test_weights_are_taken_as_asked(cluster):
 # Checkpoints
 
 
+# What is kept does not depend on who makes the meetings: most of this needs no cluster.
+
+
 @pytest.fixture(scope="module")
-def undisturbed(cluster):
+def undisturbed():
     _, _, links = groups_and_links()
-    return fit_table(links, buckets=4, epochs=4, ray=True, **HOW)
+    return fit_table(links, buckets=4, epochs=4, ray=False, **HOW)
 
 
 def at_every_round(monkeypatch):
     monkeypatch.setattr(_tables_kept, "_EVERY", 0.0)
     monkeypatch.setattr(_tables_kept, "_COST", 0)
-
-
-def same(found, expected):
-    return (
-        np.array_equal(found.embedding(), expected.embedding())
-        and found.gamma == expected.gamma
-        and found.values == expected.values
-    )
 
 
 def test_a_table_whose_driver_was_killed_goes_on(cluster, undisturbed, tmp_path):
@@ -142,11 +174,9 @@ def interrupt(monkeypatch, at, error):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), ClusterError("gone")])
-def test_a_table_that_was_cut_short_keeps_its_last_round(
-    cluster, undisturbed, tmp_path, monkeypatch, error
-):
+def test_a_table_that_was_cut_short_keeps_its_last_round(undisturbed, tmp_path, monkeypatch, error):
     _, _, links = groups_and_links()
-    how = {"buckets": 4, "epochs": 4, "checkpoint": tmp_path / "kept", "ray": True, **HOW}
+    how = {"buckets": 4, "epochs": 4, "checkpoint": tmp_path / "kept", "ray": False, **HOW}
     with monkeypatch.context() as here:
         interrupt(here, 11, error)
         with pytest.raises(type(error)):
@@ -157,9 +187,9 @@ def test_a_table_that_was_cut_short_keeps_its_last_round(
     assert same(fit_table(links, resume=True, **how), undisturbed)
 
 
-def test_what_is_kept_is_whole_wherever_writing_ends(cluster, undisturbed, tmp_path, monkeypatch):
+def test_what_is_kept_is_whole_wherever_writing_ends(undisturbed, tmp_path, monkeypatch):
     _, _, links = groups_and_links()
-    how = {"buckets": 4, "epochs": 4, "checkpoint": tmp_path / "kept", "ray": True, **HOW}
+    how = {"buckets": 4, "epochs": 4, "checkpoint": tmp_path / "kept", "ray": False, **HOW}
     original = _tables_kept._write
     # The first save writes four buckets and the header; later ones end at each of these.
     for writes in range(5, 13):
@@ -179,10 +209,36 @@ def test_what_is_kept_is_whole_wherever_writing_ends(cluster, undisturbed, tmp_p
         assert same(fit_table(links, resume=True, **how), undisturbed)
 
 
-def test_checkpoints_of_other_work_are_refused(cluster, tmp_path, monkeypatch):
+def test_an_interrupt_between_two_lines_keeps_what_belongs_together(
+    undisturbed, tmp_path, monkeypatch
+):
+    """A user's interrupt comes at any moment, also right after the buckets have moved."""
+    _, _, links = groups_and_links()
+    how = {"buckets": 4, "epochs": 4, "checkpoint": tmp_path / "kept", "ray": False, **HOW}
+    original = InProcess.meet
+    for at in (1, 6, 16):
+        rounds = []
+
+        def meet(self, *asked, at=at, rounds=rounds):
+            found = original(self, *asked)
+            rounds.append(1)
+            if len(rounds) == at:
+                raise KeyboardInterrupt
+            return found
+
+        with monkeypatch.context() as here:
+            here.setattr(InProcess, "meet", meet)
+            with pytest.raises(KeyboardInterrupt):
+                fit_table(links, **how)
+        header = json.loads((tmp_path / "kept" / "table.json").read_text())
+        assert header["state"]["moves"] == at - 1
+        assert same(fit_table(links, resume=True, **how), undisturbed)
+
+
+def test_checkpoints_of_other_work_are_refused(tmp_path, monkeypatch):
     _, _, links = groups_and_links()
     kept = tmp_path / "kept"
-    how = {"buckets": 4, "epochs": 2, "checkpoint": kept, "ray": True, **HOW}
+    how = {"buckets": 4, "epochs": 2, "checkpoint": kept, "ray": False, **HOW}
     with monkeypatch.context() as here:
         interrupt(here, 3, KeyboardInterrupt())
         with pytest.raises(KeyboardInterrupt):
@@ -191,6 +247,7 @@ def test_checkpoints_of_other_work_are_refused(cluster, tmp_path, monkeypatch):
         ({"ridge": 0.2}, "ridge 0.1 and not 0.2"),
         ({"epochs": 3}, "epochs 2 and not 3"),
         ({"buckets": 2}, "buckets 4 and not 2"),
+        ({"parts": 2}, "parts 1 and not 2"),
         ({"random_state": 1}, "seed 0 and not 1"),
     ]:
         with pytest.raises(OSError, match=words):
@@ -216,15 +273,20 @@ def test_checkpoints_of_other_work_are_refused(cluster, tmp_path, monkeypatch):
         fit_table(links, **{**how, "checkpoint": 3})
 
 
-def test_visits_of_lost_workers_are_made_again(cluster, undisturbed, monkeypatch):
+def test_meetings_of_lost_workers_are_made_again(cluster, monkeypatch):
     _, _, links = groups_and_links()
-    killed, original = [], TableWork._round
+    how = {"buckets": 4, "parts": 2, "epochs": 4, **HOW}
+    rounds, killed, original = [], [], TableWork._round
 
     def visit(self, *asked):
-        # Workers stay between rounds, and what they made with them.
-        killed.append(kill_a_worker(cluster, "IDLE"))
+        # Workers stay between rounds, and what they made with them. A few times: each takes
+        # a busy machine long to start.
+        rounds.append(1)
+        if len(rounds) in (2, 6, 11):
+            killed.append(kill_a_worker(cluster, "IDLE"))
         return original(self, *asked)
 
     monkeypatch.setattr(TableWork, "_round", visit)
-    found = fit_table(links, buckets=4, epochs=4, ray=True, **HOW)
-    assert any(killed) and same(found, undisturbed)
+    found = fit_table(links, ray=True, **how)
+    monkeypatch.undo()
+    assert any(killed) and same(found, fit_table(links, ray=False, **how))

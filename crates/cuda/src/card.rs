@@ -1,5 +1,7 @@
 //! A pass over all pairs of rows that are on the card: sums, and the gradient there.
 
+mod held_out;
+
 use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, LaunchConfig, PushKernelArg};
@@ -7,6 +9,7 @@ use linkproof_method::engine::pairs::{AllPairs, Part, Split, Sums, TileShare, Vi
 use linkproof_method::error::Result;
 use linkproof_method::score::{Score, UnlinkedForm};
 
+use self::held_out::is_everything;
 use crate::compile::{Kind, Variant};
 use crate::device::{Device, Products};
 use crate::layout::{Layout, TILE, Work};
@@ -16,11 +19,6 @@ use crate::series::Series;
 
 /// The widest rows that tensor cores are used for.
 const WIDEST: usize = 128;
-/// It is written down which pairs take part, bit by bit, where that takes at most this
-/// share of the memory that is free.
-const WRITTEN_SHARE: usize = 8;
-/// The multipliers of the held-out rule's hash.
-const HASH: [u32; 2] = [0x9e37_79b1, 0x85eb_ca77];
 /// Blocks of kernels that go over all of something, at most.
 const MANY: usize = 2048;
 /// Sums of an item: three of each of eight warps.
@@ -32,6 +30,38 @@ pub struct Place {
     pub device: Arc<Device>,
     pub stream: Arc<CudaStream>,
     pub products: Products,
+    pub memory: Memory,
+}
+
+/// The memory that decides whether it is written down which pairs take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// What is free.
+    Free,
+    /// All that the card has: what others take there decides nothing.
+    All,
+}
+
+/// What an item adds to the sums of a pass.
+#[derive(Debug, Clone, Copy)]
+pub struct ItemSums {
+    views: (usize, usize),
+    value: f64,
+    gamma: f64,
+    pairs: f64,
+    watched: (f64, f64),
+}
+
+impl ItemSums {
+    /// Adds it.
+    pub fn add_to(&self, sums: &mut Sums) {
+        let (d, e) = self.views;
+        sums.value += self.value;
+        sums.gamma.add(d, e, self.gamma);
+        sums.pairs += self.pairs;
+        sums.watched.0 += self.watched.0;
+        sums.watched.1 += self.watched.1;
+    }
 }
 
 /// Memory that serves again, and what is known of earlier passes.
@@ -58,7 +88,7 @@ pub struct CardPairs<T: Number> {
     /// What the masks are of.
     written: Option<(Layout, ViewMatrix, Split)>,
     /// Numbers of pairs that were counted, of all nodes.
-    counted: Vec<(Counted, (f64, f64))>,
+    counted: Vec<(Counted, Vec<(f64, f64)>)>,
 }
 
 /// What pairs were counted of.
@@ -86,22 +116,37 @@ impl<T: Number> CardPairs<T> {
         on: &Place,
         layout: &Layout,
         pairs: &AllPairs<'_>,
-        (gamma, score): (&ViewMatrix, &Score),
+        by: (&ViewMatrix, &Score),
         wants_gradient: bool,
     ) -> Result<Sums> {
+        let mut sums = Sums::zero(pairs.scale.n_views());
+        let (_, found) = self.run_each(on, layout, pairs, by, wants_gradient)?;
+        found.iter().for_each(|found| found.add_to(&mut sums));
+        Ok(sums)
+    }
+
+    /// The same, of each item by itself.
+    pub fn run_each(
+        &mut self,
+        on: &Place,
+        layout: &Layout,
+        pairs: &AllPairs<'_>,
+        (gamma, score): (&ViewMatrix, &Score),
+        wants_gradient: bool,
+    ) -> Result<(Work, Vec<ItemSums>)> {
         let (device, stream) = (&*on.device, &on.stream);
         let tensor = tensor::<T>(on, layout.dim);
         let own = if tensor.is_some() { 2 * TILE } else { TILE };
         let work = layout.work(pairs, gamma, (own, 6 * device.processors));
-        let mut sums = Sums::zero(pairs.scale.n_views());
         if work.items.is_empty() {
             self.gradient
                 .clear(device, stream, layout.rows * layout.width)?;
-            return Ok(sums);
+            return Ok((work, Vec::new()));
         }
         self.items.fill(device, stream, work.items.as_slice())?;
         let mut pass = self.pass(on, layout, score)?;
         let mut split = 0;
+        let mut counts = None;
         if let Some((rule, part)) = pairs.split {
             self.tell_rules(on, pairs.nodes, layout, rule)?;
             pass.hash_first = self.hashes[0].address(stream);
@@ -111,7 +156,7 @@ impl<T: Number> CardPairs<T> {
             [pass.fold, pass.stop] = RuleNumbers::of_split(Some(rule));
             pass.part = part_number(part);
             pass.watches = i32::from(pairs.watched);
-            (sums.pairs, sums.watched.1) = self.counts(on, &pass, layout, pairs, (&work, own))?;
+            counts = Some(self.counts(on, &pass, layout, pairs, (&work, own))?);
             let known_nodes = is_everything(pairs.nodes) && part == Part::Training;
             split = 2;
             if let Some(tensor) = tensor.filter(|_| known_nodes && wants_gradient)
@@ -119,8 +164,6 @@ impl<T: Number> CardPairs<T> {
             {
                 split = 1;
             }
-        } else {
-            sums.pairs = work.pairs;
         }
         let variant = Variant {
             number: T::NAME,
@@ -133,13 +176,22 @@ impl<T: Number> CardPairs<T> {
         self.launch(on, variant, &mut pass, (layout, &work))?;
         let mut found = vec![0.0; work.items.len() * SUMS];
         self.sums.read(device, stream, &mut found)?;
-        for (&(d, e), found) in work.views.iter().zip(found.chunks_exact(SUMS)) {
+        let of_item = |(item, found): (usize, &[f64])| {
             let part = |place: usize| -> f64 { found.iter().skip(place).step_by(3).sum() };
-            sums.value += 0.5 * part(0);
-            sums.gamma.add(d, e, -0.5 * part(1));
-            sums.watched.0 += 0.5 * part(2);
-        }
-        Ok(sums)
+            let (pairs, watched) = match &counts {
+                Some(counts) => counts[item],
+                None => (work.pairs[item], 0.0),
+            };
+            ItemSums {
+                views: work.views[item],
+                value: 0.5 * part(0),
+                gamma: -0.5 * part(1),
+                pairs,
+                watched: (0.5 * part(2), watched),
+            }
+        };
+        let found = found.chunks_exact(SUMS).enumerate().map(of_item).collect();
+        Ok((work, found))
     }
 
     /// The numbers of a pass that are always needed.
@@ -199,138 +251,6 @@ impl<T: Number> CardPairs<T> {
             limit: score.cap() as f32,
             series,
         })
-    }
-
-    /// What the held-out rule makes of each row.
-    fn tell_rules(
-        &mut self,
-        on: &Place,
-        nodes: &[u32],
-        layout: &Layout,
-        split: Split,
-    ) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
-        let rules = split.rules();
-        let mut hashes = [const { Vec::new() }; 3];
-        hashes
-            .iter_mut()
-            .for_each(|hashes| hashes.resize(layout.rows, 0u32));
-        let mut named = vec![0u8; layout.rows];
-        for place in &layout.places {
-            for (at, row) in (place.start..).zip(place.rows.clone()) {
-                let node = nodes[row];
-                hashes[0][at] = node.wrapping_mul(HASH[0]);
-                for (which, rule) in rules.iter().enumerate() {
-                    let Some(rule) = rule else { continue };
-                    hashes[which + 1][at] = node.wrapping_mul(HASH[1]).wrapping_add(rule.seed);
-                    named[at] |= u8::from(rule.has_node(node)) << which;
-                }
-            }
-        }
-        for (buffer, hashes) in self.hashes.iter_mut().zip(&hashes) {
-            buffer.fill(device, stream, hashes.as_slice())?;
-        }
-        self.named.fill(device, stream, named.as_slice())
-    }
-
-    /// The number of pairs of the part, and of those watched, times their factors.
-    fn counts(
-        &mut self,
-        on: &Place,
-        pass: &Pass,
-        layout: &Layout,
-        pairs: &AllPairs<'_>,
-        (work, own): (&Work, usize),
-    ) -> Result<(f64, f64)> {
-        let (device, stream) = (&*on.device, &on.stream);
-        let is_kept = is_everything(pairs.nodes);
-        let key = (
-            layout.clone(),
-            pairs.scale.clone(),
-            pairs.split,
-            pairs.share,
-        );
-        let known = self.counted.iter().find(|(of, _)| is_kept && *of == key);
-        let (all, watched) = match known {
-            Some((_, counts)) => *counts,
-            None => {
-                let function = device.function(Variant::plain(T::NAME), "count")?;
-                let counts = self.counts.room(device, stream, 2 * work.items.len())?;
-                let own = own as i32;
-                let mut launch = stream.launch_builder(&function);
-                launch.arg(pass).arg(&own).arg(counts);
-                let config = blocks(work.items.len(), 256);
-                // SAFETY: the arguments are those of the kernel.
-                device.check("counting", unsafe { launch.launch(config) })?;
-                let mut counts = vec![0u64; 2 * work.items.len()];
-                self.counts.read(device, stream, &mut counts)?;
-                let mut sums = (0.0, 0.0);
-                for (item, counts) in work.items.iter().zip(counts.chunks_exact(2)) {
-                    sums.0 += 0.5 * item.scale * counts[0] as f64;
-                    sums.1 += 0.5 * item.scale * counts[1] as f64;
-                }
-                if is_kept {
-                    self.counted.push((key, sums));
-                }
-                sums
-            }
-        };
-        Ok((all, if pairs.watched { watched } else { 0.0 }))
-    }
-
-    /// Has it written down which pairs take part, where that is not known.
-    fn write_masks(
-        &mut self,
-        on: &Place,
-        pass: &mut Pass,
-        (layout, pairs, split): (&Layout, &AllPairs<'_>, Split),
-        (terms, width): (u32, u32),
-    ) -> Result<bool> {
-        let (device, stream) = (&*on.device, &on.stream);
-        let tiles = layout.rows / TILE;
-        let words = tiles * tiles * 128;
-        let key = (layout.clone(), pairs.scale.clone(), split);
-        let is_known = self.written.as_ref() == Some(&key);
-        if !is_known && 2 * 4 * words > device.free_memory()? / WRITTEN_SHARE {
-            return Ok(false);
-        }
-        for masks in &mut self.masks {
-            masks.room(device, stream, words)?;
-        }
-        pass.keep = self.masks[0].address(stream);
-        pass.watch = self.masks[1].address(stream);
-        if is_known {
-            return Ok(true);
-        }
-        // Of all tiles, whatever the share of this pass.
-        let whole = AllPairs {
-            share: TileShare::WHOLE,
-            ..*pairs
-        };
-        let gamma = pairs.scale.map(|_| 0.0);
-        let work = layout.work(&whole, &gamma, (2 * TILE, 1));
-        let mut items = Buffer::default();
-        items.fill(device, stream, work.items.as_slice())?;
-        let variant = Variant {
-            kind: Kind::Tensor { terms, width },
-            split: 2,
-            ..Variant::plain(T::NAME)
-        };
-        let function = device.function(variant, "masks")?;
-        let of_masks = Pass {
-            items: items.address(stream),
-            ..*pass
-        };
-        let mut launch = stream.launch_builder(&function);
-        launch.arg(&of_masks);
-        let config = LaunchConfig {
-            grid_dim: (work.items.len() as u32, 4, 1),
-            ..blocks(1, 256)
-        };
-        // SAFETY: the arguments are those of the kernel.
-        device.check("the held-out rule", unsafe { launch.launch(config) })?;
-        self.written = Some(key);
-        Ok(true)
     }
 
     /// Computes sums and, if asked to, the gradient.
@@ -448,13 +368,6 @@ fn score_number(score: &Score) -> u32 {
         (true, true) => 1,
         (true, false) => 2,
     }
-}
-
-/// Whether nodes, ascending, are all there are: 0, 1, 2 and so on.
-fn is_everything(nodes: &[u32]) -> bool {
-    nodes
-        .last()
-        .is_some_and(|&last| last as usize + 1 == nodes.len())
 }
 
 /// Blocks of kernels that go over so many numbers, one after another.

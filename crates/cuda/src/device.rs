@@ -16,6 +16,7 @@ use linkproof_method::error::{Error, Result};
 use crate::compile::{Variant, compiled};
 use crate::engine::CudaEngine;
 use crate::pass::Number;
+use crate::shares::CardShares;
 
 /// How products of numbers in single precision are computed on tensor cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,6 +48,7 @@ const OLDEST: (i32, i32) = (7, 0);
 pub struct Device {
     context: Arc<CudaContext>,
     name: String,
+    model: String,
     architecture: String,
     /// Whether it has the tensor cores of Hopper.
     pub is_hopper: bool,
@@ -139,6 +141,7 @@ impl Cuda {
             device: Arc::new(Device {
                 context,
                 name: format!("cuda:{number} ({name})"),
+                model: name,
                 architecture: format!("sm_{major}{minor}{}", if is_hopper { "a" } else { "" }),
                 is_hopper,
                 processors,
@@ -164,13 +167,45 @@ impl Cuda {
         &self.device.name
     }
 
+    /// What its results depend on: the kind of card, and how it computes products. Cards
+    /// that have it in common give the same bits, if their kernels were compiled alike.
+    pub fn kind(&self) -> String {
+        let Device {
+            model,
+            architecture,
+            processors,
+            ..
+        } = &*self.device;
+        let products = match self.products {
+            Products::Exact => "exact",
+            Products::Fast => "fast",
+            Products::Plain => "plain",
+        };
+        format!("{model} ({architecture}, {processors} multiprocessors, {products} products)")
+    }
+
+    /// Shares of passes over all pairs, in single precision.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the card does not answer.
+    pub fn single_shares(&self) -> Result<CardShares<f32>> {
+        CardShares::new(&self.device, self.products)
+    }
+
+    /// The same in double precision.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where the card does not answer.
+    pub fn double_shares(&self) -> Result<CardShares<f64>> {
+        CardShares::new(&self.device, Products::Plain)
+    }
+
     /// Bytes of its memory that are free, and all of them.
     ///
     /// # Errors
     /// [`Error::Device`] where the card does not answer.
     pub fn memory(&self) -> Result<(usize, usize)> {
-        let found = self.device.context.mem_get_info();
-        self.device.check("memory", found)
+        self.device.memory()
     }
 }
 
@@ -193,9 +228,9 @@ impl Backend for Cuda {
 }
 
 impl Device {
-    /// Bytes of memory that are free.
-    pub fn free_memory(&self) -> Result<usize> {
-        Ok(self.check("memory", self.context.mem_get_info())?.0)
+    /// Bytes of memory that are free, and all of them.
+    pub fn memory(&self) -> Result<(usize, usize)> {
+        self.check("memory", self.context.mem_get_info())
     }
 
     /// Memory of the host that the card reads and writes by itself.

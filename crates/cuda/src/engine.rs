@@ -9,22 +9,23 @@ use std::sync::Arc;
 use linkproof_method::engine::objective::Problem;
 use linkproof_method::engine::pairs::{Part, TileShare};
 use linkproof_method::engine::{
-    CpuEngine, EXACT_NODES, Embedding, Engine, Look, ObjectiveValue, OptimizerMemory, PartSum,
-    Plan, StepOutcome,
+    EXACT_NODES, Embedding, Engine, Failure, HandedEngine, Look, ObjectiveValue, OptimizerMemory,
+    PartSum, Plan, StepOutcome,
 };
 use linkproof_method::error::Result;
 use linkproof_method::score::Score;
 
+use crate::card::Memory;
 use crate::descent::Descent;
 use crate::device::{Device, Objectives, Products};
-use crate::pairs::{DevicePairs, Failure, HostPairs};
+use crate::pairs::{DevicePairs, HostPairs};
 use crate::pass::Number;
 use crate::resident::Resident;
 
 /// The engine of [`crate::Cuda`].
 pub struct CudaEngine<'p, T: Number> {
     problem: &'p Problem<'p>,
-    host: CpuEngine<'p, T>,
+    host: HandedEngine<'p, T>,
     resident: Option<Resident<'p, T>>,
     /// A first-order method at work on the card.
     descent: Option<Descent<T>>,
@@ -33,7 +34,6 @@ pub struct CudaEngine<'p, T: Number> {
     is_behind: bool,
     /// The sum over the held-out pairs at these parameters, where a pass knows it.
     watched: Option<PartSum>,
-    failure: Failure,
 }
 
 impl<'p, T: Number> CudaEngine<'p, T> {
@@ -44,15 +44,18 @@ impl<'p, T: Number> CudaEngine<'p, T> {
         problem: &'p Problem<'p>,
     ) -> Result<CudaEngine<'p, T>> {
         let failure = Failure::default();
-        let pairs = Arc::new(DevicePairs::<T>::new(device, products, failure.clone())?);
-        let host = HostPairs(Arc::clone(&pairs));
+        let pairs = Arc::new(DevicePairs::<T>::new(device, products, Memory::Free)?);
+        let host = HostPairs {
+            pairs: Arc::clone(&pairs),
+            failure: failure.clone(),
+        };
         let on_card = match objectives {
             Objectives::Card => Resident::<T>::serves(problem),
             Objectives::Host => Resident::<T>::is_plain(problem),
         };
         Ok(CudaEngine {
             problem,
-            host: CpuEngine::with(problem, Box::new(host)),
+            host: HandedEngine::new(problem, Box::new(host), failure),
             resident: match on_card {
                 true => Some(Resident::new(problem, &pairs)?),
                 false => None,
@@ -61,14 +64,7 @@ impl<'p, T: Number> CudaEngine<'p, T> {
             is_ahead: false,
             is_behind: true,
             watched: None,
-            failure,
         })
-    }
-
-    /// What the host found, unless the card failed on the way.
-    fn checked<V>(&self, found: Result<V>) -> Result<V> {
-        self.failure.take()?;
-        found
     }
 
     /// Sees that the host has the parameters in place.
@@ -131,8 +127,7 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
             }
             return Ok(found);
         }
-        let found = self.host.objective(share, gradient);
-        self.checked(found)
+        self.host.objective(share, gradient)
     }
 
     fn sums(
@@ -154,8 +149,7 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
         if let Some(resident) = self.resident()? {
             return resident.part_sum(part, by, look, share);
         }
-        let found = self.host.sums(part, by, look, share);
-        self.checked(found)
+        self.host.sums(part, by, look, share)
     }
 
     fn begin(&mut self, plan: &Plan) -> Result<()> {
@@ -178,9 +172,8 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
             self.is_ahead = true;
             return descent.step(resident, step);
         }
-        let found = self.host.step(step);
         self.is_behind = true;
-        self.checked(found)
+        self.host.step(step)
     }
 
     fn memory(&mut self) -> Result<Option<OptimizerMemory<'_, T>>> {

@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use linkproof_method::engine::pairs::{AllPairs, TileShare, ViewMatrix};
+use linkproof_method::engine::pairs::{AllPairs, ViewMatrix};
 
 use crate::pass::Item;
 
 /// Rows of a tile that others meet.
 pub const TILE: usize = 64;
 /// The largest number of rows that a kernel handles together.
-const WIDEST: usize = 128;
+pub const WIDEST: usize = 128;
 
 /// The rows of a view.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,10 +40,23 @@ pub struct Work {
     pub items: Vec<Item>,
     /// The pair of views of each item.
     pub views: Vec<(usize, usize)>,
+    /// The number of pairs of each item, where all take part. Those of a tile and a view
+    /// are counted with the first item of the two.
+    pub pairs: Vec<f64>,
+    /// The tiles of the share.
+    pub tiles: Vec<Tile>,
     /// Partial gradients that are to be added up.
     pub slots: usize,
-    /// The number of pairs, where all take part.
-    pub pairs: f64,
+}
+
+/// Rows that kernels handle together.
+pub struct Tile {
+    /// The rows on the host.
+    pub rows: Range<usize>,
+    /// Where they start on the card.
+    pub start: usize,
+    /// Its items.
+    pub items: Range<usize>,
 }
 
 impl Layout {
@@ -64,7 +77,8 @@ impl Layout {
         }
     }
 
-    /// What blocks of `own` rows do; about `most` of them at once are wanted.
+    /// What blocks of `own` rows do; about `blocks` of them are wanted for a whole pass. What
+    /// is done for a tile is the same in every share.
     pub fn work(
         &self,
         pairs: &AllPairs<'_>,
@@ -72,7 +86,6 @@ impl Layout {
         (own, blocks): (usize, usize),
     ) -> Work {
         let n_tiles: usize = self.places.iter().map(|place| place.tiles(own).len()).sum();
-        let share = share_size(pairs.share, n_tiles);
         let longest = self
             .places
             .iter()
@@ -80,12 +93,13 @@ impl Layout {
             .max();
         // Few rows leave much of a card idle: these meet parts of the others.
         let most = longest.unwrap_or(0).div_ceil(8).clamp(1, 16);
-        let cuts = blocks.div_ceil(share.max(1)).clamp(1, most);
+        let cuts = blocks.div_ceil(n_tiles.max(1)).clamp(1, most);
         let mut work = Work {
             items: Vec::new(),
             views: Vec::new(),
+            pairs: Vec::new(),
+            tiles: Vec::new(),
             slots: cuts * self.places.len(),
-            pairs: 0.0,
         };
         let mut counted = 0..;
         for (d, place) in self.places.iter().enumerate() {
@@ -94,14 +108,17 @@ impl Layout {
                     continue;
                 }
                 let valid = place.start + place.rows.len();
-                let here = valid.min((tile + 1) * own) - tile * own;
+                let start = tile * own;
+                let here = valid.min(start + own) - start;
+                let first = place.rows.start + start - place.start;
+                let items = work.items.len();
                 for (e, other) in self.places.iter().enumerate() {
                     let scale = pairs.scale.get(d, e);
                     if scale == 0.0 || other.rows.is_empty() {
                         continue;
                     }
                     let partners = other.rows.len() - usize::from(d == e);
-                    work.pairs += 0.5 * scale * here as f64 * partners as f64;
+                    let mut n_pairs = 0.5 * scale * here as f64 * partners as f64;
                     let tiles = other.tiles(TILE);
                     for cut in 0..cuts {
                         let at = |cut: usize| tiles.start + tiles.len() * cut / cuts;
@@ -119,8 +136,14 @@ impl Layout {
                             scale,
                         });
                         work.views.push((d, e));
+                        work.pairs.push(std::mem::take(&mut n_pairs));
                     }
                 }
+                work.tiles.push(Tile {
+                    rows: first..first + here,
+                    start,
+                    items: items..work.items.len(),
+                });
             }
         }
         work
@@ -132,9 +155,4 @@ impl Place {
     fn tiles(&self, size: usize) -> Range<usize> {
         self.start / size..(self.start + self.rows.len()).div_ceil(size)
     }
-}
-
-/// How many of some tiles a share has.
-fn share_size(share: TileShare, n_tiles: usize) -> usize {
-    (0..n_tiles).filter(|&tile| share.has(tile)).count()
 }

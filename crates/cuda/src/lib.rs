@@ -20,8 +20,10 @@ mod pairs;
 mod pass;
 mod resident;
 mod series;
+mod shares;
 mod vectors;
 
 pub use choice::{Choice, Chosen, Opening};
 pub use device::{Cuda, Objectives, Products};
 pub use measure::Forecast;
+pub use shares::{CardShares, most_shares};

@@ -7,7 +7,8 @@ use linkproof_method::error::Result;
 use linkproof_method::score::Score;
 
 use crate::Cuda;
-use crate::pairs::{DevicePairs, Failure, Side, padded};
+use crate::card::Memory;
+use crate::pairs::{DevicePairs, Side, padded};
 
 /// What all pairs of a graph would cost on a card.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,7 +30,7 @@ impl Cuda {
     /// # Errors
     /// [`linkproof_method::error::Error::Device`] where the card does not answer.
     pub fn forecast(&self, n_nodes: usize, dim: usize, score: &Score) -> Result<Forecast> {
-        let free = self.device.free_memory()?;
+        let (free, _) = self.memory()?;
         let tried = n_nodes.min(TRIED);
         let times = self.time_of_pairs(tried, dim, score, None, 3)?;
         let fastest = times.into_iter().fold(f64::INFINITY, f64::min);
@@ -60,7 +61,7 @@ impl Cuda {
         split: Option<Split>,
         times: usize,
     ) -> Result<Vec<f64>> {
-        let pairs = DevicePairs::<f32>::new(&self.device, self.products, Failure::default())?;
+        let pairs = DevicePairs::<f32>::new(&self.device, self.products, Memory::Free)?;
         // Similarities of about a tenth of a standard deviation more than one: as
         // varied as those of a fit.
         let length = 1.05 / (dim as f32).sqrt().sqrt();

@@ -2,50 +2,33 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use linkproof_method::engine::Failure;
 use linkproof_method::engine::pairs::{AllPairs, EmbeddedRows, SumPairs, Sums};
-use linkproof_method::error::{Error, Result};
+use linkproof_method::error::Result;
 use linkproof_method::score::{Kernel, Score};
 
-use crate::card::{CardPairs, Place};
+use crate::card::{CardPairs, Memory, Place};
 use crate::device::{Device, Products};
 use crate::layout::Layout;
 use crate::pass::Number;
-
-/// The first thing that went wrong on a card, until someone asks.
-#[derive(Debug, Clone, Default)]
-pub struct Failure(Arc<Mutex<Option<Error>>>);
-
-impl Failure {
-    /// An error where something went wrong.
-    pub fn take(&self) -> Result<()> {
-        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        first.take().map_or(Ok(()), Err)
-    }
-
-    fn put(&self, error: Error) {
-        let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        first.get_or_insert(error);
-    }
-}
 
 /// Sums over all pairs on a card.
 #[derive(Debug)]
 pub struct DevicePairs<T: Number> {
     pub on: Place,
-    failure: Failure,
     state: Mutex<CardPairs<T>>,
 }
 
 impl<T: Number> DevicePairs<T> {
     /// Nothing is known, and no memory is taken.
-    pub fn new(device: &Arc<Device>, products: Products, failure: Failure) -> Result<Self> {
+    pub fn new(device: &Arc<Device>, products: Products, memory: Memory) -> Result<Self> {
         Ok(DevicePairs {
             on: Place {
                 device: Arc::clone(device),
                 stream: device.stream()?,
                 products,
+                memory,
             },
-            failure,
             state: Mutex::default(),
         })
     }
@@ -55,19 +38,18 @@ impl<T: Number> DevicePairs<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn there_and_back(
+    /// Brings embeddings up; how they stand there.
+    pub fn bring_up(
         &self,
+        state: &mut CardPairs<T>,
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
-        score: &Score,
-        gradient: Option<&mut [T]>,
-    ) -> Result<Sums> {
+    ) -> Result<Layout> {
         let (device, stream) = (&*self.on.device, &self.on.stream);
-        let mut state = self.state();
         // Offsets are two more dimensions: (y, b, 1) meets (z, 1, b).
         let of_offsets = if embedded.offsets.is_empty() { 0 } else { 2 };
         let layout = state.layout(&self.on, pairs, embedded.dim + of_offsets);
-        let mut rows = padded(embedded, &layout, Side::Left);
+        let rows = padded(embedded, &layout, Side::Left);
         state.rows.fill(device, stream, rows.as_slice())?;
         state.mirror = match of_offsets > 0 || embedded.mirror.as_ptr() != embedded.y.as_ptr() {
             true => {
@@ -78,12 +60,32 @@ impl<T: Number> DevicePairs<T> {
             }
             false => None,
         };
+        Ok(layout)
+    }
+
+    /// Brings the gradient of all rows down, as they stand there.
+    pub fn bring_down(&self, state: &CardPairs<T>, layout: &Layout) -> Result<Vec<T>> {
+        let mut rows = vec![T::ZERO; layout.rows * layout.width];
+        let (device, stream) = (&*self.on.device, &self.on.stream);
+        state.gradient.read(device, stream, &mut rows)?;
+        Ok(rows)
+    }
+
+    fn there_and_back(
+        &self,
+        embedded: &EmbeddedRows<'_, T>,
+        pairs: &AllPairs<'_>,
+        score: &Score,
+        gradient: Option<&mut [T]>,
+    ) -> Result<Sums> {
+        let mut state = self.state();
+        let layout = self.bring_up(&mut state, embedded, pairs)?;
         let by = (embedded.gamma, score);
         let sums = state.run(&self.on, &layout, pairs, by, gradient.is_some())?;
         if let Some(gradient) = gradient {
-            state.gradient.read(device, stream, &mut rows)?;
+            let rows = self.bring_down(&state, &layout)?;
             let (dim, width) = (embedded.dim, layout.width);
-            let (of_rows, of_their_offsets) = gradient.split_at_mut(embedded.y.len());
+            let (of_rows, of_offsets) = gradient.split_at_mut(embedded.y.len());
             for place in &layout.places {
                 let rows = rows[place.start * width..].chunks_exact(width);
                 let out = &mut of_rows[place.rows.start * dim..place.rows.end * dim];
@@ -92,8 +94,8 @@ impl<T: Number> DevicePairs<T> {
                         *out += *more;
                     }
                 }
-                if of_offsets > 0 {
-                    let out = &mut of_their_offsets[place.rows.clone()];
+                if !of_offsets.is_empty() {
+                    let out = &mut of_offsets[place.rows.clone()];
                     for (out, row) in out.iter_mut().zip(rows) {
                         *out += row[dim];
                     }
@@ -136,7 +138,11 @@ pub fn padded<T: Number>(embedded: &EmbeddedRows<'_, T>, layout: &Layout, side: 
 
 /// The sums of an engine on the host, computed on a card.
 #[derive(Debug)]
-pub struct HostPairs<T: Number>(pub Arc<DevicePairs<T>>);
+pub struct HostPairs<T: Number> {
+    pub pairs: Arc<DevicePairs<T>>,
+    /// What goes wrong there.
+    pub failure: Failure,
+}
 
 impl<T: Number> SumPairs<T> for HostPairs<T> {
     fn all_pairs(
@@ -146,14 +152,8 @@ impl<T: Number> SumPairs<T> for HostPairs<T> {
         kernel: &Kernel<T>,
         gradient: Option<&mut [T]>,
     ) -> Sums {
-        let found = self
-            .0
-            .there_and_back(embedded, pairs, kernel.score(), gradient);
-        found.unwrap_or_else(|error| {
-            self.0.failure.put(error);
-            let mut sums = Sums::zero(pairs.scale.n_views());
-            sums.value = f64::NAN;
-            sums
-        })
+        let score = kernel.score();
+        let found = self.pairs.there_and_back(embedded, pairs, score, gradient);
+        found.unwrap_or_else(|error| self.failure.sums(error, pairs.scale.n_views()))
     }
 }

@@ -15,6 +15,8 @@ mod emulator;
 #[path = "../../method/tests/support/engines/mod.rs"]
 mod engines;
 
+mod passes;
+
 use linkproof::{Dataset, Features, Graph, Matrix, Params};
 use linkproof_cuda::{Cuda, Products};
 use linkproof_method::engine::objective::{Prepared, Problem};
@@ -180,6 +182,7 @@ fn run_suite(card: &Cuda) {
     }
     assert!(engines::resumes(card));
     println!("resumes: ok");
+    passes::shares_of_passes(card);
 }
 
 /// Agreement with the processor, of every score and kind of rule.

@@ -10,6 +10,7 @@
 mod cpu;
 pub mod encoder;
 mod forecast;
+mod handed;
 mod left;
 mod look;
 pub mod objective;
@@ -24,6 +25,7 @@ pub(crate) mod task;
 
 pub use cpu::{Cpu, CpuEngine, Evaluator, Gradient, Piece, Workspace};
 pub use forecast::{Forecast, LBFGS_MEMORY};
+pub use handed::{Failure, HandedEngine};
 pub use left::{Standing, steps_left};
 pub use look::{EXACT_NODES, Look};
 pub use plan::Plan;

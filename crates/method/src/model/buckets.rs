@@ -1,8 +1,9 @@
-//! Tables that are split in buckets, of which only two are in memory at a time.
+//! Tables that are split in buckets, of which only two are in memory at a time, and buckets
+//! in parts.
 //!
-//! The objective is a sum over pairs of buckets, and a visit moves the vectors of two
-//! buckets along the gradient of their own term. Two visits that share no bucket can be
-//! made at the same time.
+//! The objective is a sum over pairs of parts, and a visit moves the vectors of two parts
+//! along the gradient of their own term. A meeting of two buckets is all visits between
+//! their parts; two meetings that share no bucket can be made at the same time.
 
 use crate::data::dataset::DataView;
 use crate::data::graph::{Graph, Link, LinkRules};
@@ -13,100 +14,159 @@ use crate::error::{Error, Result};
 use crate::params::{CheckedParams, OptimizerKind, Params, SolverKind};
 use std::borrow::Cow;
 
-/// The vectors of the nodes of one or two buckets, row after row, and then `gamma`; and
-/// the averages of Adam of each number.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BucketState {
-    /// Vectors and `gamma`.
-    pub theta: Vec<f32>,
+/// The numbers of some nodes, which a visit changes in place.
+#[derive(Debug)]
+pub struct Part<'a> {
+    /// Vectors, row after row.
+    pub theta: &'a mut [f32],
     /// The averages of derivatives.
-    pub first: Vec<f32>,
+    pub first: &'a mut [f32],
     /// The averages of their squares.
-    pub second: Vec<f32>,
+    pub second: &'a mut [f32],
 }
 
-/// A visit to a bucket, or to two of them.
+impl Part<'_> {
+    fn rows(&self, dim: usize) -> usize {
+        self.theta.len() / dim.max(1)
+    }
+}
+
+/// `gamma` and its averages, first and second.
+pub type Gamma = [f32; 3];
+
+/// A meeting of two buckets, or of one with itself. Buckets are made of parts, and every
+/// pair of parts is visited once. So what a visit works on is small beside the buckets.
 #[derive(Debug, Clone)]
-pub struct Visit {
-    params: CheckedParams,
-    sizes: Vec<usize>,
+pub struct Meeting<'a> {
+    /// The settings of the fit. Its ridge and the length of a step are those of a visit.
+    pub params: &'a Params,
+    /// The parts of a bucket, a power of two.
+    pub parts: usize,
+    /// The rounds of visits, each number below that of parts once: in round `r` part `p`
+    /// meets part `p XOR r`.
+    pub order: &'a [usize],
     /// How often these vectors have moved before.
-    moves: u64,
-    /// The links that a visit of this size has on average.
-    per: f64,
+    pub moves: u64,
+    /// The links that a visit has on average.
+    pub per: f64,
 }
 
-impl Visit {
-    /// A visit to buckets of so many nodes each: the pairs inside one bucket, or those
-    /// between two. The ridge and the length of a step are those of the settings. The
-    /// objective is divided by `per`, the links that a visit of this size has on average:
-    /// one with more of them counts for more, and one without still drives its nodes
-    /// apart.
+impl Meeting<'_> {
+    /// Makes all visits. `parts` are those of the first bucket and then, where there are
+    /// two, those of the second. `links_of` gives the links between two parts, or inside
+    /// one, by rows of the first and then of the second. All visits of a round start from
+    /// one `gamma`, and their ends are averaged. Gives the last one, and what the visits
+    /// paid.
     ///
     /// # Errors
-    /// Other than one or two buckets, buckets of fewer than two nodes, and a `per` that is
-    /// not positive.
-    pub fn new(params: &Params, sizes: &[usize], moves: u64, per: f64) -> Result<Visit> {
-        let n: usize = sizes.iter().sum();
-        let fits = (1..=2).contains(&sizes.len())
-            && sizes.iter().all(|&size| size >= 2)
-            && u32::try_from(n).is_ok();
-        if !fits {
-            let found = format!("{sizes:?} nodes");
-            return Err(Error::data(
-                "buckets",
-                found,
-                "one or two of at least two nodes",
-            ));
+    /// Parts or rounds of another number, a `per` that is not positive, parts of fewer than
+    /// two nodes, averages of another number, bad links, and vectors that ran away.
+    pub fn run(
+        &self,
+        parts: &mut [Part<'_>],
+        gamma: Gamma,
+        links_of: impl Fn(usize, usize) -> Result<Vec<Link>>,
+    ) -> Result<(Gamma, f64)> {
+        let count = self.parts;
+        let alone = parts.len() == count;
+        if !(count.is_power_of_two() && (alone || parts.len() == 2 * count)) {
+            let found = format!("{} parts of buckets of {count}", parts.len());
+            let expected = "those of one or two buckets, a power of two each";
+            return Err(Error::data("buckets", found, expected));
         }
-        if !(per > 0.0 && per.is_finite()) {
+        let mut rounds = self.order.to_vec();
+        rounds.sort_unstable();
+        if !rounds.into_iter().eq(0..count) {
+            let found = format!("rounds {:?}", self.order);
+            return Err(Error::data("buckets", found, "each number once"));
+        }
+        if !(self.per > 0.0 && self.per.is_finite()) {
             let expected = "the links of a visit on average, more than 0";
-            return Err(Error::data("buckets", per.to_string(), expected));
+            return Err(Error::data("buckets", self.per.to_string(), expected));
         }
         let params = Params {
             solver: Some(SolverKind::Sgd),
             optimizer: Some(OptimizerKind::Adam),
             validation: Some(0.0),
-            ..params.clone()
+            ..self.params.clone()
         };
-        Ok(Visit {
-            params: params.check()?,
-            sizes: sizes.to_vec(),
-            moves,
-            per,
-        })
+        let params = params.check()?;
+        let (mut gamma, mut paid) = (gamma, 0.0);
+        for (done, round) in (0..).zip(self.order) {
+            let mut sums = [0.0; 3];
+            let mut visits = 0.0;
+            for p in (0..count).filter(|p| !alone || *p <= p ^ round) {
+                let other = p ^ round;
+                let mut pair = two_of(parts, p, if alone { other } else { count + other });
+                let visit = Visit {
+                    params: &params,
+                    moves: self.moves + done,
+                    per: self.per,
+                };
+                let (found, value) = visit.run(links_of(p, other)?, &mut pair, gamma)?;
+                for (sum, found) in sums.iter_mut().zip(found) {
+                    *sum += f64::from(found);
+                }
+                visits += 1.0;
+                paid += value;
+            }
+            gamma = sums.map(|sum| (sum / visits) as f32);
+        }
+        Ok((gamma, paid))
     }
+}
 
-    /// Moves every vector once along all of its links in the visit. Links are between
-    /// rows of the first bucket and then of the second. Gives the state, and the objective
-    /// on the way per link of a visit on average.
+/// Two parts, or one where both places are the same.
+fn two_of<'s, 'a>(parts: &'s mut [Part<'a>], one: usize, other: usize) -> Vec<&'s mut Part<'a>> {
+    let wanted = |place: &usize| *place == one || *place == other;
+    let parts = parts.iter_mut().enumerate();
+    parts
+        .filter(|(place, _)| wanted(place))
+        .map(|(_, part)| part)
+        .collect()
+}
+
+/// A visit to one part, the pairs inside it, or to two, the pairs between them. The
+/// objective is divided by `per`, the links that a visit has on average: one with more of
+/// them counts for more, and one without still drives its nodes apart.
+#[derive(Debug, Clone)]
+struct Visit<'a> {
+    params: &'a CheckedParams,
+    moves: u64,
+    per: f64,
+}
+
+impl Visit<'_> {
+    /// Moves every vector once along all of its links in the visit. Gives `gamma`, and the
+    /// objective on the way per link of a visit on average.
     ///
     /// # Errors
-    /// A state of another size, bad links, and vectors that ran away.
-    pub fn run(&self, links: Vec<Link>, state: BucketState) -> Result<(BucketState, f64)> {
-        let n: usize = self.sizes.iter().sum();
-        let expected = n * self.params.dim + 1;
-        let lengths = [&state.theta, &state.first, &state.second].map(Vec::len);
-        if lengths != [expected; 3] {
-            let found = format!("{lengths:?} numbers");
-            let expected = format!("{expected} for vectors and each average");
-            return Err(Error::data("buckets", found, expected));
-        }
-        let data = self.prepared(n, links)?;
-        let mut problem = Problem::new(&data, &self.params)?;
+    /// Parts of fewer than two nodes, averages of another number, bad links, and vectors
+    /// that ran away.
+    fn run(
+        &self,
+        links: Vec<Link>,
+        parts: &mut [&mut Part<'_>],
+        gamma: Gamma,
+    ) -> Result<(Gamma, f64)> {
+        let sizes = sizes_of(parts, self.params.dim)?;
+        let data = prepared(&sizes, links)?;
+        let mut problem = Problem::new(&data, self.params)?;
         problem.per = self.per;
-        let plan = Plan::new(&self.params, &problem)?;
+        let plan = Plan::new(self.params, &problem)?;
         let Some(turns) = plan.turns else {
-            let found = format!("{n} nodes");
+            let found = format!("{sizes:?} nodes");
             return Err(Error::data("buckets", found, "enough nodes for a sweep"));
         };
         let mut engine = CpuEngine::<f32>::new(&problem);
-        engine.load(&state.theta)?;
-        drop(state.theta);
+        // Copies are made one after another: a visit is to take little memory.
+        engine.load(&joined(parts, |part| &*part.theta, gamma[0]))?;
         let turns = turns as u64;
+        let first = joined(parts, |part| &*part.first, gamma[1]);
+        let second = joined(parts, |part| &*part.second, gamma[2]);
         let memory = OptimizerMemory {
             steps: self.moves * turns,
-            vectors: vec![Cow::Owned(state.first), Cow::Owned(state.second)],
+            vectors: vec![Cow::Owned(first), Cow::Owned(second)],
         };
         engine.resume(&plan, memory)?;
         let mut value = 0.0;
@@ -120,128 +180,95 @@ impl Visit {
             }
             value += outcome.value / turns as f64;
         }
-        let memory = engine.memory()?;
-        let mut vectors = memory.into_iter().flat_map(|memory| memory.vectors);
-        let mut next = || vectors.next().map(Cow::into_owned).unwrap_or_default();
-        let (first, second) = (next(), next());
-        drop(vectors);
-        let theta = engine.parameters()?;
-        Ok((
-            BucketState {
-                theta,
-                first,
-                second,
-            },
-            value,
-        ))
-    }
-
-    fn prepared(&self, n: usize, links: Vec<Link>) -> Result<Prepared> {
-        let names = ["first", "second"];
-        let mut start = 0;
-        let views = self.sizes.iter().zip(names).map(|(&size, name)| {
-            start += size;
-            DataView {
-                name: name.to_owned(),
-                rows: start - size..start,
-                matrix: None,
-            }
-        });
-        let training = Graph::new(Ids::Rows(n), links, LinkRules::default())?;
-        let is_between =
-            |link: Link| (link.src as usize) < self.sizes[0] && link.dst as usize >= self.sizes[0];
-        if self.sizes.len() == 2 && !training.links().all(is_between) {
-            let found = "links inside a bucket";
-            return Err(Error::data("buckets", found, "links between the two"));
+        let mut gamma = [0.0; 3];
+        if let Some(memory) = engine.memory()?
+            && let [first, second] = memory.vectors.as_slice()
+        {
+            gamma[1] = put_back(parts, |part| &mut *part.first, first);
+            gamma[2] = put_back(parts, |part| &mut *part.second, second);
         }
-        Ok(Prepared {
-            views: views.collect(),
-            view_pairs: vec![(0, self.sizes.len() - 1)],
-            training_links: training.n_links(),
-            training,
-            held_out: None,
-            judged: None,
-            split: None,
-            aside: None,
-            impossible: [None, None],
-            set_aside_links: 0,
-            ignored_links: 0,
-        })
+        gamma[0] = put_back(parts, |part| &mut *part.theta, &engine.parameters()?);
+        Ok((gamma, value))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// The nodes of each part.
+fn sizes_of(parts: &[&mut Part<'_>], dim: usize) -> Result<Vec<usize>> {
+    let fits = |part: &&mut Part<'_>| {
+        let lengths = [&*part.first, &*part.second].map(<[f32]>::len);
+        part.rows(dim) >= 2 && lengths == [part.rows(dim) * dim; 2]
+    };
+    let sizes: Vec<usize> = parts.iter().map(|part| part.rows(dim)).collect();
+    let numbers: usize = parts.iter().map(|part| part.theta.len()).sum();
+    let n: usize = sizes.iter().sum();
+    if parts.iter().all(fits) && numbers == n * dim && u32::try_from(n).is_ok() {
+        return Ok(sizes);
+    }
+    let found = format!("{sizes:?} nodes, {numbers} numbers");
+    let expected = "two or more nodes in each part, and as many averages as numbers";
+    Err(Error::data("buckets", found, expected))
+}
 
-    fn params() -> Params {
-        Params {
-            dim: 2,
-            ridge: 0.1,
-            learning_rate: Some(0.05),
-            ..Params::default()
+/// A row of numbers of all parts, and then one more.
+fn joined<'p>(
+    parts: &'p [&mut Part<'_>],
+    row: impl Fn(&'p Part<'_>) -> &'p [f32],
+    last: f32,
+) -> Vec<f32> {
+    let lengths: usize = parts.iter().map(|part| part.theta.len()).sum();
+    let mut numbers = Vec::with_capacity(lengths + 1);
+    for part in parts {
+        numbers.extend_from_slice(row(part));
+    }
+    numbers.push(last);
+    numbers
+}
+
+/// Puts numbers back where [`joined`] found them; the last one.
+fn put_back<'a>(
+    parts: &mut [&mut Part<'a>],
+    row: impl for<'p> Fn(&'p mut Part<'a>) -> &'p mut [f32],
+    numbers: &[f32],
+) -> f32 {
+    let mut rest = numbers;
+    for part in parts {
+        let row = row(part);
+        let (here, after) = rest.split_at(row.len().min(rest.len()));
+        row[..here.len()].copy_from_slice(here);
+        rest = after;
+    }
+    rest.first().copied().unwrap_or_default()
+}
+
+fn prepared(sizes: &[usize], links: Vec<Link>) -> Result<Prepared> {
+    let n: usize = sizes.iter().sum();
+    let names = ["first", "second"];
+    let mut start = 0;
+    let views = sizes.iter().zip(names).map(|(&size, name)| {
+        start += size;
+        DataView {
+            name: name.to_owned(),
+            rows: start - size..start,
+            matrix: None,
         }
+    });
+    let training = Graph::new(Ids::Rows(n), links, LinkRules::default())?;
+    let is_between = |link: Link| (link.src as usize) < sizes[0] && link.dst as usize >= sizes[0];
+    if sizes.len() == 2 && !training.links().all(is_between) {
+        let found = "links inside a bucket";
+        return Err(Error::data("buckets", found, "links between the two"));
     }
-
-    fn state(numbers: usize) -> BucketState {
-        BucketState {
-            theta: (0..numbers).map(|x| (x as f32).sin()).collect(),
-            first: vec![0.0; numbers],
-            second: vec![0.0; numbers],
-        }
-    }
-
-    fn link(src: u32, dst: u32) -> Link {
-        let weight = 1.0;
-        Link { src, dst, weight }
-    }
-
-    #[test]
-    fn visits_move_both_buckets_down_the_objective_and_to_the_same_bits() {
-        for (sizes, links) in [
-            (vec![4], vec![link(0, 1), link(2, 3)]),
-            (vec![4, 3], vec![link(0, 4), link(1, 5), link(2, 6)]),
-        ] {
-            let numbers = sizes.iter().sum::<usize>() * 2 + 1;
-            let visits = |count: u64| {
-                let (mut state, mut values) = (state(numbers), Vec::new());
-                for moves in 0..count {
-                    let visit = Visit::new(&params(), &sizes, moves, 3.0).unwrap();
-                    let (next, value) = visit.run(links.clone(), state).unwrap();
-                    values.push(value);
-                    state = next;
-                }
-                (state, values)
-            };
-            let (found, values) = visits(60);
-            assert!(values[59] < values[0], "{values:?}");
-            let start = state(numbers).theta;
-            let moved = found.theta.iter().zip(&start).filter(|(a, b)| a != b);
-            assert_eq!(moved.count(), numbers);
-            assert_eq!(visits(60).0, found);
-        }
-    }
-
-    #[test]
-    fn without_links_nodes_are_driven_apart() {
-        let mut near = state(15);
-        near.theta.fill(1.0);
-        let visit = Visit::new(&params(), &[4, 3], 0, 3.0).unwrap();
-        let (moved, value) = visit.run(Vec::new(), near).unwrap();
-        // Every vector points the same way, and gets shorter.
-        assert!(moved.theta[..14].iter().all(|&x| x < 1.0), "{moved:?}");
-        assert!(value > 0.0, "{value}");
-    }
-
-    #[test]
-    fn what_is_no_visit_is_refused() {
-        let visit = |sizes: &[usize]| Visit::new(&params(), sizes, 0, 1.0);
-        assert!(visit(&[]).is_err() && visit(&[4, 1]).is_err() && visit(&[2, 2, 2]).is_err());
-        assert!(Visit::new(&params(), &[4], 0, 0.0).is_err());
-        assert!(Visit::new(&params(), &[4], 0, f64::NAN).is_err());
-        let two = visit(&[4, 3]).unwrap();
-        assert!(two.run(vec![link(0, 4)], state(14)).is_err());
-        assert!(two.run(vec![link(0, 1)], state(15)).is_err());
-        assert!(two.run(vec![link(0, 9)], state(15)).is_err());
-    }
+    Ok(Prepared {
+        views: views.collect(),
+        view_pairs: vec![(0, sizes.len() - 1)],
+        training_links: training.n_links(),
+        training,
+        held_out: None,
+        judged: None,
+        split: None,
+        aside: None,
+        impossible: [None, None],
+        set_aside_links: 0,
+        ignored_links: 0,
+    })
 }

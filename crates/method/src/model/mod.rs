@@ -6,6 +6,8 @@ mod averaged;
 mod believed;
 mod bootstrap;
 pub mod buckets;
+#[cfg(test)]
+mod buckets_tests;
 mod doubts;
 mod expected;
 mod fit;
@@ -20,7 +22,9 @@ pub use apply::{BadLink, Encoded, End, NewLink, NewLinks, Point};
 pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
 pub(crate) use bootstrap::bootstrap_seen;
-pub use bootstrap::{Replicate, Replicates, Spread, bootstrap, check_replicates};
+pub use bootstrap::{
+    Replicate, Replicates, Spread, before_replicates, bootstrap, check_replicates,
+};
 pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
 pub use expected::Expected;
 pub use fit::{Fit, check_weights, fit, held_out_pairs};

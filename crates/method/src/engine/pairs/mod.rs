@@ -4,6 +4,7 @@
 //! Embeddings, views, `gamma`, the score, the links and the held-out rule go
 //! in; value, `dY` and `dgamma` come out.
 
+mod by_rows;
 mod packed;
 mod partial;
 mod schedule;
@@ -12,7 +13,8 @@ mod tile;
 mod tiled;
 mod tree;
 
-pub use partial::{FlatPartial, Partial, PassShare, most_shares};
+pub use by_rows::join_rows;
+pub use partial::{FlatLists, FlatPartial, Partial, PassShare, most_shares};
 pub use split::{Part, Rule, Split};
 pub use tiled::{Tiled, copies_of_gradient};
 
@@ -268,6 +270,30 @@ impl Sums {
             gamma: ViewMatrix::filled(n_views, 0.0),
             pairs: 0.0,
             watched: (0.0, 0.0),
+        }
+    }
+
+    /// How many numbers it is as a plain list, for so many views.
+    fn flat_len(n_views: usize) -> usize {
+        4 + n_views * n_views
+    }
+
+    /// Puts it at the end of a plain list.
+    fn put_flat(&self, list: &mut Vec<f64>) {
+        list.extend([self.value, self.pairs, self.watched.0, self.watched.1]);
+        list.extend(&self.gamma.entries);
+    }
+
+    /// The sums of such a list.
+    fn of_flat(list: &[f64], n_views: usize) -> Sums {
+        Sums {
+            value: list[0],
+            pairs: list[1],
+            watched: (list[2], list[3]),
+            gamma: ViewMatrix {
+                n: n_views,
+                entries: list[4..].to_vec(),
+            },
         }
     }
 

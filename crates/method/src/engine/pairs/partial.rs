@@ -2,7 +2,7 @@
 
 use super::tiled::Layout;
 use super::tree::Node;
-use super::{AllPairs, EmbeddedRows, Sums, ViewMatrix};
+use super::{AllPairs, EmbeddedRows, Sums, TileShare};
 use linkproof_numeric::real::Real;
 
 /// One of several shares of a pass, which keep the bits of the whole.
@@ -22,6 +22,12 @@ impl PassShare {
     /// One of so many shares, counted from 0; none where there are not so many.
     pub fn new(index: usize, of: usize) -> Option<PassShare> {
         (index < of).then_some(PassShare { index, of })
+    }
+
+    /// The same share of the tiles of a machine that has its own.
+    pub fn of_tiles(self) -> TileShare {
+        let PassShare { index, of } = self;
+        TileShare { index, of }
     }
 
     /// The places of its units, ascending.
@@ -79,20 +85,29 @@ pub struct Partial<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlatPartial<T> {
     /// Of each unit value, pairs, the watched value and pairs, and the derivatives in
-    /// `gamma`.
+    /// `gamma`. A card's tile may have several.
     pub sums: Vec<f64>,
-    /// Of each sum of a block's gradient the block, the height and the place.
+    /// Of each sum of a block's gradient the block, the height and the place; of each tile
+    /// of a card the first row, the row after its last, and how many sums it has.
     pub places: Vec<u32>,
-    /// These sums, one after another.
+    /// The sums of gradients, one after another; of a card the slopes of each row.
     pub numbers: Vec<T>,
+}
+
+/// The same, borrowed.
+pub type FlatLists<'s, T> = (&'s [f64], &'s [u32], &'s [T]);
+
+impl<T> FlatPartial<T> {
+    /// Its lists.
+    pub fn lists(&self) -> FlatLists<'_, T> {
+        (&self.sums, &self.places, &self.numbers)
+    }
 }
 
 impl<T: Real> Partial<T> {
     pub(super) fn flat(&self) -> FlatPartial<T> {
-        let sums = self.sums.iter().flat_map(|sums| {
-            let four = [sums.value, sums.pairs, sums.watched.0, sums.watched.1];
-            four.into_iter().chain(sums.gamma.entries.iter().copied())
-        });
+        let mut sums = Vec::new();
+        self.sums.iter().for_each(|unit| unit.put_flat(&mut sums));
         let place =
             |(block, node): &(usize, Node<T>)| [*block as u32, node.level, node.index as u32];
         let len = self.nodes.iter().map(|(_, node)| node.numbers.len()).sum();
@@ -101,7 +116,7 @@ impl<T: Real> Partial<T> {
             numbers.extend_from_slice(&node.numbers);
         }
         FlatPartial {
-            sums: sums.collect(),
+            sums,
             places: self.nodes.iter().flat_map(place).collect(),
             numbers,
         }
@@ -112,24 +127,16 @@ impl<T: Real> Partial<T> {
         share: PassShare,
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
-        (sums, places, numbers): (&[f64], &[u32], &[T]),
+        (sums, places, numbers): FlatLists<'_, T>,
     ) -> Option<Partial<T>> {
         let layout = Layout::new(pairs);
         let (units, depth) = (share.units(&layout, pairs), layout.schedule.depth());
         let n = pairs.scale.n_views();
-        let width = 4 + n * n;
+        let width = Sums::flat_len(n);
         if sums.len() != width * units.len() || places.len() % 3 != 0 {
             return None;
         }
-        let of_unit = |row: &[f64]| Sums {
-            value: row[0],
-            pairs: row[1],
-            watched: (row[2], row[3]),
-            gamma: ViewMatrix {
-                n,
-                entries: row[4..].to_vec(),
-            },
-        };
+        let of_unit = |row: &[f64]| Sums::of_flat(row, n);
         let mut nodes = Vec::with_capacity(places.len() / 3);
         let mut rest = numbers;
         for place in places.chunks_exact(3) {
@@ -158,7 +165,7 @@ impl<T: Real> Partial<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::pairs::{SumPairs, TileShare, Tiled};
+    use crate::engine::pairs::{SumPairs, TileShare, Tiled, ViewMatrix};
     use crate::params::ScoreKind;
     use crate::score::{Kernel, Score};
 
@@ -204,9 +211,8 @@ mod tests {
             for of in [1, 2, 3, 7, 50] {
                 let part = |index| {
                     let share = PassShare::new(index, of).unwrap();
-                    let part = tiled.flat(tiled.part(&embedded, &pairs, &kernel, (share, true)));
-                    let lists = (&part.sums[..], &part.places[..], &part.numbers[..]);
-                    Partial::of_flat(share, &embedded, &pairs, lists).unwrap()
+                    let part = tiled.flat_part(&embedded, &pairs, &kernel, (share, true));
+                    Partial::of_flat(share, &embedded, &pairs, part.lists()).unwrap()
                 };
                 let parts: Vec<Partial<f32>> = (0..of).map(part).collect();
                 let mut gradient = vec![0.0; embedded.n_slopes()];
@@ -226,8 +232,8 @@ mod tests {
                 assert!(tiled.join(twice, &embedded, &pairs, None).is_none());
             }
             let share = PassShare::new(0, 2).unwrap();
-            let part = tiled.flat(tiled.part(&embedded, &pairs, &kernel, (share, true)));
-            let (sums, places, numbers) = (&part.sums[..], &part.places[..], &part.numbers[..]);
+            let part = tiled.flat_part(&embedded, &pairs, &kernel, (share, true));
+            let (sums, places, numbers) = part.lists();
             let damaged = [
                 (&sums[1..], places, numbers),
                 (sums, &places[1..], numbers),

@@ -167,8 +167,15 @@ impl<T: Real> Tiled<T> {
         self.part_of(&layout, embedded, (pairs, kernel), (share, with_gradient))
     }
 
-    /// A share as plain lists.
-    pub fn flat(&self, part: Partial<T>) -> FlatPartial<T> {
+    /// The same as plain lists.
+    pub fn flat_part(
+        &self,
+        embedded: &EmbeddedRows<'_, T>,
+        pairs: &AllPairs<'_>,
+        kernel: &Kernel<T>,
+        how: (PassShare, bool),
+    ) -> FlatPartial<T> {
+        let part = self.part(embedded, pairs, kernel, how);
         let flat = part.flat();
         for (_, node) in part.nodes {
             self.sums.give(node.numbers);
