@@ -106,8 +106,10 @@ fn network(hidden: usize) -> Params {
 /// A strip of 32 units alone takes 45 KB: nothing of that size is allocated.
 #[test]
 fn a_step_allocates_small_pieces_only() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(4);
+    let pool = pool.build().unwrap();
     for hidden in [300, 600] {
-        let (count, largest) = allocated(network(hidden));
+        let (count, largest) = pool.install(|| allocated(network(hidden)));
         eprintln!("{hidden} units: {count} allocations a step, the largest of {largest} bytes");
         assert!(count <= 50, "{count} a step");
         assert!(largest <= 8 << 10, "{largest} bytes");

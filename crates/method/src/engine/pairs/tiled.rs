@@ -289,8 +289,7 @@ impl<T: Real> Tiled<T> {
             slots.map(|slots| slots.map(Mutex::new).collect());
         let through: Vec<AtomicU32> = blocks.iter().map(|_| AtomicU32::new(0)).collect();
         let next = AtomicUsize::new(0);
-        let work = |_| {
-            let mut scratch = self.scratch.take(Scratch::new);
+        let work = |mut scratch| {
             let mut results = Vec::new();
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
@@ -318,7 +317,12 @@ impl<T: Real> Tiled<T> {
             self.scratch.give(scratch);
             results
         };
-        let workers = 0..rayon::current_num_threads();
+        // Taken before the work starts, so that how many there are does not depend on which
+        // thread is late.
+        let workers = rayon::current_num_threads().min(tiles.len());
+        let workers: Vec<Scratch<T>> = (0..workers)
+            .map(|_| self.scratch.take(Scratch::new))
+            .collect();
         let mut results: Vec<_> = workers.into_par_iter().flat_map_iter(work).collect();
         results.sort_unstable_by_key(|(place, _)| *place);
 
