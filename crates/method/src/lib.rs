@@ -32,6 +32,7 @@ pub mod data;
 pub mod engine;
 pub mod error;
 pub mod inspect;
+pub mod judge;
 pub mod measure;
 pub mod model;
 pub mod params;

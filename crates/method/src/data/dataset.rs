@@ -7,6 +7,7 @@
 mod part;
 mod rows;
 mod sides;
+mod spaces;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,6 +28,9 @@ pub struct DataView {
     pub rows: Range<usize>,
     /// Their data vectors, if they have any.
     pub matrix: Option<Matrix>,
+    /// The space of the data vectors: views of one space have the same columns. Usually
+    /// the view's own place.
+    pub space: usize,
 }
 
 /// Everything a fit needs.
@@ -68,16 +72,10 @@ impl Dataset {
     pub fn new(graph: Graph, features: Features) -> Result<Dataset> {
         if let Some(sides) = graph.ids().sides() {
             if !sides.same {
-                let expected = "data vectors for sources, for targets or for both, by view";
-                let found = "data vectors for no side of a bipartite graph";
-                return Err(Error::data(
-                    Subject::Features { view: None },
-                    found,
-                    expected,
-                ));
+                return Dataset::on_sides_alike(graph, None, &features);
             }
             let both = [Some(features.clone()), Some(features)];
-            return Dataset::on_sides(graph, None, both);
+            return Dataset::on_sides(graph, None, both)?.with_spaces(&[0, 0]);
         }
         let (ids, matrix) = features.into_parts();
         let graph = join(graph, &ids, None)?;
@@ -119,6 +117,7 @@ impl Dataset {
             name: String::new(),
             rows: 0..ids.len(),
             matrix,
+            space: 0,
         }];
         Dataset {
             ids,
@@ -200,6 +199,7 @@ impl Dataset {
                 name: name.clone(),
                 rows,
                 matrix,
+                space: views.len(),
             });
             start += members;
         }
@@ -242,8 +242,11 @@ impl Dataset {
             digest.bytes(self.ids.name(row).as_bytes());
         }
         digest.words(&self.order);
-        for view in &self.views {
+        for (place, view) in self.views.iter().enumerate() {
             digest.words(&(&view.name, &view.rows));
+            if view.space != place {
+                digest.words(&view.space);
+            }
             view.matrix.iter().for_each(|matrix| digest.matrix(matrix));
         }
         digest.to_string()

@@ -62,6 +62,8 @@ pub enum Event<'e> {
     },
     /// A step of one of many fits is done, which nobody needs to be shown.
     Tick,
+    /// Such a share of the work that began last is done.
+    Share(f64),
     /// Of many fits so many are done, of about so many as far as is known: a search may
     /// find that it needs more, or fewer.
     Fits {
@@ -366,6 +368,17 @@ impl<'r> Runtime<'r> {
     /// Tells that time has passed; whether to go on.
     pub fn after_tick(self) -> bool {
         self.monitor.after(Event::Tick)
+    }
+
+    /// Reports the share of the work that is done.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if the work is to end.
+    pub fn after_share(self, share: f64) -> Result<()> {
+        match self.monitor.after(Event::Share(share)) {
+            true => Ok(()),
+            false => Err(Error::Interrupted { step: 0 }),
+        }
     }
 
     /// Tells how many fits are done. Where that is to be the end, the next step

@@ -143,7 +143,8 @@ impl SolverTask {
         let views: Result<Vec<DataView>> = words
             .views
             .into_iter()
-            .map(|view| {
+            .enumerate()
+            .map(|(space, view)| {
                 let rows = view.rows.len();
                 let columns = view.columns;
                 let matrix = columns.map(|columns| matrix((rows, columns), next()?));
@@ -151,6 +152,7 @@ impl SolverTask {
                     matrix: matrix.transpose()?,
                     name: view.name,
                     rows: view.rows,
+                    space,
                 })
             })
             .collect();

@@ -250,6 +250,7 @@ fn prepared(sizes: &[usize], links: Vec<Link>) -> Result<Prepared> {
             name: name.to_owned(),
             rows: start - size..start,
             matrix: None,
+            space: 0,
         }
     });
     let training = Graph::new(Ids::Rows(n), links, LinkRules::default())?;

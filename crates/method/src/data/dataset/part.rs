@@ -26,6 +26,7 @@ impl Dataset {
                 name: view.name.clone(),
                 rows: start..end,
                 matrix: view.matrix.as_ref().map(|matrix| matrix.select(&within)),
+                space: view.space,
             });
         }
         let named = |rows: &[u32]| {

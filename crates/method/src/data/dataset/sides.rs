@@ -46,6 +46,7 @@ impl Dataset {
             name: side.name().to_owned(),
             rows,
             matrix,
+            space: side as usize,
         };
         let views = vec![
             view(Side::Source, 0..n, of_source),

@@ -246,9 +246,14 @@ impl Graph {
 
     /// The weight of a pair, if it is linked.
     pub fn weight(&self, a: u32, b: u32) -> Option<f64> {
-        let (targets, weights) = self.upper_row(a.min(b) as usize);
-        let place = targets.binary_search(&a.max(b)).ok()?;
-        Some(weights[place])
+        self.place(a, b).map(|place| self.weights[place])
+    }
+
+    /// The place of a linked pair in the order of [`Graph::links`].
+    pub fn place(&self, a: u32, b: u32) -> Option<usize> {
+        let row = a.min(b) as usize;
+        let place = self.upper_row(row).0.binary_search(&a.max(b)).ok()?;
+        Some(self.offsets[row] + place)
     }
 
     /// The number of links of each node.

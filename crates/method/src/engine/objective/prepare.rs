@@ -237,6 +237,7 @@ fn prepare_views(
             name: view.name.clone(),
             rows: view.rows.clone(),
             matrix,
+            space: view.space,
         });
     }
     Ok(views)

@@ -1,0 +1,300 @@
+//! Two combinations of the evidence: one learned from non-links, one by agreement among
+//! the links alone.
+
+use linkproof_numeric::linear::{solve, symmetric_eigen};
+use linkproof_numeric::math;
+use linkproof_numeric::special::normal_quantile;
+use rayon::prelude::*;
+
+use super::outcome::Kind;
+use super::pairs::{FOLDS, Pairs};
+use super::strata::middle_ranks;
+
+/// The penalty on squared slopes, in total weights.
+const PENALTY: f64 = 1e-3;
+const NEWTON_STEPS: usize = 50;
+/// A slope of the objective below this, for each unit of weight, ends the search.
+const FLAT: f64 = 1e-8;
+/// A kind takes part in the agreement if links outrank non-links by it so often.
+const APART: f64 = 0.55;
+/// Links join unlike nodes if pairs of traits outrank shared traits by so much.
+const BETTER: f64 = 0.05;
+/// The largest part of a kind's variance that the common factor explains.
+const MOST_EXPLAINED: f64 = 0.95;
+const MOST_IN_WEIGHT: f64 = 0.94;
+const FACTOR_ROUNDS: usize = 200;
+/// With fewer kinds there is no factor to find.
+const LEAST_KINDS: usize = 3;
+
+/// Less the mean of the first `count`, over their standard deviation.
+pub(super) fn standardize(values: &mut [f64], count: usize) {
+    let (mean, deviation) = moments(&values[..count]);
+    for x in values {
+        *x = (*x - mean) / (deviation + 1e-12);
+    }
+}
+
+/// The mean and the standard deviation.
+pub(super) fn moments(values: &[f64]) -> (f64, f64) {
+    let n = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let square = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
+    (mean, square.sqrt())
+}
+
+/// Standard normal quantiles of the ranks.
+pub(super) fn normal_scores(values: &[f64]) -> Vec<f64> {
+    let n = values.len() as f64;
+    let ranks = middle_ranks(values);
+    ranks
+        .into_iter()
+        .map(|rank| normal_quantile(rank / (n + 1.0)))
+        .collect()
+}
+
+/// How often links outrank non-links by a kind.
+pub(super) struct Apart {
+    pub kind: Kind,
+    pub auc: f64,
+}
+
+/// Whether links join unlike nodes: groups with other groups, buyers with sellers.
+pub(super) fn joins_unlike(apart: &[Apart]) -> bool {
+    let of = |kind| apart.iter().find(|it| it.kind == kind).map(|it| it.auc);
+    let shared = of(Kind::SharedTraits).unwrap_or(1.0);
+    of(Kind::TraitPairs).unwrap_or(0.0) >= shared + BETTER
+}
+
+/// Links against non-links by logistic regression: slopes are not negative, both sides
+/// have the same total weight, and each fold is scored by the regression of the others.
+pub(super) fn learned(columns: &[&[f32]], pairs: &Pairs) -> Vec<f64> {
+    let weight = pairs.n_links as f64 / pairs.n_non_links.max(1) as f64;
+    let folds: Vec<Vec<f64>> = (0..FOLDS)
+        .into_par_iter()
+        .map(|fold| {
+            let rest: Vec<u32> = (0..(pairs.n_links + pairs.n_non_links) as u32)
+                .filter(|&place| usize::from(pairs.fold[place as usize]) != fold)
+                .collect();
+            fit_logistic(columns, &rest, pairs.n_links, weight)
+        })
+        .collect();
+    let score = |place: usize| {
+        let slopes = &folds[usize::from(pairs.fold[place])];
+        columns
+            .iter()
+            .zip(&slopes[1..])
+            .fold(slopes[0], |sum, (column, slope)| {
+                sum + slope * f64::from(column[place])
+            })
+    };
+    (0..pairs.len()).map(score).collect()
+}
+
+/// Intercept and slopes of some pairs, the first `n_links` of all being links, by Newton
+/// steps that keep slopes at 0 or above.
+fn fit_logistic(columns: &[&[f32]], places: &[u32], n_links: usize, weight: f64) -> Vec<f64> {
+    let size = columns.len() + 1;
+    let is_link = |place: u32| (place as usize) < n_links;
+    let total: f64 = places
+        .iter()
+        .map(|&it| if is_link(it) { 1.0 } else { weight })
+        .sum();
+    let value = |b: &[f64]| {
+        let of_pair = |&place: &u32| {
+            let z = score(columns, b, place);
+            // The logarithm of 1 + e^(-z) for a link, of 1 + e^z for a non-link.
+            let (z, w) = if is_link(place) {
+                (-z, 1.0)
+            } else {
+                (z, weight)
+            };
+            w * (z.max(0.0) + math::ln_1p(math::exp(-z.abs())))
+        };
+        let squares: f64 = b[1..].iter().map(|x| x * x).sum();
+        places.iter().map(of_pair).sum::<f64>() + PENALTY * total * squares
+    };
+    let mut b = vec![1.0; size];
+    b[0] = 0.0;
+    let mut best = value(&b);
+    for _ in 0..NEWTON_STEPS {
+        let (gradient, hessian) = derivatives(columns, places, (n_links, weight, total), &b);
+        let free: Vec<usize> = (0..size)
+            .filter(|&at| at == 0 || b[at] > 0.0 || gradient[at] < 0.0)
+            .collect();
+        let largest = free
+            .iter()
+            .map(|&at| gradient[at].abs())
+            .fold(0.0, f64::max);
+        if largest < FLAT * total {
+            break;
+        }
+        let inner: Vec<f64> = free
+            .iter()
+            .flat_map(|&row| free.iter().map(move |&column| (row, column)))
+            .map(|(row, column)| hessian[row * size + column])
+            .collect();
+        let slope: Vec<f64> = free.iter().map(|&at| gradient[at]).collect();
+        let Some(step) = solve(&inner, free.len(), &slope) else {
+            break;
+        };
+        let mut length = 1.0;
+        let moved = loop {
+            let mut next = b.clone();
+            for (&at, step) in free.iter().zip(&step) {
+                next[at] -= length * step;
+                if at > 0 {
+                    next[at] = next[at].max(0.0);
+                }
+            }
+            let found = value(&next);
+            if found < best {
+                break Some((next, found));
+            }
+            length /= 2.0;
+            if length < 1e-6 {
+                break None;
+            }
+        };
+        let Some((next, found)) = moved else {
+            break;
+        };
+        (b, best) = (next, found);
+    }
+    b
+}
+
+fn score(columns: &[&[f32]], b: &[f64], place: u32) -> f64 {
+    let terms = columns.iter().zip(&b[1..]);
+    terms.fold(b[0], |sum, (column, b)| {
+        sum + b * f64::from(column[place as usize])
+    })
+}
+
+/// The gradient and the matrix of second derivatives.
+fn derivatives(
+    columns: &[&[f32]],
+    places: &[u32],
+    (n_links, weight, total): (usize, f64, f64),
+    b: &[f64],
+) -> (Vec<f64>, Vec<f64>) {
+    let size = b.len();
+    let (mut gradient, mut hessian) = (vec![0.0; size], vec![0.0; size * size]);
+    let mut x = vec![1.0; size];
+    for &place in places {
+        for (x, column) in x[1..].iter_mut().zip(columns) {
+            *x = f64::from(column[place as usize]);
+        }
+        let p = 1.0 / (1.0 + math::exp(-score(columns, b, place)));
+        let (w, y) = match (place as usize) < n_links {
+            true => (1.0, 1.0),
+            false => (weight, 0.0),
+        };
+        let (along, across) = (w * (p - y), w * p * (1.0 - p));
+        for row in 0..size {
+            gradient[row] += along * x[row];
+            for column in 0..=row {
+                hessian[row * size + column] += across * x[row] * x[column];
+            }
+        }
+    }
+    for at in 1..size {
+        gradient[at] += 2.0 * PENALTY * total * b[at];
+        hessian[at * size + at] += 2.0 * PENALTY * total;
+    }
+    for row in 0..size {
+        for column in 0..row {
+            hessian[column * size + row] = hessian[row * size + column];
+        }
+    }
+    (gradient, hessian)
+}
+
+/// What the kinds of evidence agree about among the links alone.
+pub(super) struct Agreement {
+    /// A number for each link.
+    pub score: Vec<f64>,
+    /// What each kind's tail weighs in it; 0 for kinds that take no part.
+    pub loadings: Vec<f64>,
+}
+
+/// One factor behind the evidence among the links: its weights need no non-links, so it
+/// adapts to false links that do not look like random pairs.
+pub(super) fn agreement(columns: &[&[f32]], apart: &[Apart], n_links: usize) -> Agreement {
+    let unlike = joins_unlike(apart);
+    let takes_part = |kind: Kind| match kind {
+        Kind::SharedTraits => !unlike,
+        Kind::TraitPairs | Kind::NeighborFeatures => unlike,
+        _ => true,
+    };
+    let mut used: Vec<usize> = (0..apart.len())
+        .filter(|&at| {
+            let always =
+                unlike && matches!(apart[at].kind, Kind::TraitPairs | Kind::NeighborFeatures);
+            takes_part(apart[at].kind) && (always || apart[at].auc >= APART)
+        })
+        .collect();
+    if used.is_empty() {
+        // The kind that tells links from non-links best.
+        let best = (0..apart.len()).max_by(|&a, &b| apart[a].auc.total_cmp(&apart[b].auc));
+        used.extend(best);
+    }
+    let links = |at: usize| columns[at][..n_links].iter().map(|&x| f64::from(x));
+    let standard: Vec<Vec<f64>> = used
+        .iter()
+        .map(|&at| {
+            let mut column: Vec<f64> = links(at).collect();
+            standardize(&mut column, n_links);
+            column
+        })
+        .collect();
+    let mut weights = factor_weights(&standard);
+    if used.len() < LEAST_KINDS || weights.iter().all(|&weight| weight == 0.0) {
+        weights = vec![1.0; used.len()];
+    }
+    let mut score = vec![0.0; n_links];
+    let mut loadings = vec![0.0; columns.len()];
+    for ((&at, column), weight) in used.iter().zip(&standard).zip(weights) {
+        score
+            .iter_mut()
+            .zip(column)
+            .for_each(|(sum, x)| *sum += weight * x);
+        let values: Vec<f64> = links(at).collect();
+        loadings[at] = weight / (moments(&values).1 + 1e-9);
+    }
+    Agreement { score, loadings }
+}
+
+/// `v / (1 - v^2)` with `v` the loadings of one factor; negative ones are 0.
+fn factor_weights(standard: &[Vec<f64>]) -> Vec<f64> {
+    let k = standard.len();
+    let mut covariance = vec![0.0; k * k];
+    for row in 0..k {
+        for column in 0..=row {
+            let products = standard[row].iter().zip(&standard[column]);
+            let sum: f64 = products.map(|(x, y)| x * y).sum();
+            let mean = sum / standard[row].len().max(1) as f64;
+            covariance[row * k + column] = mean;
+            covariance[column * k + row] = mean;
+        }
+    }
+    let mut explained = vec![0.5; k];
+    let mut v = vec![0.0; k];
+    for _ in 0..FACTOR_ROUNDS {
+        for at in 0..k {
+            covariance[at * k + at] = explained[at];
+        }
+        let (values, vectors) = symmetric_eigen(&covariance, k);
+        let root = values.last().map_or(0.0, |value| value.max(0.0).sqrt());
+        for at in 0..k {
+            v[at] = vectors[at * k + k - 1] * root;
+            explained[at] = (v[at] * v[at]).clamp(0.0, MOST_EXPLAINED);
+        }
+    }
+    let sign = if v.iter().sum::<f64>() < 0.0 {
+        -1.0
+    } else {
+        1.0
+    };
+    let weight = |v: &f64| (v * sign).max(0.0) / (1.0 - (v * v).min(MOST_IN_WEIGHT));
+    v.iter().map(weight).collect()
+}

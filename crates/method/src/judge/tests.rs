@@ -1,0 +1,1 @@
+//! The judge on small graphs.
