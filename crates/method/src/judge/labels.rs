@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::claims::logistic;
-use super::outcome::{Check, ChecksUsed, Judgment, Reason, Share, Status};
+use super::outcome::{Check, ChecksUsed, Judgment, Share, Status};
 
 /// Without labels: the mean and the variance of the intercept, and of the slope.
 const INTERCEPT: (f64, f64) = (1.5, 4.0);
@@ -107,11 +107,7 @@ impl Judgment {
             }
         }
         for place in 0..self.links.len() {
-            let link = &mut self.links[place];
-            link.reasons
-                .retain(|reason| !matches!(reason, Reason::Verified { .. }));
-            if let Some(real) = link.verified {
-                link.reasons.insert(0, Reason::Verified { real });
+            if let Some(real) = self.links[place].verified {
                 used.verified += 1;
                 used.real += usize::from(real);
             }
@@ -119,7 +115,7 @@ impl Judgment {
         if used.verified == 0 {
             return used;
         }
-        if !self.abstained {
+        if !self.facts.abstained {
             self.believe_by_checks();
         }
         for link in &mut self.links {
@@ -132,7 +128,7 @@ impl Judgment {
     }
 
     fn believe_by_checks(&mut self) {
-        let prior = |vote: f64| if self.one_to_one { 0.0 } else { vote };
+        let prior = |vote: f64| if self.facts.one_to_one { 0.0 } else { vote };
         let judged: Vec<usize> = (0..self.links.len())
             .filter(|&place| self.links[place].status == Status::Judged)
             .collect();
@@ -153,7 +149,11 @@ impl Judgment {
         let mut sum = 0.0;
         for &place in &judged {
             let link = &mut self.links[place];
-            let vote = if self.one_to_one { 0.0 } else { link.vote };
+            let vote = if self.facts.one_to_one {
+                0.0
+            } else {
+                link.vote
+            };
             let p = logistic(a + g * link.log_density + vote);
             along_a += p * (1.0 - p) / n;
             along_g += p * (1.0 - p) * link.log_density / n;
@@ -178,9 +178,10 @@ impl Judgment {
             + along_g * along_g * covariance[3];
         let wide = WIDE * variance.max(0.0).sqrt();
         let before = self
+            .facts
             .share
             .map(|share| share.high_unchecked.unwrap_or(share.high));
-        self.share = Some(Share {
+        self.facts.share = Some(Share {
             low: (share - wide).max(0.0),
             estimate: Some(share),
             high: (share + wide).min(1.0),
@@ -226,7 +227,7 @@ impl Judgment {
     /// The places of the links that are taken for false at a rate: by belief, ties by
     /// rank, while their mean belief stays at most `rate`.
     pub fn at_rate(&self, rate: f64) -> Vec<usize> {
-        if self.abstained {
+        if self.facts.abstained {
             return Vec::new();
         }
         let mut places: Vec<usize> = (0..self.links.len())

@@ -34,20 +34,22 @@ mod outcome;
 mod pairs;
 mod planted;
 mod reasons;
+mod record;
 mod strata;
 mod subject;
 #[cfg(test)]
 mod tests;
 
 pub use outcome::{
-    Cause, Check, ChecksUsed, Contradiction, Detection, EvidenceColumn, JudgeSpec, JudgedLink,
-    Judgment, Kind, PlantedKind, Reason, Share, Status, Unused,
+    Cause, Check, ChecksUsed, Contradiction, Detection, EvidenceColumn, Facts, JudgeSpec,
+    JudgedLink, Judgment, Kind, PlantedKind, Reason, Share, Status, Unused,
 };
+pub use record::Columns;
 
 use assess::{Assessed, Input, assess};
 use combine::normal_scores;
 use pairs::pair_hash;
-use reasons::Reasons;
+use reasons::EndFacts;
 use subject::Subject;
 
 use crate::data::dataset::Dataset;
@@ -105,8 +107,7 @@ pub fn judge(data: &Dataset, spec: &JudgeSpec, runtime: Runtime<'_>) -> Result<J
         }
         None => Vec::new(),
     };
-    let mut judgment = Judgment {
-        links: Vec::new(),
+    let mut facts = Facts {
         kinds: found.kinds.clone(),
         loadings: found.loadings.clone(),
         share: found.share,
@@ -122,16 +123,20 @@ pub fn judge(data: &Dataset, spec: &JudgeSpec, runtime: Runtime<'_>) -> Result<J
         unused: found.unused.clone(),
     };
     let user = |node: u32| data.user_row(node as usize) as u32;
-    for contradiction in &mut judgment.contradictions {
+    for contradiction in &mut facts.contradictions {
         contradiction.src = user(contradiction.src);
         contradiction.dst = user(contradiction.dst);
     }
     for group in &subject.duplicates {
-        judgment
+        facts
             .duplicates
             .push(group.iter().map(|&node| user(node)).collect());
     }
-    judgment.links = judged_links(data, &subject, &found);
+    let mut judgment = Judgment {
+        links: judged_links(data, &subject, &found),
+        tails: tails_of_links(&subject, &found),
+        facts,
+    };
     judgment.recalibrate(&spec.checks);
     Ok(judgment)
 }
@@ -157,7 +162,7 @@ fn contradiction(subject: &Subject, found: &Assessed, seed: u64) -> Option<Contr
 /// The links of the data, ranked.
 fn judged_links(data: &Dataset, subject: &Subject, found: &Assessed) -> Vec<JudgedLink> {
     let negative = suspicion_of_negative(found);
-    let reasons = Reasons::new(data, subject, found);
+    let facts = EndFacts::new(data, subject, found);
     let mut next_negative = negative.iter();
     // What a link is sorted by: its class, its suspicion, its nearness, a hash.
     let mut keys: Vec<(u8, f64, f64, u64)> = Vec::with_capacity(data.graph().n_links());
@@ -189,7 +194,6 @@ fn judged_links(data: &Dataset, subject: &Subject, found: &Assessed) -> Vec<Judg
             Status::Duplicate => 2,
         };
         keys.push((class, suspicion, near, pair_hash([user.src, user.dst], 0)));
-        let tails = at.map(|at| found.tails.iter().map(|tails| tails[at]).collect());
         links.push(JudgedLink {
             src: user.src,
             dst: user.dst,
@@ -201,9 +205,11 @@ fn judged_links(data: &Dataset, subject: &Subject, found: &Assessed) -> Vec<Judg
             worse: number(&found.worse, 0.5),
             log_density: number(&found.log_density, 0.0),
             vote: number(&found.vote, 0.0),
-            tails: tails.unwrap_or_default(),
+            times: facts.times(link),
+            has_common: at.is_some_and(|at| found.common[at] > 0.0),
+            share: at.and_then(|at| facts.share(at)),
+            end: facts.end(link, status),
             verified: None,
-            reasons: reasons.of(link, status, at),
         });
     }
     let mut order: Vec<usize> = (0..links.len()).collect();
@@ -218,6 +224,17 @@ fn judged_links(data: &Dataset, subject: &Subject, found: &Assessed) -> Vec<Judg
         links[place].rank = before + 1;
     }
     links
+}
+
+/// The tails of each kind, for each link of the data.
+fn tails_of_links(subject: &Subject, found: &Assessed) -> Vec<Vec<f32>> {
+    let of_kind = |tails: &Vec<f32>| {
+        let places = subject.place_of.iter();
+        places
+            .map(|at| at.map_or(f32::NAN, |at| tails[at as usize]))
+            .collect()
+    };
+    found.tails.iter().map(of_kind).collect()
 }
 
 /// A negative link is suspicious if it looks like a positive one.

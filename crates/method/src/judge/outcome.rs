@@ -161,13 +161,17 @@ pub struct JudgedLink {
     pub log_density: f64,
     /// The log odds that weight and columns add to the belief.
     pub vote: f64,
-    /// For each kind of [`Judgment::kinds`] minus the logarithm of the share of non-links
-    /// that look better.
-    pub tails: Vec<f32>,
+    /// The weight against the usual weight of links between such nodes.
+    pub times: f32,
+    /// Whether the ends have a neighbor in common.
+    pub has_common: bool,
+    /// The share of the link among the candidates of its two ends, if links compete.
+    pub share: Option<f32>,
+    /// The end of which less is known, in the user's rows: a blind link's unknown end, or the
+    /// end with more candidates.
+    pub end: u32,
     /// Whether the link was verified as real or as false.
     pub verified: Option<bool>,
-    /// Why it ranks there, the most important reason first.
-    pub reasons: Vec<Reason>,
 }
 
 impl JudgedLink {
@@ -271,12 +275,10 @@ pub struct ChecksUsed {
     pub not_links: usize,
 }
 
-/// What the judge found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Judgment {
-    /// The links in the order of the data's graph (internal rows).
-    pub links: Vec<JudgedLink>,
-    /// The kinds of evidence that were used, in the order of [`JudgedLink::tails`].
+/// What the judge found about all links together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// The kinds of evidence that were used, in the order of [`Judgment::tails`].
     pub kinds: Vec<Kind>,
     /// What each kind weighs in the ranking.
     pub loadings: Vec<f64>,
@@ -302,6 +304,18 @@ pub struct Judgment {
     pub duplicates: Vec<Vec<u32>>,
     /// Evidence that was not used.
     pub unused: Vec<Unused>,
+}
+
+/// What the judge found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judgment {
+    /// The links in the order of the data's graph (internal rows).
+    pub links: Vec<JudgedLink>,
+    /// For each kind of evidence and each link minus the logarithm of the share of non-links
+    /// that look better; NaN for links that are not judged.
+    pub tails: Vec<Vec<f32>>,
+    /// What holds for all links together.
+    pub facts: Facts,
 }
 
 impl Judgment {

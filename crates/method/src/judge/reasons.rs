@@ -3,7 +3,7 @@
 use linkproof_numeric::math;
 
 use super::assess::Assessed;
-use super::outcome::{Kind, Reason, Status};
+use super::outcome::{JudgedLink, Judgment, Kind, Reason, Status};
 use super::subject::Subject;
 use crate::data::dataset::Dataset;
 use crate::data::graph::Link;
@@ -11,16 +11,69 @@ use crate::data::graph::Link;
 /// By evidence that so many non-links have better, a link looks unlike.
 const UNLIKE: f64 = 0.5;
 /// A weight that is so many times the usual one is named.
-const HEAVY: f64 = 5.0;
+const HEAVY: f32 = 5.0;
 /// A vote that takes at least so much from the log odds is named.
 const AGAINST: f64 = -0.5;
-/// A link with a smaller share of an end has a better rival there.
-const RIVAL: f64 = 0.2;
+/// A link with a smaller share of its ends has a better rival there.
+const RIVAL: f32 = 0.2;
 /// At most so many reasons for a link.
 const MOST: usize = 4;
 
-/// What reasons are made of.
-pub(super) struct Reasons<'r> {
+impl Judgment {
+    /// Why a link ranks where it does, the most important reason first.
+    pub fn reasons(&self, place: usize) -> Vec<Reason> {
+        let link = &self.links[place];
+        let mut reasons: Vec<Reason> = link
+            .verified
+            .map(|real| Reason::Verified { real })
+            .into_iter()
+            .collect();
+        match link.status {
+            Status::Judged => reasons.extend(self.reasons_by_evidence(link, place)),
+            Status::Blind => reasons.push(Reason::NothingKnown { node: link.end }),
+            Status::Duplicate => reasons.push(Reason::Duplicate),
+            Status::Negative => {}
+        }
+        reasons
+    }
+
+    fn reasons_by_evidence(&self, link: &JudgedLink, place: usize) -> Vec<Reason> {
+        let mut kinds: Vec<(Kind, f64)> = self
+            .facts
+            .kinds
+            .iter()
+            .zip(&self.tails)
+            .map(|(&kind, tails)| (kind, math::exp(-f64::from(tails[place]))))
+            .collect();
+        kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut reasons = Vec::new();
+        if link.share.is_some_and(|share| share < RIVAL) {
+            reasons.push(Reason::BetterPartner { node: link.end });
+        }
+        for &(kind, better) in kinds.iter().filter(|(_, better)| *better >= UNLIKE) {
+            reasons.push(match kind {
+                Kind::CommonNeighbors if !link.has_common => Reason::NoCommonNeighbors,
+                kind => Reason::Unlike { kind, better },
+            });
+        }
+        let heavy = link.times >= HEAVY;
+        reasons.truncate(MOST - usize::from(heavy));
+        if heavy {
+            reasons.push(Reason::Heavy {
+                times: f64::from(link.times),
+            });
+        } else if link.vote <= AGAINST {
+            reasons.push(Reason::Vote);
+        }
+        if let (Some(&(kind, better)), true) = (kinds.last(), reasons.is_empty()) {
+            reasons.push(Reason::Like { kind, better });
+        }
+        reasons
+    }
+}
+
+/// Facts about the weights and the ends of links.
+pub(super) struct EndFacts<'r> {
     data: &'r Dataset,
     subject: &'r Subject,
     found: &'r Assessed,
@@ -31,8 +84,8 @@ pub(super) struct Reasons<'r> {
     degree: Vec<u32>,
 }
 
-impl<'r> Reasons<'r> {
-    pub fn new(data: &'r Dataset, subject: &'r Subject, found: &'r Assessed) -> Reasons<'r> {
+impl<'r> EndFacts<'r> {
+    pub fn new(data: &'r Dataset, subject: &'r Subject, found: &'r Assessed) -> EndFacts<'r> {
         let mut strength = vec![0.0; data.n_nodes()];
         for link in data.graph().links() {
             strength[link.src as usize] += link.weight.abs();
@@ -44,7 +97,7 @@ impl<'r> Reasons<'r> {
         };
         let mut ratios: Vec<f64> = data.graph().links().map(ratio).collect();
         ratios.sort_unstable_by(f64::total_cmp);
-        Reasons {
+        EndFacts {
             usual: super::strata::quantile(&ratios, 0.5),
             degree: data.graph().degrees(),
             data,
@@ -54,57 +107,27 @@ impl<'r> Reasons<'r> {
         }
     }
 
-    /// The reasons of a link between internal rows, the most important first.
-    pub fn of(&self, link: Link, status: Status, at: Option<usize>) -> Vec<Reason> {
-        let user = |row: u32| self.data.user_row(row as usize) as u32;
-        let Some(at) = at.filter(|_| status == Status::Judged) else {
-            return match status {
-                Status::Duplicate => vec![Reason::Duplicate],
-                Status::Blind => vec![Reason::NothingKnown {
-                    node: user(self.less_known(link)),
-                }],
-                _ => Vec::new(),
-            };
-        };
-        let mut kinds: Vec<(Kind, f64)> = self
-            .found
-            .kinds
-            .iter()
-            .zip(&self.found.tails)
-            .map(|(&kind, tails)| (kind, math::exp(-f64::from(tails[at]))))
-            .collect();
-        kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let mut reasons = Vec::new();
-        if let Some(partner) = self.found.partner.as_ref().filter(|it| it[at] < RIVAL)
-            && self.found.picked + partner[at] > 0.0
-        {
-            let by_degree = |row: u32| self.degree[row as usize];
-            let node = match by_degree(link.dst) > by_degree(link.src) {
-                true => link.dst,
-                false => link.src,
-            };
-            reasons.push(Reason::BetterPartner { node: user(node) });
-        }
-        let has_common = self.found.common[at] > 0.0;
-        for &(kind, better) in kinds.iter().filter(|(_, better)| *better >= UNLIKE) {
-            match kind {
-                Kind::CommonNeighbors if !has_common => reasons.push(Reason::NoCommonNeighbors),
-                kind => reasons.push(Reason::Unlike { kind, better }),
-            }
-        }
+    /// The weight of a link against the usual weight between such nodes.
+    pub fn times(&self, link: Link) -> f32 {
         let expected = self.strength[link.src as usize] * self.strength[link.dst as usize];
-        let times = link.weight.abs() / expected / self.usual;
-        let heavy = times >= HEAVY;
-        reasons.truncate(MOST - usize::from(heavy));
-        if heavy {
-            reasons.push(Reason::Heavy { times });
-        } else if self.found.vote[at] <= AGAINST {
-            reasons.push(Reason::Vote);
-        }
-        if let (Some(&(kind, better)), true) = (kinds.last(), reasons.is_empty()) {
-            reasons.push(Reason::Like { kind, better });
-        }
-        reasons
+        (link.weight.abs() / expected / self.usual) as f32
+    }
+
+    /// The end of a link that its reason names, in the user's rows.
+    pub fn end(&self, link: Link, status: Status) -> u32 {
+        let degree = |row: u32| self.degree[row as usize];
+        let row = match status {
+            Status::Blind => self.less_known(link),
+            _ if degree(link.dst) > degree(link.src) => link.dst,
+            _ => link.src,
+        };
+        self.data.user_row(row as usize) as u32
+    }
+
+    /// The share of a link at its ends, if links compete.
+    pub fn share(&self, at: usize) -> Option<f32> {
+        let partner = self.found.partner.as_ref()?;
+        Some(partner[at] as f32)
     }
 
     /// The end of which less is known.
