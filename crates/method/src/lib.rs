@@ -28,21 +28,25 @@
 // Tests compare with the system's functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod audit;
 pub mod data;
 pub mod engine;
 pub mod error;
+pub mod explained;
 pub mod inspect;
 pub mod judge;
 pub mod measure;
 pub mod model;
 pub mod params;
 #[doc(hidden)]
+pub mod robust;
 pub mod schema;
 pub mod score;
 pub mod select;
 pub mod size;
 pub mod trust;
 pub mod update;
+pub mod verdict;
 
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]

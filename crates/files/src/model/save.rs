@@ -174,9 +174,9 @@ fn described(model: &Fitted) -> Result<BTreeMap<&'static str, String>> {
         view_pairs: model.view_pairs().to_vec(),
         believed: model.believed().map(|believed| DescribedBeliefs {
             abstained: believed.abstained,
-            judge_ridge: believed.judge_ridge,
             rounds: believed.rounds,
             numbers: believed.numbers.keys().cloned().collect(),
+            facts: believed.facts.clone(),
         }),
         sizes: model.sizes().copied(),
         replicates: model.replicates().map(|it| it.parts.len()),

@@ -426,7 +426,7 @@ fn believe(
         ..Recipe::default()
     };
     if let Some(believed) = model.believed() {
-        recipe.ridges = vec![believed.judge_ridge];
+        let _ = believed;
     }
     let by_links_alone = !can_fit(model, data);
     let mut params: Params = model.params().clone();

@@ -302,7 +302,7 @@ impl Robust {
         let mut believed = Believed {
             numbers: numbers(&links),
             abstained: self.judgement.abstained,
-            judge_ridge: self.judge_ridge,
+            facts: None,
             rounds: 0,
             vectors: Vec::new(),
         };
