@@ -6,6 +6,7 @@
 
 #[cfg(feature = "parquet")]
 mod caught;
+mod check;
 mod checkpoint;
 mod citations;
 mod encoding;
@@ -42,6 +43,10 @@ use std::path::Path;
 #[cfg(not(feature = "parquet"))]
 use linkproof_method::error::Error;
 
+pub use check::{
+    Check, JudgedTable, ListedCheck, MergedChecks, VerifiedLinks, check_files, check_json,
+    load_check, read_checks, write_check, write_sample,
+};
 pub use checkpoint::{Checkpoint, Pace};
 pub use citations::{Citations, read_citations};
 pub use encoding::read_text;

@@ -37,6 +37,7 @@ mod reasons;
 mod record;
 mod strata;
 mod subject;
+mod words;
 #[cfg(test)]
 mod tests;
 
@@ -45,6 +46,7 @@ pub use outcome::{
     JudgedLink, Judgment, Kind, PlantedKind, Reason, Share, Status, Unused,
 };
 pub use record::Columns;
+pub use words::{CheckContext, Line, check_lines, why};
 
 use assess::{Assessed, Input, assess};
 use combine::normal_scores;
