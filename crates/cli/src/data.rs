@@ -161,7 +161,11 @@ impl DataArgs {
             // What is no plain file cannot be read twice.
             false => Ok(None),
         };
-        let columns: Vec<_> = self.features.iter().map(columns).collect::<Result<_, _>>()?;
+        let columns: Vec<_> = self
+            .features
+            .iter()
+            .map(columns)
+            .collect::<Result<_, _>>()?;
         let file = |name: &str| {
             let mut files = self.features.iter();
             files.position(|file| file.view.as_deref() == Some(name))

@@ -62,11 +62,7 @@ pub(super) fn places(
     names.iter().map(place).collect()
 }
 
-fn of_text(
-    path: &Path,
-    names: &[String],
-    mut visit: impl FnMut(&str, &str, &[f64]),
-) -> Result<()> {
+fn of_text(path: &Path, names: &[String], mut visit: impl FnMut(&str, &str, &[f64])) -> Result<()> {
     let mut blocks = Blocks::open(path, BLOCK)?;
     let reader = RowReader::new(&mut blocks, Default::default(), names)?;
     let Some((first_line, headers)) = blocks.first_record()? else {
@@ -145,12 +141,32 @@ mod tests {
     #[test]
     fn wrong_columns_are_refused() {
         for (name, text, columns, what) in [
-            ("l.csv", "src,dst,s\na,b,1\n", ["t"], "no column 't' about links; expected one of 's'"),
+            (
+                "l.csv",
+                "src,dst,s\na,b,1\n",
+                ["t"],
+                "no column 't' about links; expected one of 's'",
+            ),
             ("l.csv", "src,dst\na,b\n", ["t"], "a column beside the ends"),
             ("l.csv", "src,dst,s\na,b,1\n", ["src"], "no column 'src'"),
-            ("l.csv", "a,b,1\nb,c,2\n", ["s"], "line 1: found 'a,b,1', which is no header"),
-            ("l.csv", "src,dst,weight,s\na,b,1,1\nb,c,2,x\n", ["s"], "line 3: found 'x' in column 's'"),
-            ("l.csv", "src,dst,weight,s\na,b,1,inf\n", ["s"], "line 2: found 'inf'"),
+            (
+                "l.csv",
+                "a,b,1\nb,c,2\n",
+                ["s"],
+                "line 1: found 'a,b,1', which is no header",
+            ),
+            (
+                "l.csv",
+                "src,dst,weight,s\na,b,1,1\nb,c,2,x\n",
+                ["s"],
+                "line 3: found 'x' in column 's'",
+            ),
+            (
+                "l.csv",
+                "src,dst,weight,s\na,b,1,inf\n",
+                ["s"],
+                "line 2: found 'inf'",
+            ),
             ("l.mtx", "", ["s"], "a MatrixMarket file"),
         ] {
             let error = read(name, text, &columns).unwrap_err().to_string();

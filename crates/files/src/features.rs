@@ -36,7 +36,9 @@ pub fn read_feature_names(path: impl AsRef<Path>) -> Result<Option<Vec<String>>>
         "parquet" | "pq" => Some(parquet_names(path)?),
         _ => {
             let first = Blocks::open(path, BLOCK)?.first_record()?;
-            first.map(|(_, first)| first).filter(|first| is_header(first))
+            first
+                .map(|(_, first)| first)
+                .filter(|first| is_header(first))
         }
     };
     let names = names.map(|names| names.into_iter().skip(1).collect::<Vec<_>>());

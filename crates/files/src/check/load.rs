@@ -55,7 +55,10 @@ fn load_files(folder: &Path) -> Result<Check> {
     let numbers = folder.join(NUMBERS);
     let columns = columns_of(&numbers, graph.n_links())?;
     let in_range = |row: &f64| (0.0..ids.len() as f64).contains(row);
-    if !columns.get("end").is_some_and(|rows| rows.iter().all(in_range)) {
+    if !columns
+        .get("end")
+        .is_some_and(|rows| rows.iter().all(in_range))
+    {
         return Err(damaged(&numbers, &"it names nodes that are not there"));
     }
     let judgment = Judgment::from_columns(graph.links(), &columns, described.facts);
@@ -81,7 +84,8 @@ fn described(path: &Path, text: &str) -> Result<(Described, Map<String, Value>)>
     let described: Described = serde_json::from_str(text).map_err(wrong)?;
     if described.format_version != VERSION {
         let found = format!("format version {}", quote(&described.format_version));
-        let expected = format!("version {VERSION}: check again, or use the linkproof that wrote it");
+        let expected =
+            format!("version {VERSION}: check again, or use the linkproof that wrote it");
         return Err(Error::input(path, None, found, expected));
     }
     let facts = &described.facts;

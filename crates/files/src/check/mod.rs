@@ -46,7 +46,7 @@ pub mod check_files {
     pub(crate) const KEPT: [&str; 2] = [SAMPLE, CHECKED];
 
     /// All that may be in the folder.
-    pub(crate) fn parts() -> impl Iterator<Item = &'static str> {
+    pub fn parts() -> impl Iterator<Item = &'static str> {
         let single = [SUSPECTS, BELIEFS, NODES, REPORT];
         single.into_iter().chain(MARKS).chain(LINKS).chain(KEPT)
     }

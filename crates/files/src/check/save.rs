@@ -125,7 +125,11 @@ pub(super) fn own_names(check: &Check) -> Vec<String> {
     let found = found(check, &check.judgment.facts);
     let others = ["facts", "ends", "format_version", "name_column"];
     let others = others.map(str::to_owned);
-    found.into_iter().map(|(name, _)| name).chain(others).collect()
+    found
+        .into_iter()
+        .map(|(name, _)| name)
+        .chain(others)
+        .collect()
 }
 
 /// Whether a table of nodes says anything.

@@ -151,7 +151,12 @@ fn answers(check: &Check, file: &VerifiedLinks) -> Result<BTreeMap<Pair, (bool, 
                 said(before.0),
                 before.1
             );
-            return Err(Error::input(&file.path, now.1, found, "one answer for each pair"));
+            return Err(Error::input(
+                &file.path,
+                now.1,
+                found,
+                "one answer for each pair",
+            ));
         }
     }
     Ok(known)
@@ -192,7 +197,9 @@ impl MergedChecks {
         let mut all = old.unwrap_or_default();
         if let Some(file) = new {
             let links = file.checks.iter();
-            links.map(|listed| check_link(check, file, listed)).collect::<Result<()>>()?;
+            links
+                .map(|listed| check_link(check, file, listed))
+                .collect::<Result<()>>()?;
             for (pair, answer) in answers(check, file)? {
                 let before = all.insert(pair, answer);
                 let replaces = before.is_some_and(|before| before.0 != answer.0);

@@ -117,10 +117,7 @@ pub(crate) fn write_safetensors(
 }
 
 /// The header: the metadata, and where each tensor stands.
-pub(super) fn header(
-    metadata: &BTreeMap<&'static str, String>,
-    tensors: &[Named<'_>],
-) -> String {
+pub(super) fn header(metadata: &BTreeMap<&'static str, String>, tensors: &[Named<'_>]) -> String {
     let mut header: BTreeMap<&str, Value> = BTreeMap::new();
     header.insert("__metadata__", json!(metadata));
     let mut start = 0;

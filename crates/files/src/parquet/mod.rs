@@ -43,10 +43,7 @@ pub(super) fn read_evidence(
         let headers = table.names();
         let layout = layout(path, &headers, names)?;
         let places = evidence::places(path, &headers, layout, names)?;
-        let wanted: Vec<usize> = [layout.src, layout.dst]
-            .into_iter()
-            .chain(places)
-            .collect();
+        let wanted: Vec<usize> = [layout.src, layout.dst].into_iter().chain(places).collect();
         table.read(&wanted, 1 << 16, |n, mut columns| {
             let (src, dst) = (columns.next_ids()?, columns.next_ids()?);
             let numbers = names
@@ -77,11 +74,7 @@ fn whole<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
     caught(read).unwrap_or_else(|said| Err(damaged(path)(said)))
 }
 
-fn links(
-    path: &Path,
-    self_links: SelfLinks,
-    evidence: &[String],
-) -> Result<(Ids, Vec<Link>)> {
+fn links(path: &Path, self_links: SelfLinks, evidence: &[String]) -> Result<(Ids, Vec<Link>)> {
     let table = Table::open(path)?;
     let layout = layout(path, &table.names(), evidence)?;
     let wanted: Vec<usize> = [Some(layout.src), Some(layout.dst), layout.weight]

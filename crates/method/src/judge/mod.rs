@@ -37,9 +37,9 @@ mod reasons;
 mod record;
 mod strata;
 mod subject;
-mod words;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use outcome::{
     Cause, Check, ChecksUsed, Contradiction, Detection, EvidenceColumn, Facts, JudgeSpec,

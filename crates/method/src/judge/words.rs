@@ -225,9 +225,7 @@ fn share_in_words(
         _ => flagged,
     };
     vec![
-        format!(
-            "About {estimate} look random and are probably false ({low} to {high}): {flagged}"
-        ),
+        format!("About {estimate} look random and are probably false ({low} to {high}): {flagged}"),
         if facts.candidates >= PICKED {
             format!(
                 "Many links look as if these features had picked them (candidate pairs, nearest \
@@ -254,7 +252,9 @@ fn duplicates(groups: &[Vec<u32>], context: &CheckContext<'_>) -> Option<String>
         return None;
     };
     let [a, b] = [a, b].map(context.name);
-    let pairs = groups.iter().map(|group| group.len() * (group.len() - 1) / 2);
+    let pairs = groups
+        .iter()
+        .map(|group| group.len() * (group.len() - 1) / 2);
     Some(format!(
         "{} of nodes look like records of one node, such as {a} and {b}: merge them.",
         counted(pairs.sum(), "pair")

@@ -175,7 +175,10 @@ fn reasons_become_a_sentence() {
         one(Reason::NothingKnown { node: 7 }),
         "nothing else is known of n7"
     );
-    assert_eq!(one(Reason::Verified { real: false }), "checked by hand: false");
+    assert_eq!(
+        one(Reason::Verified { real: false }),
+        "checked by hand: false"
+    );
     assert_eq!(one(Reason::Duplicate), "duplicate");
     assert_eq!(why(&[], &name), "");
 }
@@ -187,5 +190,8 @@ fn figures_are_short() {
         shares,
         ["0%", "less than 0.1%", "0.4%", "1%", "96%", "100%"]
     );
-    assert_eq!(["1", "999", "1,000", "1,234,567"], [1, 999, 1000, 1_234_567].map(grouped));
+    assert_eq!(
+        ["1", "999", "1,000", "1,234,567"],
+        [1, 999, 1000, 1_234_567].map(grouped)
+    );
 }
