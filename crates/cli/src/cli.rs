@@ -3,8 +3,8 @@
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    audit, cluster, datasets, demo, embed, evaluate, export, fit, inspect, manual, neighbors,
-    objective, report, reproduce, score, select, smooth, update,
+    audit, check, cluster, datasets, demo, embed, evaluate, export, fit, inspect, manual,
+    neighbors, objective, report, reproduce, score, select, smooth, update,
 };
 use crate::exit::Usage;
 use crate::memory;
@@ -68,6 +68,7 @@ enum Command {
     Demo(demo::DemoArgs),
     Datasets(datasets::DatasetsArgs),
     Inspect(inspect::InspectArgs),
+    Check(Box<check::CheckArgs>),
     Select(Box<select::SelectArgs>),
     Fit(Box<fit::FitArgs>),
     Embed(embed::EmbedArgs),
@@ -107,6 +108,7 @@ impl Cli {
             Command::Demo(args) => demo::run(&args, session),
             Command::Datasets(args) => datasets::run(&args, session),
             Command::Inspect(args) => inspect::run(&args, session),
+            Command::Check(args) => check::run(&args, session),
             Command::Select(args) => select::run(&args, session),
             Command::Fit(args) => fit::run(&args, session),
             Command::Embed(args) => embed::run(&args, session),

@@ -7,6 +7,7 @@ mod commands;
 mod config;
 mod data;
 mod download;
+mod evidence;
 mod exit;
 mod inputs;
 mod judged;

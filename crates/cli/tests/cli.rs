@@ -16,6 +16,8 @@ mod bad_input;
 mod bad_usage;
 #[path = "cli/bootstrap.rs"]
 mod bootstrap;
+#[path = "cli/check.rs"]
+mod check;
 #[path = "cli/commands.rs"]
 mod commands;
 #[path = "cli/datasets.rs"]

@@ -1,6 +1,7 @@
 //! The commands, one file each: what is typed, what is done, what is said.
 
 pub mod audit;
+pub mod check;
 pub mod cluster;
 pub mod datasets;
 pub mod demo;

@@ -5,7 +5,7 @@
 //! ours has the same bytes every time and streams the weights.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use super::files::{
     vectors_of,
 };
 use super::tables::{write_beliefs, write_labels, write_offsets};
-use super::tensor::Tensor;
+use super::tensor::{Named, Tensor, header, write_tensors};
 use crate::{FolderKind, OutputFolder, write_file, write_links, write_nodes, write_npy};
 use linkproof_method::Fitted;
 use linkproof_method::data::attributes::Attributes;
@@ -42,7 +42,7 @@ pub fn write_model(
     record: &Map<String, Value>,
 ) -> Result<()> {
     let tensors = tensors(model);
-    let header = header(&described(model)?, &tensors)?;
+    let header = header(&described(model)?, &tensors);
     write_file(folder.file(MODEL), |file| {
         write_tensors(file, &header, &tensors)
     })?;
@@ -111,7 +111,7 @@ pub fn to_bytes(model: &Fitted, record: &Map<String, Value>) -> Result<Vec<u8>> 
         Tensor::bytes("U32", vec![links.n_links(), 2], ends),
     );
     put("links.weights", Tensor::f64s(links.weights()));
-    let header = header(&metadata, &tensors)?;
+    let header = header(&metadata, &tensors);
     let mut bytes = Vec::new();
     write_tensors(&mut bytes, &header, &tensors)
         .map_err(|error| Error::data("model", error.to_string(), "memory to hold it"))?;
@@ -211,8 +211,6 @@ fn nodes_json(ids: &Ids) -> Value {
         }),
     }
 }
-
-type Named<'a> = (String, Tensor<'a>);
 
 fn tensors(model: &Fitted) -> Vec<Named<'_>> {
     let n_views = model.views().len();
@@ -336,32 +334,6 @@ fn put_matrix<'a>(tensors: &mut Vec<Named<'a>>, before: &str, matrix: &'a Matrix
 }
 
 /// A header in JSON.
-fn header(metadata: &BTreeMap<&'static str, String>, tensors: &[Named<'_>]) -> Result<String> {
-    let mut header: BTreeMap<&str, Value> = BTreeMap::new();
-    header.insert("__metadata__", json!(metadata));
-    let mut start = 0;
-    for (name, tensor) in tensors {
-        let end = start + tensor.size();
-        header.insert(
-            name,
-            json!({ "dtype": tensor.dtype(), "shape": tensor.shape, "data_offsets": [start, end] }),
-        );
-        start = end;
-    }
-    let mut header = to_value(&header)?.to_string();
-    header.push_str(&" ".repeat(header.len().next_multiple_of(8) - header.len()));
-    Ok(header)
-}
-
-/// A safetensors file: the length of a JSON header, the header, the numbers.
-fn write_tensors(file: &mut impl Write, header: &str, tensors: &[Named<'_>]) -> io::Result<()> {
-    file.write_all(&(header.len() as u64).to_le_bytes())?;
-    file.write_all(header.as_bytes())?;
-    tensors
-        .iter()
-        .try_for_each(|(_, tensor)| tensor.write(file))
-}
-
 fn to_value(value: &impl Serialize) -> Result<Value> {
     serde_json::to_value(value)
         .map_err(|error| Error::data("model", error.to_string(), "plain values"))

@@ -39,12 +39,14 @@ mod strata;
 mod subject;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use outcome::{
     Cause, Check, ChecksUsed, Contradiction, Detection, EvidenceColumn, Facts, JudgeSpec,
     JudgedLink, Judgment, Kind, PlantedKind, Reason, Share, Status, Unused,
 };
 pub use record::Columns;
+pub use words::{CheckContext, Line, check_lines, why};
 
 use assess::{Assessed, Input, assess};
 use combine::normal_scores;
