@@ -31,6 +31,8 @@
 pub mod data;
 pub mod engine;
 pub mod error;
+#[allow(dead_code, unused_imports)] // Until the robust fit is built on it.
+pub(crate) mod explained;
 pub mod inspect;
 pub mod judge;
 pub mod measure;
