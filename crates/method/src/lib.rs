@@ -45,6 +45,7 @@ pub mod select;
 pub mod size;
 pub mod trust;
 pub mod update;
+pub mod verdict;
 
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]

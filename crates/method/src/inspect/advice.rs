@@ -6,10 +6,9 @@ pub use words::in_percent;
 
 use serde::Serialize;
 
-use super::{Backing, Report, Tail, Way};
+use super::{Report, Tail, Way};
 use crate::model::too_heavy_for_probability;
 use crate::params::{OptimizerKind, Params, ScoreKind, SolverKind, WeightTransform};
-use crate::size::Family;
 
 /// The exponent of the probability score. With the default ridge a larger one
 /// sees too little of a sparse graph: on Cora with a tenth of the links at
@@ -22,9 +21,10 @@ use crate::size::Family;
 const PROBABILITY_BETA: f64 = 0.1;
 /// Where so many weights are equal, the others are all that weights say.
 const NEARLY_ALL: f64 = 0.85;
-/// Weights are errors by their sizes alone where this share of those that no Poisson
-/// count reaches is beyond the law of all sizes, too.
-const MOSTLY: f64 = 0.5;
+/// Weights agree with the rest of the evidence, or contradict it, if their correlation is
+/// this far from 0, and this many standard errors.
+const LEAST_AGREEMENT: f64 = 0.05;
+const LEAST_ERRORS: f64 = 4.0;
 /// Isolated heavy weights above this share look like a second kind of link.
 const SECOND_KIND: f64 = 0.1;
 
@@ -88,22 +88,14 @@ pub enum WeightsLook {
         /// The largest.
         max: f64,
     },
-    /// This share is too large for Poisson counts, and one law of sizes has them all.
-    HeavyTail {
-        /// The share.
-        share: f64,
-        /// The law.
-        law: Option<Family>,
-    },
-    /// A share is too large for Poisson counts, and more speaks for these links than
-    /// for the others.
+    /// This share is too large for Poisson counts: the end of a smooth tail.
+    HeavyTail(f64),
+    /// A share is too large for Poisson counts, and heavier links are likelier.
     Backed {
         /// The share.
         share: f64,
-        /// The chance that such a link has more to say for it than a pair without one.
-        heavy: f64,
-        /// The same of the other links.
-        others: f64,
+        /// The correlation of the weights with the rest of the evidence.
+        agreement: f64,
     },
     /// A share of the weights looks wrong, and the probability score cannot follow the
     /// others either.
@@ -119,9 +111,9 @@ pub enum WeightsLook {
     Wrong {
         /// The share.
         share: f64,
-        /// The chances that such a link, and another one, has more to say for it than a
-        /// pair without one, where these tell.
-        chances: Option<(f64, f64)>,
+        /// The correlation of the weights with the rest of the evidence, if heavier links
+        /// are less likely.
+        agreement: Option<f64>,
     },
 }
 
@@ -231,40 +223,29 @@ fn advise_on_weights(report: &Report, advice: &mut Advice) {
     }
 }
 
-/// Heavy weights are signal where more speaks for their links than for others, errors
-/// where less does, and else what the law of sizes says. A Poisson count alone decides
-/// nothing: most real counts spread wider.
+/// Heavy weights are signal if heavier links are likelier by the rest of the evidence, and
+/// errors if they are less likely. Otherwise the tail decides: a Poisson count alone decides
+/// nothing, because most real counts spread wider.
 fn look_at_heavy(report: &Report, share: f64) -> (WeightsLook, Option<Caution>) {
-    let Some(known) = report.heavy else {
-        return (WeightsLook::HeavyTail { share, law: None }, None);
-    };
-    let (heavy, others) = (known.heavy, known.others);
-    let chances = match known.backing {
-        Backing::More => {
-            let look = WeightsLook::Backed {
-                share,
-                heavy,
-                others,
-            };
-            return (look, None);
-        }
-        Backing::Less => Some((heavy, others)),
-        Backing::Alike | Backing::Unknown if known.beyond_law < MOSTLY => {
-            let law = known.law;
-            return (WeightsLook::HeavyTail { share, law }, None);
-        }
-        Backing::Alike | Backing::Unknown => None,
-    };
-    match heavy_for_probability(report) {
-        true => {
-            let median = report.weights.median;
-            (WeightsLook::WrongAndHeavy { share, median }, None)
-        }
-        false => {
-            let caution = Caution::HeavyMayBeReal;
-            (WeightsLook::Wrong { share, chances }, Some(caution))
-        }
+    let judged = report.judged.as_ref().map(|judged| &judged.facts);
+    let agreement = judged.filter(|facts| !facts.abstained);
+    let agreement = agreement.and_then(|facts| facts.weight_agreement);
+    let agreement = agreement.unwrap_or(0.0);
+    let least = LEAST_AGREEMENT.max(LEAST_ERRORS / (report.links as f64).sqrt());
+    if agreement >= least {
+        return (WeightsLook::Backed { share, agreement }, None);
     }
+    let contradicts = agreement <= -least;
+    if report.weights.impossible.tail == Tail::Smooth && !contradicts {
+        return (WeightsLook::HeavyTail(share), None);
+    }
+    if heavy_for_probability(report) {
+        let median = report.weights.median;
+        return (WeightsLook::WrongAndHeavy { share, median }, None);
+    }
+    let agreement = contradicts.then_some(agreement);
+    let look = WeightsLook::Wrong { share, agreement };
+    (look, Some(Caution::HeavyMayBeReal))
 }
 
 /// Whether the probability score would take honest weights for errors.
@@ -308,3 +289,7 @@ fn cautions(report: &Report) -> Vec<Caution> {
     let applies = all.into_iter().filter(|(applies, _)| *applies);
     applies.map(|(_, caution)| caution).collect()
 }
+
+#[cfg(test)]
+#[path = "advice_tests.rs"]
+mod tests;

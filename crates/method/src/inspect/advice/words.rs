@@ -4,7 +4,6 @@ use super::{Caution, Reason, WeightsLook};
 use crate::error::{Dialect, in_words};
 use crate::inspect::Way;
 use crate::params::Param;
-use crate::size::Family;
 
 impl Reason {
     /// In the words of a front end.
@@ -57,24 +56,18 @@ impl WeightsLook {
             WeightsLook::Sound { median, max } => format!(
                 "no weight is larger than a Poisson count may be (median {median}, largest {max})."
             ),
-            WeightsLook::HeavyTail { share, law } => format!(
-                "{} of the weights are larger than a Poisson count may be, and {} describes them \
-                 with the others: such a heavy tail is how real counts (contacts, co-occurrences) \
-                 look. {} keeps the order and tames the size.",
+            WeightsLook::HeavyTail(share) => format!(
+                "{} of the weights are larger than a Poisson count can be, at the end of a smooth \
+                 tail: real counts (contacts, co-occurrences) look like this. {} keeps the order \
+                 and tames the size.",
                 in_percent(*share),
-                law.map_or("one law of sizes", Family::in_words),
                 dialect.with(Param::Weights.name(), &["log1p"])
             ),
-            WeightsLook::Backed {
-                share,
-                heavy,
-                others,
-            } => format!(
-                "{} of the weights are larger than a Poisson count may be, and data vectors and \
-                 common neighbours speak for these links more than for the others ({}): they are \
+            WeightsLook::Backed { share, agreement } => format!(
+                "{} of the weights are larger than a Poisson count can be, and heavier links are \
+                 likelier by the rest of the evidence (correlation {agreement:.2}): they are \
                  signal. {} keeps the order and tames the size.",
                 in_percent(*share),
-                against_pairs(*heavy, *others),
                 dialect.with(Param::Weights.name(), &["log1p"])
             ),
             WeightsLook::WrongAndHeavy { share, median } => format!(
@@ -91,17 +84,16 @@ impl WeightsLook {
                 in_percent(*share),
                 dialect.with("robust", &["true"])
             ),
-            WeightsLook::Wrong { share, chances } => {
-                let why = match chances {
-                    Some((heavy, others)) => format!(
-                        "data vectors and common neighbours speak for these links less than for the \
-                         others ({})",
-                        against_pairs(*heavy, *others)
+            WeightsLook::Wrong { share, agreement } => {
+                let why = match agreement {
+                    Some(agreement) => format!(
+                        "heavier links are less likely by the rest of the evidence (correlation \
+                         {agreement:.2})"
                     ),
-                    None => "no law of the other sizes has them".to_owned(),
+                    None => "they stand apart from the rest".to_owned(),
                 };
                 format!(
-                    "{} of the weights are larger than a Poisson count may be, and {why}. They may be \
+                    "{} of the weights are larger than a Poisson count can be, and {why}. They may be \
                      errors, and the probability score does not follow them; the moment score and the \
                      likelihood are linear in the weights and would.",
                     in_percent(*share)
@@ -109,14 +101,6 @@ impl WeightsLook {
             }
         }
     }
-}
-
-fn against_pairs(heavy: f64, others: f64) -> String {
-    format!(
-        "ahead of a pair without a link in {:.0}% against {:.0}% of cases",
-        100.0 * heavy,
-        100.0 * others
-    )
 }
 
 impl Caution {

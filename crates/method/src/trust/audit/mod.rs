@@ -31,7 +31,6 @@ pub(crate) use baseline::product;
 pub use baseline::{Baseline, Contest, contest};
 use cross::judge_inside;
 pub use cross::{CrossFit, cross_fit};
-pub(crate) use discovery::rates_of_chances;
 pub use discovery::{Discovery, RandomPair, discover, random_pairs, sizes};
 pub use judged::{
     Judges, Thresholds, as_fitted, can_fit, has_vectors, judge_by, judged_data, pairs_to_compare,

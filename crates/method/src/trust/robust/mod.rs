@@ -29,7 +29,6 @@ pub use gate::{LEAST_COLUMNS, Told, tell};
 pub use outcome::{Chosen, Implanted, RobustSummary, Trust, judge_links};
 pub use own::OWN_SETTINGS;
 pub use recipe::{Averaging, Gate, Recipe, RidgeTried, Robust, WalkRidge, fit_robust};
-pub(crate) use sentences::ON_A_LINE;
 pub use sentences::dimensions_sentence;
 pub use shared::Shared;
 pub use smoothed::{SMOOTHING_THRESHOLD, Smoothing, smooth};

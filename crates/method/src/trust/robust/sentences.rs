@@ -32,24 +32,24 @@ const CLAIM_FAILS: f64 = 0.1;
 const MANY_DOUBTFUL: f64 = 0.3;
 
 /// What is said of a fit that lost its dimensions.
-pub(crate) const ON_A_LINE: &str = "the embedding is next to useless, for its nodes lie on a line.";
+const ON_A_LINE: &str = "the embedding is next to useless, for its nodes lie on a line.";
 
 impl Trust {
     /// What was found about the links, in sentences.
     pub fn verdict(&self) -> Vec<Said> {
         let mut said = Vec::new();
         let mut say = |about: Topic, says: String| said.push(Said { about, says });
-        say(Topic::Judged, self.doubtful_sentence());
+        say(Topic::Links, self.doubtful_sentence());
         if let Some(says) = self.agreement_sentence() {
-            say(Topic::Agreement, says);
+            say(Topic::Features, says);
         }
         if self.abstained {
             return said;
         }
         say(Topic::Weights, self.weights.sentence());
-        say(Topic::Sure, self.surety_sentence());
+        say(Topic::Test, self.surety_sentence());
         for it in self.implanted.iter().filter(|it| it.asked == SAID_RATE) {
-            say(Topic::Checked, it.sentence(&self.implanted));
+            say(Topic::Test, it.sentence(&self.implanted));
         }
         said
     }
@@ -241,8 +241,8 @@ impl RobustSummary {
             false => self.averages_sentence(told),
         };
         let fit = [
-            Some((Topic::Averages, averages)),
-            vectors.map(|says| (Topic::Vectors, says)),
+            Some((Topic::Smoothing, averages)),
+            vectors.map(|says| (Topic::Use, says)),
             Some((
                 Topic::Dimensions,
                 dimensions_sentence(self.effective_rank, dim),
@@ -250,10 +250,10 @@ impl RobustSummary {
         ];
         let (advice, says) = self.in_short(told.zip(own), dim);
         let short = Said {
-            about: Topic::Short,
+            about: Topic::Use,
             says: format!("In short: {says}"),
         };
-        let is_of_links = |said: &&Said| !matches!(said.about, Topic::Sure | Topic::Checked);
+        let is_of_links = |said: &&Said| !matches!(said.about, Topic::Test);
         let fit = fit.into_iter().flatten();
         let mut said = vec![short];
         said.extend(about_links.iter().filter(is_of_links).cloned());
@@ -412,7 +412,3 @@ impl RobustSummary {
         })
     }
 }
-
-#[cfg(test)]
-#[path = "verdict_tests.rs"]
-mod tests;

@@ -12,58 +12,7 @@ use linkproof_numeric::math;
 /// chance would have it, by so many standard deviations.
 const SPEAKING_ODDS: f64 = 2.0;
 const DEVIATIONS: f64 = 4.0;
-/// What a sentence is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Topic {
-    /// All of it in one sentence.
-    Short,
-    /// How many links are doubtful.
-    Judged,
-    /// Whether links agree with data vectors.
-    Agreement,
-    /// What weights say.
-    Weights,
-    /// What averages over links do.
-    Averages,
-    /// Whether the links are worth more than the data vectors alone.
-    Vectors,
-    /// How many dimensions are used.
-    Dimensions,
-    /// How sure all that is.
-    Sure,
-    /// What became of implants.
-    Checked,
-}
-
-/// What a verdict advises, in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Advice {
-    /// Use the embedding.
-    Use,
-    /// The embedding tells about as much as the data vectors alone.
-    Either,
-    /// Use the data vectors alone.
-    VectorsAlone,
-    /// Leave the data vectors out, and fit to the links alone.
-    LinksAlone,
-    /// A robust fit would do better.
-    FitRobustly,
-    /// Fit again: the nodes lie on a line.
-    FitAgain,
-    /// Nothing could be told.
-    Unknown,
-}
-
-/// A sentence of a verdict.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Said {
-    /// What it is about.
-    pub about: Topic,
-    /// The sentence.
-    pub says: String,
-}
+pub use crate::verdict::{Advice, Said, Topic};
 
 /// What weights say about links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
