@@ -27,7 +27,9 @@ fn percent(of: [f64; 2]) -> String {
 }
 
 fn row(trial: &Trial, fit: &str, said: &Spoken) -> String {
-    let estimated = said.share_false.map_or("-".to_owned(), |share| format!("{:.0}%", 100.0 * share));
+    let estimated = said
+        .share_false
+        .map_or("-".to_owned(), |share| format!("{:.0}%", 100.0 * share));
     let alone = trial.links_alone.filter(|_| fit == "robust");
     let alone = alone.map_or(String::new(), |nmi| format!(" (links alone {nmi:.0})"));
     let put_in = match trial.put_in[0] > 0.0 {

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write};
 use clap::Args;
 use linkproof::Params;
 use linkproof::inspect::{
-    Report, SolverCost, Tail, Vectors, Way, Weights, in_percent, inspect as look,
+    Report, SolverCost, Tail, Vectors, Way, Weights, advise, in_percent, inspect as look,
 };
 use linkproof::verdict::auc;
 use linkproof_cuda::Forecast;
@@ -146,11 +146,9 @@ fn words(report: &Report, dim: usize, forecast: Option<(&str, Forecast)>, next: 
         );
         line(&mut text, name, &fact);
     }
-    let advice = &report.advice;
-    let reasons: Vec<String> = advice.reasons.iter().map(|one| one.told(&Flags)).collect();
-    paragraphs(&mut text, "Settings of a plain fit", &reasons);
-    let cautions: Vec<String> = advice.cautions.iter().map(|one| one.told(&Flags)).collect();
-    paragraphs(&mut text, "Keep in mind", &cautions);
+    let advice = advise(report, &Flags);
+    paragraphs(&mut text, "Settings of a plain fit", &advice.reasons);
+    paragraphs(&mut text, "Keep in mind", &advice.cautions);
     let what = match next.vectors.as_slice() {
         [] => "a robust fit, which judges links and needs no settings, or a plain one",
         _ => "clusters of the data vectors (K: how many you want); or a fit, robust or plain",

@@ -168,7 +168,7 @@ fn views_and_isolated_nodes_are_listed() {
     for what in [
         "view user",
         "user:item",
-        "neither links nor data vectors",
+        "neither links nor features",
         "1 node: y",
     ] {
         assert!(text.contains(what), "{what} in\n{text}");

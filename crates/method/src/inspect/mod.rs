@@ -25,7 +25,7 @@ use serde::Serialize;
 use crate::data::dataset::Dataset;
 use crate::data::graph::LinkCounts;
 use crate::engine::runtime::Runtime;
-use crate::error::Result;
+use crate::error::{Fields, Result};
 use crate::params::{CheckedParams, Params, WeightTransform};
 
 /// What there is to know about data before a fit.
@@ -64,7 +64,7 @@ pub struct Report {
     pub solvers: Vec<SolverCost>,
     /// The threads that the times are for.
     pub threads: usize,
-    /// What to begin with.
+    /// What to begin with, in the words of the library ([`advise`] for others).
     pub advice: Advice,
 }
 
@@ -129,7 +129,7 @@ pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
         threads: rayon::current_num_threads(),
         advice: Advice::default(),
     };
-    report.advice = advise(&report);
+    report.advice = advise(&report, &Fields);
     Ok(report)
 }
 

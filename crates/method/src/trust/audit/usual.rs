@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
     use crate::size::SizedLink;
-    use crate::trust::audit::rates_of_chances;
+    use crate::trust::audit::discovery::rates_of_chances;
 
     #[test]
     fn scores_and_chances_are_inverse_far_out_too() {
