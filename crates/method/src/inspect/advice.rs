@@ -132,17 +132,18 @@ impl Words<'_> {
             )
         } else {
             let probability = self.set(Param::Score, "probability");
-            advice.cautions.push(match self.too_heavy_for_probability() {
-                true => format!(
+            advice.cautions.push(if self.too_heavy_for_probability() {
+                format!(
                     "not {probability}: it cannot follow weights above 1 on a sparse graph (half of \
                      the weights are {median} or more) and takes such links for errors. If some \
                      weights are far too large, {} tames them.",
                     self.set(Param::Weights, "log1p")
-                ),
-                false => format!(
+                )
+            } else {
+                format!(
                     "if some weights are far too large all the same, take {probability}: the moment \
                      score is linear in the weights."
-                ),
+                )
             });
             format!(
                 "no weight is larger than a Poisson count can be (median {median}, largest {max})."
@@ -275,15 +276,14 @@ impl Words<'_> {
             ));
         }
         if links < nodes {
-            let what = match all {
-                false => {
-                    "too few to learn a free vector for each node; features would help.".to_owned()
-                }
-                true => format!(
+            let what = if all {
+                format!(
                     "the map has to learn from few; a small {} and a larger {} are safer.",
                     self.dialect.name(Param::Dim.name()),
                     self.dialect.name(Param::Ridge.name())
-                ),
+                )
+            } else {
+                "too few to learn a free vector for each node; features would help.".to_owned()
             };
             cautions.push(format!(
                 "fewer links than nodes ({links} and {nodes}): {what}"

@@ -88,11 +88,10 @@ impl Agreement {
             self.alike,
             self.error
         );
-        let alone = match self.vectors_alone {
-            true => {
-                "For groups of similar nodes, k-means on the features alone is the better choice."
-            }
-            false => "The features show no groups either, as noise would: fit to the links alone.",
+        let alone = if self.vectors_alone {
+            "For groups of similar nodes, k-means on the features alone is the better choice."
+        } else {
+            "The features show no groups either, as noise would: fit to the links alone."
         };
         match self.relation {
             Relation::Agree => format!("Features and links agree: {cases}."),

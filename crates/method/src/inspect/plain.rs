@@ -116,18 +116,15 @@ impl PlainVerdict {
         let apart =
             agreement.filter(|it| matches!(it.relation, Relation::Unrelated | Relation::Opposed));
         if let Some(it) = apart {
-            return match it.vectors_alone {
-                true => (
-                    Advice::VectorsAlone,
-                    "No. The links do not follow the features: for groups of similar nodes use \
-                     the features alone."
-                        .to_owned(),
-                ),
-                false => (
-                    Advice::LinksAlone,
-                    "No. The features look like noise. Fit to the links alone.".to_owned(),
-                ),
+            let (advice, says) = if it.vectors_alone {
+                let says = "No. The links do not follow the features: for groups of similar nodes \
+                            use the features alone.";
+                (Advice::VectorsAlone, says)
+            } else {
+                let says = "No. The features look like noise. Fit to the links alone.";
+                (Advice::LinksAlone, says)
             };
+            return (advice, says.to_owned());
         }
         let facts = self.judged.as_ref().map(|judged| &judged.facts);
         if facts.is_some_and(|facts| facts.abstained) {

@@ -67,13 +67,11 @@ impl HeldOut {
             splits.position(|split| split.holds_out(src.min(dst), src.max(dst)))
         };
         let found = HeldOut::sample(data, links, params.seed, folds.number(), holds_out);
-        match found.folds.iter().all(|fold| fold.non_links.is_empty()) {
-            true => {
-                let accepted = "a score (probability:0.5) where all pairs have a link";
-                Err(Error::argument("criterion", accepted, "rank"))
-            }
-            false => Ok(found),
+        if found.folds.iter().all(|fold| fold.non_links.is_empty()) {
+            let accepted = "a score (probability:0.5) where all pairs have a link";
+            return Err(Error::argument("criterion", accepted, "rank"));
         }
+        Ok(found)
     }
 
     /// These links (internal rows) in one fold, number 0. The fits may have seen the
@@ -124,9 +122,10 @@ impl HeldOut {
                 continue;
             };
             let fold = &mut folds[fold];
-            let list = match pairs.is_link(place) {
-                true => &mut fold.links,
-                false => &mut fold.non_links,
+            let list = if pairs.is_link(place) {
+                &mut fold.links
+            } else {
+                &mut fold.non_links
             };
             list.push(PlacedPair { ends, stratum });
         }
@@ -193,9 +192,10 @@ fn non_links(data: &Dataset, links: &Links, kinds: &Kinds, seed: u64) -> Vec<[u3
                 if found.len() == last {
                     break;
                 }
-                let [a, b] = match by_degree {
-                    true => kinds.by_degree(kind, links, &mut random),
-                    false => kinds.uniform(kind, &mut random),
+                let [a, b] = if by_degree {
+                    kinds.by_degree(kind, links, &mut random)
+                } else {
+                    kinds.uniform(kind, &mut random)
                 };
                 let is_possible = a != b && !data.ids().is_same_node(a, b);
                 let (src, dst) = (a.min(b), a.max(b));
@@ -240,10 +240,7 @@ mod tests {
         let ring = |first: u32| (0..30u32).map(move |k| (first + k, first + (k + 1) % 30, 1.0));
         let links: Vec<_> = ring(0).chain(ring(30)).collect();
         let data = Dataset::from_links(Graph::from_rows(60, &links).unwrap()).unwrap();
-        let y = (0..60).flat_map(|row| match row < 30 {
-            true => [1.0, 0.1],
-            false => [0.1, 1.0],
-        });
+        let y = (0..60).flat_map(|row| if row < 30 { [1.0, 0.1] } else { [0.1, 1.0] });
         (data, y.collect())
     }
 

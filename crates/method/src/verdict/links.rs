@@ -30,10 +30,10 @@ pub fn auc(facts: &Facts) -> String {
 }
 
 fn share(facts: &Facts, n_links: usize, n_flagged: usize) -> String {
-    let flagged = match (n_flagged, n_links) {
-        (0, _) => "none is flagged".to_owned(),
-        (1, _) => "1 is flagged".to_owned(),
-        (many, _) => format!("{many} are flagged"),
+    let flagged = match n_flagged {
+        0 => format!("none of {n_links} is flagged"),
+        1 => "1 is flagged".to_owned(),
+        many => format!("{many} are flagged"),
     };
     let Some(share) = facts.share.filter(|_| !facts.abstained) else {
         return "The links look random to everything that is known.".to_owned();
@@ -62,13 +62,13 @@ fn share(facts: &Facts, n_links: usize, n_flagged: usize) -> String {
             ..
         } => {
             let interval = interval(share);
-            match estimate < 0.01 {
-                true => format!("Less than 1% look random ({interval}): {flagged}."),
-                false => format!(
-                    "About {} look random and are probably false ({interval}): {flagged}.",
-                    percent(estimate)
-                ),
+            if estimate < 0.01 {
+                return format!("Less than 1% look random ({interval}): {flagged}.");
             }
+            format!(
+                "About {} look random and are probably false ({interval}): {flagged}.",
+                percent(estimate)
+            )
         }
     }
 }

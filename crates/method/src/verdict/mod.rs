@@ -172,9 +172,10 @@ impl RobustFacts<'_> {
         }
         match better {
             Some((it, Better::Embedding)) => {
-                let what = match collapsed {
-                    true => "Yes, for two groups and no more",
-                    false => "Yes",
+                let what = if collapsed {
+                    "Yes, for two groups and no more"
+                } else {
+                    "Yes"
                 };
                 (
                     Advice::Use,
@@ -240,9 +241,10 @@ impl Explained {
 
     /// What smoothing did, or would have done.
     fn smoothing(&self, averaged: bool) -> String {
-        let what = match averaged {
-            true => "The embedding is smoothed over believed links: its clusters explain",
-            false => "The embedding is not smoothed: smoothed clusters would explain",
+        let what = if averaged {
+            "The embedding is smoothed over believed links: its clusters explain"
+        } else {
+            "The embedding is not smoothed: smoothed clusters would explain"
         };
         format!(
             "{what} {} of the variance of hidden feature columns, clusters before smoothing {}.",

@@ -244,7 +244,7 @@ fn planted_links_contradictions_and_duplicates_are_told() {
     );
     let links = about(&said, Topic::Links);
     let lines: Vec<&str> = links.lines().collect();
-    assert!(lines[0].ends_with(": none is flagged."), "{links}");
+    assert!(lines[0].ends_with(": none of 5542 is flagged."), "{links}");
     assert!(lines[1].starts_with("Contradiction: 25 nodes"), "{links}");
     assert!(lines[1].contains("for example rows 5 and 9"), "{links}");
     assert!(lines[2].starts_with("2 groups of nodes look like records of one node (rows 3, 7)"));
