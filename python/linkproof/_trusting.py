@@ -35,7 +35,7 @@ DEFAULT_RIDGE: float = _DEFAULTS["ridge"]
 class Verdict:
     """What a fit found about links and data vectors. ``str`` says it in words.
 
-    A plain fit knows less: it looks at data vectors and common neighbours alone.
+    A plain fit knows less: the judge's facts, without a comparison with the features.
 
     Attributes
     ----------
@@ -115,18 +115,24 @@ class Verdict:
     @classmethod
     def of_plain(cls, look: Mapping[str, Any], ridge: float) -> Verdict:
         """From what ``fit.json`` of a plain fit says under ``look``."""
-        trust = look["trust"] or {}
+        # Models of earlier versions have "trust" in place of "judged".
+        judged = look.get("judged") or look.get("trust") or {}
+        share = judged.get("share") or {}
+        estimate = share.get("estimate")
+        known = judged.get("share_false", share.get("low", np.nan))
+        agreement = judged.get("weight_agreement") or 0.0
+        signs = ("against-heavy", "nothing", "for-heavy")
         return cls(
-            share_false=float(trust.get("share_false", np.nan)),
-            share_false_weight=float(trust.get("share_false_weight", np.nan)),
-            auc_decoys=float(trust.get("auc_decoys", np.nan)),
-            abstained=bool(trust.get("abstained", True)),
+            share_false=float(known if estimate is None else estimate),
+            share_false_weight=float(judged.get("share_false_weight", np.nan)),
+            auc_decoys=float(judged.get("auc", judged.get("auc_decoys", np.nan))),
+            abstained=bool(judged.get("abstained", True)),
             averaged=False,
             gate=None,
             ridge=ridge,
             judge_ridge=None,
-            implanted=tuple(dict(check) for check in trust.get("implanted", ())),
-            weights=str(trust["weights"]["says"]) if trust else "nothing",
+            implanted=(),
+            weights=signs[(agreement > -0.05) + (agreement >= 0.05)],
             effective_rank=float(look["effective_rank"]),
             advice=str(look.get("advice", "unknown")),
             says=tuple(str(said["says"]) for said in look["verdict"]),

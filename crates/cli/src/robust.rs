@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use linkproof::Fitted;
 use linkproof::params::Param;
-use linkproof::trust::robust::{OWN_SETTINGS, Recipe, RobustSummary, Said, Topic};
+use linkproof::trust::robust::{OWN_SETTINGS, Recipe, RobustSummary};
+use linkproof::verdict::{Said, Topic};
 
 use crate::exit::Usage;
 use crate::session::wrapped;
@@ -59,22 +60,20 @@ pub fn words(model: &Fitted, found: &RobustSummary) -> String {
     text
 }
 
-/// The sentences of a verdict, each behind what it is about.
+/// The sentences of a verdict, each after its topic.
 pub fn verdict_in_words(verdict: &[Said]) -> String {
     let mut text = String::new();
     for said in verdict {
         let name = match said.about {
-            Topic::Short => "verdict",
-            Topic::Judged => "judged",
-            Topic::Agreement => "agreement",
-            Topic::Weights => "weights",
-            Topic::Averages => "averaged",
-            Topic::Vectors => "vectors",
-            Topic::Dimensions => "used",
-            Topic::Sure => "sure",
-            Topic::Checked => "checked",
+            Topic::Use => "Use it",
+            Topic::Links => "Links",
+            Topic::Test => "Test",
+            Topic::Features => "Features",
+            Topic::Weights => "Weights",
+            Topic::Smoothing => "Smoothing",
+            Topic::Dimensions => "Dimensions",
         };
-        let _ = write!(text, "\n{}", wrapped(&format!("  {name:<9}"), &said.says));
+        let _ = write!(text, "\n{}", wrapped(&format!("{name:<11}"), &said.says));
     }
     text
 }

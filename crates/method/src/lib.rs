@@ -32,7 +32,7 @@ pub mod audit;
 pub mod data;
 pub mod engine;
 pub mod error;
-pub mod explained;
+pub(crate) mod explained;
 pub mod inspect;
 pub mod judge;
 pub mod measure;
@@ -44,7 +44,6 @@ pub mod schema;
 pub mod score;
 pub mod select;
 pub mod size;
-pub mod trust;
 pub mod update;
 pub mod verdict;
 

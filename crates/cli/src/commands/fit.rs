@@ -11,7 +11,8 @@ use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, mode
 use linkproof::io::{gamma_json, write_model};
 use linkproof::model::{before_replicates, check_replicates, foreseen};
 use linkproof::select::{Selection, select};
-use linkproof::trust::robust::{Advice, RobustSummary, Said, bootstrap, fit_model};
+use linkproof::trust::robust::{RobustSummary, bootstrap, fit_model};
+use linkproof::verdict::{Advice, Said};
 use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 

@@ -27,6 +27,8 @@ const HELD_OUT: usize = 5;
 const COMPONENTS: usize = 20;
 /// Rounds of subspace iteration.
 const ITERATIONS: usize = 8;
+/// Sets of columns that are held out, one after the other.
+pub const TIMES: usize = 2;
 /// Columns can be held out only of a matrix with at least this many.
 pub const LEAST_COLUMNS: usize = 4;
 /// Larger samples of nodes change the estimate little.
@@ -57,6 +59,25 @@ pub fn sampled_rows(n_rows: usize, seed: u64) -> Vec<u32> {
         rows.sort_unstable();
     }
     rows
+}
+
+/// The share of the variance of held-out columns that clusters of the other columns
+/// explain: what features alone achieve. None if a matrix has too few columns.
+pub fn explained_by_features(matrix: &Matrix, seed: u64) -> Result<Option<f64>> {
+    if matrix.n_columns() < LEAST_COLUMNS {
+        return Ok(None);
+    }
+    let matrix = matrix.select(&sampled_rows(matrix.n_rows(), seed));
+    let mut explained = 0.0;
+    for time in 0..TIMES {
+        let held_out = held_out_columns(matrix.n_columns(), seed, time);
+        let (targets, count) = components(some_columns(&matrix, |c| held_out[c])?, seed)?;
+        let (seen, width) = components(some_columns(&matrix, |c| !held_out[c])?, seed)?;
+        let seen: Vec<f32> = seen.into_iter().map(|x| x as f32).collect();
+        let share = explained_by_clusters(&seen, width, &targets, count, seed)?;
+        explained += share / TIMES as f64;
+    }
+    Ok(Some(explained))
 }
 
 /// The columns of a matrix that `keep` selects.
@@ -201,6 +222,29 @@ mod tests {
     }
 
     #[test]
+    fn features_with_groups_explain_their_columns_and_noise_does_not() {
+        let noise = |place: usize| (place as f64 * 12.9898).sin() * 43_758.545_3;
+        let noise = |place: usize| (noise(place) - noise(place).floor()) as f32 - 0.5;
+        let made = |spread: f32| {
+            let x = (0..300 * 10).map(|place| {
+                let (row, column) = (place / 10, place % 10);
+                let group = if (row % 3 + column) % 2 == 0 {
+                    spread
+                } else {
+                    -spread
+                };
+                noise(place) + group * ((row % 3) as f32 - 1.0)
+            });
+            explained_by_features(&Matrix::dense(300, 10, x.collect::<Vec<_>>()).unwrap(), 1)
+        };
+        let grouped = made(2.0).unwrap().unwrap();
+        let random = made(0.0).unwrap().unwrap();
+        assert!(grouped > 0.5 && random < 0.1, "{grouped} {random}");
+        let narrow = Matrix::dense(2, 1, vec![1.0f32, 2.0]).unwrap();
+        assert_eq!(explained_by_features(&narrow, 1).unwrap(), None);
+    }
+
+    #[test]
     fn components_hold_the_variance_in_descending_order() {
         // Two directions, one of them with nine times the variance.
         let angle = |row: usize| (row as f64 * 0.7).sin() * 0.3;
@@ -208,7 +252,7 @@ mod tests {
             let (a, b) = (angle(row), angle(3 * row + 1) / 3.0);
             [1.0, a as f32, b as f32, 0.0]
         });
-        let matrix = Matrix::dense(200, 4, rows.collect()).unwrap();
+        let matrix = Matrix::dense(200, 4, rows.collect::<Vec<f32>>()).unwrap();
         let (scores, count) = components(matrix, 1).unwrap();
         assert_eq!((count, scores.len()), (4, 800));
         let variance = |c: usize| scores.iter().skip(c).step_by(4).map(|x| x * x).sum::<f64>();

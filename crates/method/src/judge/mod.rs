@@ -29,13 +29,13 @@ mod evidence;
 mod features;
 mod groups;
 mod labels;
-mod net;
+pub(crate) mod net;
 mod outcome;
-mod pairs;
+pub(crate) mod pairs;
 mod planted;
 mod reasons;
 mod record;
-mod strata;
+pub(crate) mod strata;
 mod subject;
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ const ROWS: usize = 512;
 
 /// Neighbors of each node, in ascending order.
 #[derive(Debug, Clone)]
-pub(super) struct Neighbors {
+pub(crate) struct Neighbors {
     offsets: Vec<usize>,
     targets: Vec<u32>,
 }
@@ -58,7 +58,7 @@ impl Neighbors {
 
 /// Links between nodes. A link of an undirected net stands under both its ends.
 #[derive(Debug, Clone)]
-pub(super) struct Net {
+pub(crate) struct Net {
     /// Whether a link from i to j is another one than a link from j to i.
     pub directed: bool,
     out: Neighbors,

@@ -32,7 +32,7 @@ pub(super) fn pair_hash([i, j]: [u32; 2], seed: u64) -> u64 {
 
 /// What is judged: nodes in groups, the links between them, and pairs that are neither
 /// links nor non-links.
-pub(super) struct Links {
+pub(crate) struct Links {
     /// The number of nodes.
     pub n: usize,
     /// Whether links have a direction.
@@ -61,7 +61,7 @@ impl Links {
     }
 
     /// The groups of the ends of a pair.
-    fn groups(&self, [i, j]: [u32; 2]) -> (u32, u32) {
+    pub fn groups(&self, [i, j]: [u32; 2]) -> (u32, u32) {
         let (a, b) = (self.group[i as usize], self.group[j as usize]);
         match self.directed {
             true => (a, b),
@@ -94,7 +94,7 @@ impl Links {
 }
 
 /// Kinds of links: the pairs of groups between which there are links.
-pub(super) struct Kinds {
+pub(crate) struct Kinds {
     groups: Vec<(u32, u32)>,
     links: Vec<Vec<u32>>,
     members: Vec<Vec<u32>>,
@@ -166,7 +166,7 @@ impl Kinds {
 
     /// For each kind the one that it is compared with: kinds of fewer than
     /// [`LEAST_LINKS`] links join the smallest other one.
-    fn pooled(&self) -> Vec<u32> {
+    pub fn pooled(&self) -> Vec<u32> {
         let mut pool: Vec<usize> = (0..self.len()).collect();
         let mut sizes: Vec<usize> = self.links.iter().map(Vec::len).collect();
         loop {
@@ -189,13 +189,14 @@ impl Kinds {
         pool.into_iter().map(|kind| kind as u32).collect()
     }
 
-    fn of(&self, groups: (u32, u32)) -> Option<usize> {
+    /// The kind of links between two groups.
+    pub fn of(&self, groups: (u32, u32)) -> Option<usize> {
         self.groups.binary_search(&groups).ok()
     }
 }
 
 /// Links, then non-links, then other pairs.
-pub(super) struct Pairs {
+pub(crate) struct Pairs {
     /// The ends of each pair.
     pub ends: Vec<[u32; 2]>,
     /// The first so many are links.

@@ -26,11 +26,6 @@ impl Believed {
     /// The name of the beliefs among the numbers.
     pub const BELIEF: &'static str = "belief";
 
-    #[allow(missing_docs)]
-    pub fn column(&self, name: &str) -> Option<&[f64]> {
-        self.numbers.get(name).map(Vec::as_slice)
-    }
-
     /// The belief in each link.
     pub fn beliefs(&self) -> &[f64] {
         let beliefs = self.numbers.get(Believed::BELIEF);

@@ -21,7 +21,7 @@ use crate::explained::{
 use crate::model::effective_rank;
 use crate::model::folds::Folds;
 use crate::params::CheckedParams;
-use crate::trust::judge::held_out::{HeldOut, SAME_RANKS, gain};
+use crate::select::held_out::{HeldOut, SAME_RANKS};
 
 /// One link in so many is held out.
 const FOLDS: usize = 5;
@@ -246,6 +246,16 @@ fn is_better(best: &Candidate, other: &Candidate, dim: usize, (more, error): (f6
         true => more > -margin,
         false => more > margin,
     }
+}
+
+/// How much better the second ranks of the same links are, on average, and the standard
+/// error of that.
+fn gain(before: &[f64], after: &[f64]) -> (f64, f64) {
+    let gains = || before.iter().zip(after).map(|(before, after)| before - after);
+    let n = before.len().max(1) as f64;
+    let mean = gains().sum::<f64>() / n;
+    let squares: f64 = gains().map(|gain| (gain - mean).powi(2)).sum();
+    (mean, squares.sqrt() / n)
 }
 
 impl Candidate {

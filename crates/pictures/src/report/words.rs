@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{Page, expected, percent};
 use linkproof_method::params::{ScoreKind, WeightTransform};
-use linkproof_method::trust::robust::dimensions_sentence;
+use linkproof_method::verdict::dimensions;
 use linkproof_numeric::math;
 
 impl Page<'_> {
@@ -48,10 +48,10 @@ impl Page<'_> {
             .cloned()
             .or_else(|| of_robust("verdict"));
         let said = said.unwrap_or_else(|| {
-            let used = dimensions_sentence(model.effective_rank(), model.dim());
+            let used = dimensions(model.effective_rank(), model.dim());
             let links = "The fit took all links as they are: nobody judged which of them are false. \
                          A robust fit does.";
-            json!([{ "about": "judged", "says": links }, { "about": "dimensions", "says": used }])
+            json!([{ "about": "links", "says": links }, { "about": "dimensions", "says": used }])
         });
         json!({ "said": said, "implanted": of_robust("implanted").unwrap_or_default() })
     }

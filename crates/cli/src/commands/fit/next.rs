@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use linkproof::Fitted;
-use linkproof::trust::robust::Advice;
+use linkproof::verdict::Advice;
 
 use super::FitArgs;
 use crate::args::quoted;

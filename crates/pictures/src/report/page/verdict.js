@@ -8,8 +8,9 @@ const RANK_AGAINST = 0.5;
 const ODDS_THAT_SPEAK = 1.25;
 
 const TOPICS = {
-  judged: "Links", agreement: "Agreement", weights: "Weights", averages: "Averaging", vectors: "Data vectors",
-  dimensions: "Dimensions", sure: "How sure", checked: "Check",
+  links: "Links", test: "Test", features: "Features", weights: "Weights", smoothing: "Smoothing", dimensions: "Dimensions",
+  // Of models written before.
+  judged: "Links", agreement: "Features", averages: "Smoothing", vectors: "Features", sure: "How sure", checked: "Test",
 };
 const IMPLANTS = { uniform: "at random", "by-degree": "by degree", similar: "between similar nodes" };
 
@@ -38,7 +39,7 @@ function fillVerdict(report) {
 /** A sentence behind what it is about; the first one stands alone. */
 function sentence({ about, says }) {
   const text = String(says);
-  if (about === "short") return element("li", { class: "about-short" }, text.replace(/^In short: (.)/, (_, letter) => letter.toUpperCase()));
+  if (about === "use" || about === "short") return element("li", { class: "about-short" }, text.replace(/^In short: (.)/, (_, letter) => letter.toUpperCase()));
   return element("li", { class: `about-${about}` }, element("span", { class: "topic" }, TOPICS[about] ?? String(about)), element("span", {}, text));
 }
 

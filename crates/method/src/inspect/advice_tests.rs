@@ -5,10 +5,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Gamma, LogNormal, Poisson};
 
 use super::*;
+use crate::data::dataset::Dataset;
 use crate::data::graph::Graph;
-use crate::inspect::{Report, inspect};
-use crate::params::{Params, ScoreKind, WeightTransform};
-use crate::trust::judge::tests::{Planted, Rows};
+use crate::inspect::inspect;
+use crate::support::planted::{Planted, Rows};
 
 const SEEDS: std::ops::Range<u64> = 1..4;
 
@@ -16,7 +16,7 @@ fn look(data: &Dataset) -> Report {
     inspect(data, &Params::default().check().unwrap()).unwrap()
 }
 
-/// Links inside classes that data vectors tell, weighing what `draw` says.
+/// Links inside classes that features show, with weights from `draw`.
 fn planted(seed: u64, mut draw: impl FnMut(&mut ChaCha8Rng, bool) -> f64) -> (Planted, Rows) {
     let plan = Planted {
         inside: 0.9,
@@ -31,7 +31,7 @@ fn planted(seed: u64, mut draw: impl FnMut(&mut ChaCha8Rng, bool) -> f64) -> (Pl
     (plan, links)
 }
 
-/// A report with data vectors and one on the links alone.
+/// A report with features and one on the links alone.
 fn both(plan: &Planted, links: &Rows, seed: u64) -> [Report; 2] {
     let alone = Graph::from_rows(plan.nodes, links).unwrap();
     let alone = Dataset::from_links(alone).unwrap();
@@ -65,7 +65,6 @@ fn citations_and_plain_counts_keep_their_weights() {
         let (plan, links) = planted(seed, |_, _| 1.0);
         for report in both(&plan, &links, seed) {
             assert_eq!(settings(&report), KEEP);
-            assert_eq!(report.heavy, None);
         }
         let (plan, links) = planted(seed, |random, inside| {
             not_zero(
@@ -74,7 +73,7 @@ fn citations_and_plain_counts_keep_their_weights() {
             )
         });
         for report in both(&plan, &links, seed) {
-            assert_eq!(settings(&report), KEEP, "{:?}", report.heavy);
+            assert_eq!(settings(&report), KEEP);
         }
     }
 }
@@ -113,15 +112,11 @@ fn contacts_and_co_occurrences_are_tamed_and_never_resisted() {
         ] {
             let (plan, links) = planted(seed, draw);
             for report in both(&plan, &links, seed) {
-                assert_eq!(settings(&report), TAME, "{name}: {:?}", report.heavy);
-                let heavy = report.heavy.unwrap();
-                assert!(heavy.beyond_law < 0.2, "{name}: {heavy:?}");
+                assert_eq!(settings(&report), TAME, "{name}: {:?}", report.advice);
             }
         }
         let (plan, links) = planted(seed, close);
         let report = look(&plan.data(&links, plan.vectors(seed)));
-        let heavy = report.heavy.unwrap();
-        assert_eq!(heavy.backing, Backing::More, "{heavy:?}");
         let reason = report.advice.reasons[0].to_string();
         assert!(reason.contains("they are signal"), "{reason}");
     }
@@ -136,21 +131,19 @@ fn corrupted_weights_are_resisted_by_their_sizes_or_by_what_else_is_known() {
             false => f64::from(random.random_range(1..4u8)),
         });
         for report in both(&plan, &links, seed) {
-            assert_eq!(settings(&report), RESIST, "{:?}", report.heavy);
-            assert_eq!(report.heavy.unwrap().beyond_law, 1.0);
+            assert_eq!(settings(&report), RESIST, "{:?}", report.advice);
             let reason = report.advice.reasons[0].to_string();
-            assert!(reason.contains("no law of the other sizes"), "{reason}");
+            assert!(reason.contains("stand apart from the rest"), "{reason}");
         }
-        // False links, so many that a law of sizes would take them for its own.
+        // Many false links, all of them heavy.
         let (plan, mut links) = planted(seed, |random, _| f64::from(random.random_range(1..4u8)));
         let sound = links.len();
         plan.add_false(&mut links, 0.4, false, seed + 10);
         links[sound..].iter_mut().for_each(|link| link.2 = 30.0);
         let report = look(&plan.data(&links, plan.vectors(seed)));
-        let heavy = report.heavy.unwrap();
-        assert_eq!(heavy.backing, Backing::Less, "{heavy:?}");
-        assert_eq!(settings(&report), RESIST, "{heavy:?}");
-        assert!(heavy.heavy < heavy.others - 0.2, "{heavy:?}");
+        assert_eq!(settings(&report), RESIST, "{:?}", report.advice);
+        let reason = report.advice.reasons[0].to_string();
+        assert!(reason.contains("heavier links are less likely"), "{reason}");
     }
 }
 
@@ -165,7 +158,8 @@ fn heavy_weights_that_mark_the_best_links_are_signal_however_far_they_stand() {
         let mut links = links;
         plan.add_false(&mut links, 0.4, false, seed + 20);
         let report = look(&plan.data(&links, plan.vectors(seed)));
-        assert_eq!(settings(&report), TAME, "{:?}", report.heavy);
-        assert_eq!(report.heavy.unwrap().backing, Backing::More);
+        assert_eq!(settings(&report), TAME, "{:?}", report.advice);
+        let reason = report.advice.reasons[0].to_string();
+        assert!(reason.contains("heavier links are likelier"), "{reason}");
     }
 }
