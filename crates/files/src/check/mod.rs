@@ -90,7 +90,7 @@ impl Check {
         title(&self.ids, Some(&self.attributes), row)
     }
 
-    /// A node for people: its name and its id, or its id alone.
+    /// A node for people: its name, which may be cut short, and its id, or its id alone.
     pub fn called(&self, row: u32) -> String {
         called(&self.ids, Some(&self.attributes), row)
     }
@@ -120,12 +120,18 @@ fn title<'a>(ids: &Ids, attributes: Option<&'a Attributes>, row: u32) -> Option<
     attributes?.name(row as usize % n.max(1))
 }
 
+/// The longest name in a sentence.
+const LONGEST: usize = 30;
+
 fn called(ids: &Ids, attributes: Option<&Attributes>, row: u32) -> String {
     let id = ids.name(row as usize);
-    match title(ids, attributes, row) {
-        Some(name) => format!("{name} ({id})"),
-        None => id.into_owned(),
-    }
+    let Some(name) = title(ids, attributes, row) else {
+        return id.into_owned();
+    };
+    let more = name.char_indices().nth(LONGEST).map(|_| '…');
+    let longest = LONGEST - usize::from(more.is_some());
+    let name: String = name.chars().take(longest).chain(more).collect();
+    format!("{name} ({id})")
 }
 
 #[cfg(test)]

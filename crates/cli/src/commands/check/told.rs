@@ -15,7 +15,7 @@ use crate::words::Flags;
 /// So many links are worth verifying first.
 const SAMPLE: usize = 30;
 /// The widest name of a node in a printed row.
-const WIDEST: usize = 34;
+const WIDEST: usize = 42;
 
 /// A check to be told.
 pub struct Told<'t> {
@@ -61,7 +61,8 @@ impl<'t> Told<'t> {
             fields.remove("facts");
             for (name, value) in [
                 ("out", json!(self.args.out.display().to_string())),
-                ("suspects", json!(shown(check_files::SUSPECTS))),
+                ("suspects", json!(check.judgment.n_flagged())),
+                ("suspects_file", json!(shown(check_files::SUSPECTS))),
                 ("top", self.rows_as_json()),
                 ("sample", json!(sample)),
                 ("clean", json!(clean.map(|path| path.display().to_string()))),
