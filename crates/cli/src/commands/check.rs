@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use linkproof::data::graph::LinkCounts;
+use linkproof::error::in_bytes;
 use linkproof::io::{
     self, Check, Files, FolderKind, MergedChecks, OutputFolder, check_files, load_check,
     read_checks,
@@ -163,10 +164,30 @@ struct Outcome {
 /// Runs the command.
 pub fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
     let outcome = check(args, session);
-    outcome.map_err(|error| match &args.data.0 {
-        Some(data) => data.in_links(error),
-        None => error,
+    outcome.map_err(|error| match (&args.data.0, error.downcast()) {
+        (_, Ok(error @ Error::Memory { .. })) => too_large(&error),
+        (Some(data), Ok(error)) => data.in_links(error.into()),
+        (None, Ok(error)) => error.into(),
+        (_, Err(other)) => other,
     })
+}
+
+/// Says what a check can do about memory: it has no settings of a fit.
+fn too_large(error: &Error) -> anyhow::Error {
+    let Error::Memory {
+        needed,
+        available,
+        by,
+    } = error
+    else {
+        return anyhow::anyhow!("{error}");
+    };
+    anyhow::anyhow!(
+        "the check needs about {} of memory, and {} can be had ({by}); give fewer links, or a larger \
+         --max-memory if there is more",
+        in_bytes(*needed),
+        in_bytes(*available)
+    )
 }
 
 fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {

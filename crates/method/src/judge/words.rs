@@ -138,7 +138,7 @@ fn links(judgment: &Judgment, context: &CheckContext<'_>) -> Vec<String> {
     };
     let exceeded = facts.share.filter(|_| n_checks > 0).and_then(|share| {
         let before = share.high_unchecked?;
-        (share.estimate? > before).then_some(before)
+        (share.low > before).then_some(before)
     });
     if let Some(before) = exceeded {
         says.push(format!(
