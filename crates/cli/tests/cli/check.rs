@@ -279,6 +279,23 @@ fn clean_lists_leave_out_what_is_asked_for() {
 }
 
 #[test]
+fn pairs_that_miss_a_link_are_listed() {
+    let (lab, _) = corrupted();
+    let found = lab.json(&format!("{LINE} --missing 40"));
+    assert_eq!(found["missing"].as_array().unwrap().len(), 40);
+    let missing = rows(&lab.read("chk/missing.csv"));
+    let node = |text: &str| text[1..].parse::<usize>().unwrap();
+    let inside = missing
+        .iter()
+        .filter(|row| node(&row[0]) % 3 == node(&row[1]) % 3);
+    assert!(inside.count() > 36, "{missing:?}");
+    let links = lab.read("links.csv");
+    let is_link = |row: &Vec<String>| links.contains(&format!("\n{},{},", row[0], row[1]));
+    assert!(!missing.iter().any(is_link));
+    lab.refused("check --out chk --missing 3", &["--links"]);
+}
+
+#[test]
 fn random_links_are_ranked_and_not_called_false() {
     let lab = random();
     let found = lab.json(LINE);

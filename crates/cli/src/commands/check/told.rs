@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use linkproof::Error;
 use linkproof::io::{JudgedTable, check_files, check_json};
-use linkproof::judge::{CheckContext, check_lines};
+use linkproof::judge::{CheckContext, MissingLink, check_lines};
 use serde_json::{Value, json};
 
 use super::{CheckArgs, Outcome, kept_places};
@@ -64,6 +64,7 @@ impl<'t> Told<'t> {
                 ("suspects", json!(check.judgment.n_flagged())),
                 ("suspects_file", json!(shown(check_files::SUSPECTS))),
                 ("top", self.rows_as_json()),
+                ("missing", self.missing_as_json()),
                 ("sample", json!(sample)),
                 ("clean", json!(clean.map(|path| path.display().to_string()))),
                 (
@@ -92,6 +93,13 @@ impl<'t> Told<'t> {
             })
         };
         self.top().into_iter().map(row).collect()
+    }
+
+    fn missing_as_json(&self) -> Value {
+        let check = &self.outcome.check;
+        let id = |row: u32| check.ids.name(row as usize).into_owned();
+        let pair = |it: &MissingLink| json!({ "src": id(it.src), "dst": id(it.dst), "agreement": it.agreement });
+        self.outcome.missing.iter().map(pair).collect()
     }
 
     /// The rows of the most suspicious links, then the lines.
@@ -192,6 +200,13 @@ impl<'t> Told<'t> {
                     "The column {name} has one value only and is not used."
                 ));
             }
+        }
+        if self.args.missing > 0 {
+            notes.push(format!(
+                "{} without a link that look most like links: {}.",
+                counted(self.outcome.missing.len(), "pair"),
+                self.file(check_files::MISSING)
+            ));
         }
         if let Some(path) = &self.args.clean {
             let kept = kept_places(self.args, &outcome.check).len();
