@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use linkproof::data::graph::LinkCounts;
+use linkproof::error::in_bytes;
 use linkproof::io::{
     self, Check, Files, FolderKind, MergedChecks, OutputFolder, check_files, load_check,
     read_checks,
 };
-use linkproof::judge::{ChecksUsed, JudgeSpec, judge};
+use linkproof::judge::{ChecksUsed, JudgeSpec, MissingLink, judge, missing_links};
 use linkproof::{Dataset, Error};
 use serde_json::json;
 
@@ -100,6 +101,11 @@ pub struct CheckArgs {
     #[arg(long, value_name = "B", requires = "clean", conflicts_with = "rate",
           allow_negative_numbers = true, value_parser = real)]
     min_belief: Option<f64>,
+    /// List this many pairs without a link that look most like links, in missing.csv in the
+    /// folder
+    #[arg(long, value_name = "N", default_value = "0", requires = "links",
+          allow_negative_numbers = true, value_parser = whole)]
+    missing: usize,
     /// Draw this many links to verify, into sample.csv in the folder; 30 are a good start
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     sample: Option<usize>,
@@ -156,6 +162,7 @@ struct Outcome {
     left_out: Vec<(usize, String)>,
     /// Inputs that changed while they were read.
     changed: Vec<PathBuf>,
+    missing: Vec<MissingLink>,
     checks: ChecksUsed,
     replaced: usize,
 }
@@ -163,10 +170,30 @@ struct Outcome {
 /// Runs the command.
 pub fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
     let outcome = check(args, session);
-    outcome.map_err(|error| match &args.data.0 {
-        Some(data) => data.in_links(error),
-        None => error,
+    outcome.map_err(|error| match (&args.data.0, error.downcast()) {
+        (_, Ok(error @ Error::Memory { .. })) => too_large(&error),
+        (Some(data), Ok(error)) => data.in_links(error.into()),
+        (None, Ok(error)) => error.into(),
+        (_, Err(other)) => other,
     })
+}
+
+/// Says what a check can do about memory: it has no settings of a fit.
+fn too_large(error: &Error) -> anyhow::Error {
+    let Error::Memory {
+        needed,
+        available,
+        by,
+    } = error
+    else {
+        return anyhow::anyhow!("{error}");
+    };
+    anyhow::anyhow!(
+        "the check needs about {} of memory, and {} can be had ({by}); give fewer links, or a larger \
+         --max-memory if there is more",
+        in_bytes(*needed),
+        in_bytes(*available)
+    )
 }
 
 fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
@@ -204,6 +231,10 @@ fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
         }
         if args.sample.is_some() {
             write_sample(args, session, &outcome.check, folder.path())?;
+        }
+        if args.missing > 0 {
+            let path = folder.file(check_files::MISSING);
+            io::write_missing(path, &outcome.check, &outcome.missing)?;
         }
         io::write_check(&outcome.check, &folder)?;
         folder.commit()?;
@@ -285,6 +316,10 @@ fn new_check(
     progress.say("judging links");
     let mut judgment = judge(&known, &spec, session.runtime(progress))?;
     judgment.sort_by_ends();
+    let missing = match args.missing {
+        0 => Vec::new(),
+        count => missing_links(&known, &spec, count, session.runtime(progress))?,
+    };
     let counts = known.graph().counts();
     let mut record = inputs.record();
     for (name, value) in [
@@ -308,6 +343,7 @@ fn new_check(
             judgment,
             record,
         },
+        missing,
         checks: ChecksUsed::default(),
         replaced: 0,
     })
@@ -337,6 +373,7 @@ fn finished(check: Check) -> Outcome {
         check,
         left_out: Vec::new(),
         changed: Vec::new(),
+        missing: Vec::new(),
         checks: ChecksUsed::default(),
         replaced: 0,
     }

@@ -1,12 +1,11 @@
 //! The ridge of the fit to walks, and the smoothing check.
 //!
-//! If there are features, a fifth of the columns is hidden. Clusters of embeddings that are
-//! fitted from the others explain some of the variance of the hidden ones: the largest ridge
-//! that explains as much as a smaller one is taken, and smoothing if smoothed embeddings
-//! explain about as much. Without features a fifth of the links is held out, and the ridge
-//! is the one whose embeddings rank these best among non-links. (With features, held-out
-//! links prefer ridges so small that embeddings repeat the graph, and clusters suffer:
-//! docs/decisions/trust.md.)
+//! If there are features, a fifth of the columns is hidden, and embeddings are fitted from the
+//! others. The ridge is the one whose embeddings explain most of the hidden columns. Smoothing
+//! is taken if clusters of smoothed embeddings explain about as much as clusters of others.
+//! Without features a fifth of the links is held out, and the ridge is the one whose
+//! embeddings rank these best among non-links. (With features, held-out links prefer ridges so
+//! small that embeddings repeat the graph, and clusters suffer: docs/decisions/trust.md.)
 
 use serde::Serialize;
 
@@ -18,7 +17,7 @@ use crate::data::graph::Graph;
 use crate::engine::runtime::Runtime;
 use crate::error::{Error, Result};
 use crate::explained::{
-    LEAST_COLUMNS, averages, components, explained_by_clusters, held_out_columns, sampled_rows,
+    LEAST_COLUMNS, averages, components, explained_by_clusters, explained_by_regression, held_out_columns, sampled_rows,
     some_columns,
 };
 use crate::model::effective_rank;
@@ -28,8 +27,6 @@ use crate::select::held_out::{HeldOut, SAME_RANKS};
 
 /// One link in so many is held out.
 const FOLDS: usize = 5;
-/// A larger ridge is taken if it explains at least this share of what a smaller one does.
-const AS_WELL: f64 = 0.99;
 /// Fewer links are too few to hold some out.
 const LEAST_LINKS: usize = 50;
 /// A fit with fewer effective dimensions than this share of the best candidate's has
@@ -57,14 +54,6 @@ impl SmoothingCheck {
         self.smoothed > 0.0 && self.smoothed >= least * self.plain
     }
 
-    /// What the recommended embeddings explain, given the least share of [`Self::passes`].
-    pub fn used(&self, least: f64) -> f64 {
-        if self.passes(least) {
-            return self.smoothed;
-        }
-        self.plain
-    }
-
     /// What smoothed embeddings explain, as a share of what embeddings explain.
     pub fn share(&self) -> Option<f64> {
         (self.plain > 0.0).then(|| self.smoothed / self.plain)
@@ -78,8 +67,8 @@ pub struct RidgeTried {
     pub ridge: f64,
     /// How often a held-out link outranks a non-link by the embeddings; without features.
     pub auc: Option<f64>,
-    /// What clusters of the embeddings, smoothed if these are, explain of hidden feature
-    /// columns.
+    /// What a regression on the embeddings explains of each component of hidden feature
+    /// columns, on average.
     pub explained: Option<f64>,
     /// The effective dimension of the embeddings.
     pub effective_dimension: f64,
@@ -99,8 +88,6 @@ pub(super) struct Search<'s> {
     pub walked: &'s Dataset,
     /// Rounds of smoothing; 0: no smoothing.
     pub rounds: usize,
-    /// The least share that smoothed embeddings must explain.
-    pub least_share: f64,
 }
 
 /// The ridge, and what was found on the way.
@@ -183,26 +170,25 @@ impl Search<'_> {
             })?;
         let candidate = |ridge: f64, start: Option<&LinkFit>| -> Result<_> {
             let fit = self.fit(&seen, ridge, start, runtime)?;
-            let check = self.check(&fit.y, hidden)?;
             let tried = RidgeTried {
                 ridge,
                 auc: None,
-                explained: Some(check.used(self.least_share)),
+                explained: Some(self.explained(&fit.y, hidden)),
                 effective_dimension: effective_rank(&fit.y, dim),
                 gain: None,
                 taken: false,
             };
-            Ok((fit, check, tried))
+            Ok((fit, tried))
         };
         let collapsed =
             |tried: &RidgeTried| tried.effective_dimension < LEAST_DIMENSIONS.min(dim as f64);
         let middle = ridges.len() / 2;
-        let (mut fit, mut check, first) = candidate(ridges[middle], None)?;
+        let (mut fit, first) = candidate(ridges[middle], None)?;
         let mut tried = vec![RidgeTried {
             taken: true,
             ..first
         }];
-        let mut ridge = ridges[middle];
+        let mut best = first;
         let goes_down = collapsed(&first);
         let next: Vec<f64> = match goes_down {
             true => ridges[..middle].iter().rev().copied().collect(),
@@ -211,24 +197,39 @@ impl Search<'_> {
         for other in next {
             // A fit at a larger ridge has lost dimensions that a smaller one needs.
             let start = (!goes_down).then_some(&fit);
-            let (other_fit, other_check, mut found) = candidate(other, start)?;
-            let enough = AS_WELL * check.used(self.least_share);
-            let explains = other_check.used(self.least_share) >= enough;
+            let (other_fit, mut found) = candidate(other, start)?;
+            let explains = found.explained >= best.explained;
             found.taken = explains && (goes_down || !collapsed(&found));
             let goes_on = found.taken && (!goes_down || collapsed(&found));
             tried.push(found);
             if found.taken {
-                (ridge, fit, check) = (other, other_fit, other_check);
+                (fit, best) = (other_fit, found);
             }
             if !goes_on {
                 break;
             }
         }
         Ok(Chosen {
-            ridge,
-            check: Some(check),
+            ridge: best.ridge,
+            check: Some(self.check(&fit.y, hidden)?),
             tried,
         })
+    }
+
+    /// What a regression on embeddings explains of each component of the hidden columns, on
+    /// average: an embedding that lost dimensions explains few of them.
+    fn explained(&self, y: &[f32], hidden: &[Columns]) -> f64 {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for columns in hidden {
+            let n = columns.sample.len() as f64;
+            let y = columns.of_sample(y, self.params.dim);
+            let (targets, count) = (&columns.targets, columns.count);
+            let [_, each] =
+                explained_by_regression(&y, self.params.dim, targets, count, self.params.seed);
+            sum += n * each;
+            total += n;
+        }
+        sum / total
     }
 
     /// What clusters of embeddings, smoothed or not, explain of hidden columns.
@@ -399,13 +400,17 @@ impl Columns {
         })
     }
 
+    /// The embeddings of the sample.
+    fn of_sample(&self, y: &[f32], dim: usize) -> Vec<f32> {
+        let rows = self.sample.iter().map(|&row| self.first_row + row as usize);
+        rows.flat_map(|row| &y[row * dim..][..dim])
+            .copied()
+            .collect()
+    }
+
     /// What clusters of embeddings, by internal rows, explain.
     fn explained_by(&self, y: &[f32], dim: usize, seed: u64) -> Result<f64> {
-        let rows = self.sample.iter().map(|&row| self.first_row + row as usize);
-        let y: Vec<f32> = rows
-            .flat_map(|row| &y[row * dim..][..dim])
-            .copied()
-            .collect();
+        let y = self.of_sample(y, dim);
         explained_by_clusters(&y, dim, &self.targets, self.count, seed)
     }
 }

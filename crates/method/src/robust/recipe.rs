@@ -145,14 +145,12 @@ pub fn fit_robust(
         cost: 1.0,
     };
     count.begin(Doing::ChoosingRidge, tried, last);
-    let least = recipe.least_share(data.views().len());
     let search = Search {
         params,
         data,
         believed: &believed,
         walked: &walked,
         rounds: if is_signed { 0 } else { recipe.rounds },
-        least_share: least,
     };
     let chosen = choose_ridge(&search, &recipe.ridges, count.runtime())?;
     let with = belief_params(params.given(), chosen.ridge)?;
@@ -166,6 +164,7 @@ pub fn fit_robust(
     let links = judgment.links.iter().map(|it| (it.link(), it.belief));
     let sizes = model.size_law(links);
     model.tell_sizes(expected / seen.max(f64::MIN_POSITIVE), sizes);
+    let least = recipe.least_share(data.views().len());
     let smooths = !is_signed && chosen.check.is_some_and(|check| check.passes(least));
     let smoothed = match smooths {
         true => {

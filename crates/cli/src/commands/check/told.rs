@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use linkproof::Error;
 use linkproof::io::{JudgedTable, check_files, check_json};
-use linkproof::judge::{CheckContext, check_lines};
+use linkproof::judge::{CheckContext, MissingLink, check_lines};
 use serde_json::{Value, json};
 
 use super::{CheckArgs, Outcome, kept_places};
@@ -15,7 +15,7 @@ use crate::words::Flags;
 /// So many links are worth verifying first.
 const SAMPLE: usize = 30;
 /// The widest name of a node in a printed row.
-const WIDEST: usize = 34;
+const WIDEST: usize = 42;
 
 /// A check to be told.
 pub struct Told<'t> {
@@ -61,8 +61,10 @@ impl<'t> Told<'t> {
             fields.remove("facts");
             for (name, value) in [
                 ("out", json!(self.args.out.display().to_string())),
-                ("suspects", json!(shown(check_files::SUSPECTS))),
+                ("suspects", json!(check.judgment.n_flagged())),
+                ("suspects_file", json!(shown(check_files::SUSPECTS))),
                 ("top", self.rows_as_json()),
+                ("missing", self.missing_as_json()),
                 ("sample", json!(sample)),
                 ("clean", json!(clean.map(|path| path.display().to_string()))),
                 (
@@ -91,6 +93,13 @@ impl<'t> Told<'t> {
             })
         };
         self.top().into_iter().map(row).collect()
+    }
+
+    fn missing_as_json(&self) -> Value {
+        let check = &self.outcome.check;
+        let id = |row: u32| check.ids.name(row as usize).into_owned();
+        let pair = |it: &MissingLink| json!({ "src": id(it.src), "dst": id(it.dst), "agreement": it.agreement });
+        self.outcome.missing.iter().map(pair).collect()
     }
 
     /// The rows of the most suspicious links, then the lines.
@@ -191,6 +200,13 @@ impl<'t> Told<'t> {
                     "The column {name} has one value only and is not used."
                 ));
             }
+        }
+        if self.args.missing > 0 {
+            notes.push(format!(
+                "{} without a link that look most like links: {}.",
+                counted(self.outcome.missing.len(), "pair"),
+                self.file(check_files::MISSING)
+            ));
         }
         if let Some(path) = &self.args.clean {
             let kept = kept_places(self.args, &outcome.check).len();
