@@ -17,8 +17,8 @@ use crate::data::graph::Graph;
 use crate::engine::runtime::Runtime;
 use crate::error::{Error, Result};
 use crate::explained::{
-    LEAST_COLUMNS, averages, components, explained_by_clusters, explained_by_regression, held_out_columns, sampled_rows,
-    some_columns,
+    LEAST_COLUMNS, averages, components, explained_by_clusters, explained_by_regression,
+    held_out_columns, sampled_rows, some_columns,
 };
 use crate::model::effective_rank;
 use crate::model::folds::Folds;
