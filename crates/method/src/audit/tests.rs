@@ -1,5 +1,4 @@
 use super::*;
-use crate::data::graph::Graph;
 use crate::model::fit;
 use crate::params::{CheckedParams, Normalize, ScoreKind};
 use crate::synthetic::{Noise, synthetic};

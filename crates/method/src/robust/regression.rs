@@ -35,8 +35,10 @@ const MOST_STEPS: usize = 300;
 #[derive(Debug, Clone)]
 pub(super) struct Regression {
     /// The ridge that was chosen.
-    pub ridge: f64,
+    #[cfg(test)]
+    ridge: f64,
     /// What features go through first.
+    #[cfg(test)]
     normalize: Normalize,
     n_columns: usize,
     /// The columns of the outputs, each with a weight for every entry of `x`.
@@ -58,7 +60,9 @@ impl Regression {
         let start = vec![vec![0.0; rows.n_columns]; dim];
         let all: Vec<usize> = (0..rows.rows.len()).collect();
         Ok(Regression {
+            #[cfg(test)]
             ridge,
+            #[cfg(test)]
             normalize: kind,
             n_columns: rows.n_columns,
             weights: rows.solve(&all, outputs, (ridge, TOLERANCE), start),
