@@ -196,10 +196,8 @@ impl MergedChecks {
         let old = kept.map(|file| answers(check, file)).transpose()?;
         let mut all = old.unwrap_or_default();
         if let Some(file) = new {
-            let links = file.checks.iter();
-            links
-                .map(|listed| check_link(check, file, listed))
-                .collect::<Result<()>>()?;
+            let mut links = file.checks.iter();
+            links.try_for_each(|listed| check_link(check, file, listed))?;
             for (pair, answer) in answers(check, file)? {
                 let before = all.insert(pair, answer);
                 let replaces = before.is_some_and(|before| before.0 != answer.0);
