@@ -11,7 +11,6 @@ pub mod job;
 pub mod kinds;
 pub mod labelled;
 pub mod mean;
-pub mod method;
 pub mod planted;
 pub mod suite;
 pub mod synthetic;

@@ -18,7 +18,7 @@ use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::Result;
 use linkproof_method::inspect::plain_verdict;
 use linkproof_method::params::{Normalize, Params};
-use linkproof_method::trust::robust::{Recipe, fit_model};
+use linkproof_method::robust::{Recipe, fit_model};
 use linkproof_method::verdict::{Advice, Said, Topic};
 use linkproof_method::{CheckedParams, fit};
 use linkproof_numeric::math;
@@ -317,9 +317,8 @@ impl Trial {
 
 fn robust(graph: &Labelled, data: &Dataset, params: &CheckedParams) -> Result<Spoken> {
     let found = fit_model(params, data, &Recipe::default(), Runtime::default())?;
-    let trust = &found.summary.trust;
     Ok(Spoken {
-        share_false: (!trust.abstained).then_some(trust.share_false),
+        share_false: found.summary.share_false,
         nmi: graph.whole_nmi(found.model.recommended(), params.given().seed)?,
         advice: found.summary.advice,
         verdict: found.summary.verdict,

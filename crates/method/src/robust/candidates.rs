@@ -251,7 +251,12 @@ fn is_better(best: &Candidate, other: &Candidate, dim: usize, (more, error): (f6
 /// How much better the second ranks of the same links are, on average, and the standard
 /// error of that.
 fn gain(before: &[f64], after: &[f64]) -> (f64, f64) {
-    let gains = || before.iter().zip(after).map(|(before, after)| before - after);
+    let gains = || {
+        before
+            .iter()
+            .zip(after)
+            .map(|(before, after)| before - after)
+    };
     let n = before.len().max(1) as f64;
     let mean = gains().sum::<f64>() / n;
     let squares: f64 = gains().map(|gain| (gain - mean).powi(2)).sum();

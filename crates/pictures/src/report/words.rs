@@ -53,7 +53,7 @@ impl Page<'_> {
                          A robust fit does.";
             json!([{ "about": "links", "says": links }, { "about": "dimensions", "says": used }])
         });
-        json!({ "said": said, "implanted": of_robust("implanted").unwrap_or_default() })
+        json!({ "said": said, "detection": of_robust("detection").unwrap_or_default() })
     }
 
     /// The candidates of a search, where one was run before the fit.
@@ -107,7 +107,7 @@ impl Page<'_> {
         params
     }
 
-    pub(super) fn facts(&self, random_share: f64) -> Vec<(String, String)> {
+    pub(super) fn facts(&self) -> Vec<(String, String)> {
         let (model, report) = (self.model, self.model.report());
         let counts = report.counts;
         let mut facts = vec![
@@ -120,7 +120,6 @@ impl Page<'_> {
             ("value", figures(report.value)),
             ("steps", separated(report.steps)),
             ("seconds", figures(report.seconds)),
-            ("links that look like random pairs", percent(random_share)),
         ];
         let of_score = model.params().of_score();
         facts.splice(4..4, of_score.map(|(param, value)| (param.name(), value)));
