@@ -11,9 +11,10 @@
 (1, 2)
 
 The parts: :func:`check` (which links look false, without a fit),
-:class:`GraphEmbedding` (fit, transform, score_pairs, audit, save, load), :func:`inspect` (a look before a fit), :func:`select` (settings without
-labels), :func:`contamination` (what damage does to fits), :func:`objective` (value and
-gradient), :mod:`linkproof.measures`, and
+:class:`GraphEmbedding` (fit, transform, score_pairs, audit, save, load), :func:`inspect`
+(a look before a fit), :func:`select` (settings without labels), :func:`contamination`
+(what damage does to fits), :func:`objective` (value and gradient),
+:mod:`linkproof.measures`, and
 :func:`plot_embedding`, :func:`plot_history` and :func:`plot_audit`.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Optional, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from linkproof._words import quoted, refused
 # Evidence by name, a number for each listed link.
 Columns: TypeAlias = list[tuple[str, Array]]
 # The row of each id as text (None: ids are row numbers), and the number of rows.
-RowsOf: TypeAlias = tuple[Optional[dict[str, int]], int]
+RowsOf: TypeAlias = tuple[dict[str, int] | None, int]
 
 
 def split_evidence(evidence: Any, links: Any) -> tuple[Any, Columns]:
@@ -59,7 +59,7 @@ def _split_table(table: Any, names: Sequence[str]) -> tuple[Any, Columns]:
     for name in names:
         if name not in headers:
             raise ValueError(
-                f"evidence: found no column {quoted(name)}; expected columns of the links: {headers}"
+                f"evidence: found no column {quoted(name)}; expected columns of links: {headers}"
             )
     columns = [(name, _column(table, headers.index(name), name)) for name in names]
     if frame_library(table) == "pandas":
@@ -148,7 +148,7 @@ def _read_verified(checked: Any) -> list[list[Any]]:
     table = as_table(checked)
     if frame_library(table) is None:
         entries = checked.tolist() if isinstance(checked, np.ndarray) else checked
-        rows = list(entries) if isinstance(entries, (list, tuple)) else [None]
+        rows: list[Any] = list(entries) if isinstance(entries, (list, tuple)) else [None]
         if not all(isinstance(row, (list, tuple)) and len(row) == 3 for row in rows):
             raise refused("checked", "a table with columns src, dst and real", checked)
         return [[row[place] for row in rows] for place in range(3)]

@@ -81,10 +81,11 @@ def test_it_can_be_read(report: Check) -> None:
     assert "<table" in page and "look random and are probably false" in page
 
 
-@pytest.mark.parametrize("form", ["frame", "networkx", "sparse", "dense", "list", "pair", "columns"])
-def test_cleaned_links_have_the_type_that_came_in(
-    spoilt: Spoilt, report: Check, form: str
-) -> None:
+FORMS = ["frame", "networkx", "sparse", "dense", "list", "pair", "columns"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_cleaned_links_have_the_type_that_came_in(spoilt: Spoilt, report: Check, form: str) -> None:
     edges = spoilt.edges
     graph = nx.Graph()
     graph.add_nodes_from(range(N))
