@@ -193,9 +193,13 @@ impl DataArgs {
         path: &Path,
     ) -> anyhow::Result<(Dataset, Option<Attributes>)> {
         let tables = Nodes::read(&self.nodes)?;
-        let features = match tables.as_ref().filter(|tables| tables.is_of_all()) {
-            Some(tables) => tables.features(path, None)?,
-            None => io::read_features(path)?,
+        let of_all = tables.as_ref().filter(|tables| tables.is_of_all());
+        let features = match (io::read_features(path)?, of_all) {
+            // Only the table tells whose the rows are.
+            (features, Some(tables)) if matches!(features.ids(), Ids::Rows(_)) => {
+                tables.features(path, None)?
+            }
+            (features, _) => features,
         };
         let of_links = graph.ids().sides().cloned();
         let side = |side: Side| -> anyhow::Result<Option<Ids>> {

@@ -143,7 +143,10 @@ fn wrong_usage_and_damaged_folders_are_refused() {
         (LINE.to_owned(), ["chk", "already holds a check"]),
         (format!("{other} --rate 2"), ["--rate", "between 0 and 1"]),
         (format!("{other} --rate nan"), ["--rate", "between 0 and 1"]),
-        (format!("{other} --drop 3"), ["--drop", "--clean"]),
+        (
+            format!("{other} --drop 3"),
+            ["--clean", "were not provided"],
+        ),
         (
             format!("{other} --clean k.csv --drop 3 --rate 0.1"),
             ["--drop", "--rate"],
