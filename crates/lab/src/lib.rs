@@ -7,8 +7,10 @@
 pub mod bloggers;
 pub mod contamination;
 pub mod demo;
+pub mod false_links;
 pub mod job;
 pub mod kinds;
+pub mod judged;
 pub mod labelled;
 pub mod mean;
 pub mod method;
