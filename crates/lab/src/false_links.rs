@@ -121,7 +121,8 @@ impl FalseLinks {
                         false => product(&rows[a as usize], &rows[b as usize]),
                     };
                     let pairs: Vec<(u32, u32)> = (0..CANDIDATES).map(|_| (any(), any())).collect();
-                    let best = |a: &&(u32, u32), b: &&(u32, u32)| likeness(a).total_cmp(&likeness(b));
+                    let best =
+                        |a: &&(u32, u32), b: &&(u32, u32)| likeness(a).total_cmp(&likeness(b));
                     *pairs.iter().max_by(best).unwrap_or(&(0, 0))
                 }
             };
@@ -132,7 +133,11 @@ impl FalseLinks {
         }
         if planted.len() < wanted {
             let found = format!("{} of {wanted} pairs to plant", planted.len());
-            return Err(Error::data("labels", found, "more unlinked pairs of different classes"));
+            return Err(Error::data(
+                "labels",
+                found,
+                "more unlinked pairs of different classes",
+            ));
         }
         let more = planted.iter().map(|&(src, dst)| Link {
             src,

@@ -4,20 +4,35 @@ use linkproof_method::error::Result;
 use linkproof_method::judge::{Judgment, PlantedKind};
 use linkproof_method::measure::auc;
 
+/// The true share of false links.
 pub const TRUTH: &str = "share of false links, the truth";
+/// How often a false link ranks before a real one.
 pub const AUC: &str = "AUC of the suspicion rank";
+/// The lower bound.
 pub const LOW: &str = "share of false links, Low";
+/// The estimate.
 pub const ESTIMATE: &str = "share of false links, estimate";
+/// The upper bound.
 pub const HIGH: &str = "share of false links, High";
+/// 1 if the upper bound holds.
 pub const HOLDS: &str = "runs in which High holds";
+/// How far the estimate is off.
 pub const ERROR: &str = "error of the estimate";
+/// The share of false links among the first by rank.
 pub const FIRST: &str = "false among the first 100 by rank";
+/// How many links are flagged.
 pub const FLAGGED: &str = "flagged links";
+/// How many of these are false.
 pub const CAUGHT: &str = "flagged links that are false";
+/// The share of these that are false.
 pub const PRECISION: &str = "false among the flagged";
+/// How far beliefs are off.
 pub const RELIABILITY: &str = "reliability: error of the beliefs, mean of tenths";
+/// 1 if the judge abstains.
 pub const ABSTAINED: &str = "runs in which the judge abstains";
+/// 1 if there is a contradiction.
 pub const CONTRADICTED: &str = "runs with a contradiction";
+/// 1 if there are duplicates.
 pub const DUPLICATES: &str = "runs with duplicates";
 
 /// The rows of a table of judgments, in their order.

@@ -262,7 +262,7 @@ impl Known<'_> {
     }
 
     /// Cosine of what the ends and their other neighbors are.
-    fn neighborhoods(&self, places: &[u32], of: &Spectral) -> Vec<f64> {
+    pub fn neighborhoods(&self, places: &[u32], of: &Spectral) -> Vec<f64> {
         let (net, pairs, width) = (self.net, self.pairs, of.width);
         let out = sums_of_neighbors(net.outgoing(), of.right.as_ref().unwrap_or(&of.left), width);
         let into = net
@@ -363,11 +363,11 @@ impl Known<'_> {
 }
 
 /// Rows of unit length for sources and for targets.
-struct Spectral {
-    left: Vec<f64>,
-    right: Option<Vec<f64>>,
-    signs: Vec<f64>,
-    width: usize,
+pub(super) struct Spectral {
+    pub left: Vec<f64>,
+    pub right: Option<Vec<f64>>,
+    pub signs: Vec<f64>,
+    pub width: usize,
 }
 
 impl Spectral {
