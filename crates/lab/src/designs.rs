@@ -422,9 +422,10 @@ impl Design {
                     factors[i] * factors[j] * mean
                 });
                 let links = links_by(n, random, |i, j| p[i * n + j]);
-                let features = match lengths {
-                    true => draw::lengths(&p, n, random)?,
-                    false => Matrix::dense(n, 50, random.normals(n * 50))?,
+                let features = if lengths {
+                    draw::lengths(&p, n, random)?
+                } else {
+                    Matrix::dense(n, 50, random.normals(n * 50))?
                 };
                 Ok(draw::Drawn::new(n, vec![features], links, vec![0; n]))
             }

@@ -116,9 +116,12 @@ impl FalseLinks {
                     (end(), end())
                 }
                 Ends::Alike => {
-                    let likeness = |&(a, b): &(u32, u32)| match class(a) == class(b) {
-                        true => -1.0,
-                        false => product(&rows[a as usize], &rows[b as usize]),
+                    let likeness = |&(a, b): &(u32, u32)| {
+                        if class(a) == class(b) {
+                            -1.0
+                        } else {
+                            product(&rows[a as usize], &rows[b as usize])
+                        }
                     };
                     let pairs: Vec<(u32, u32)> = (0..CANDIDATES).map(|_| (any(), any())).collect();
                     let best =

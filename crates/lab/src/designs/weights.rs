@@ -21,9 +21,12 @@ impl Design {
                 of_false,
             } => {
                 let mut weights: Vec<f64> = (0..m)
-                    .map(|_| match geometric {
-                        true => tries_until(0.2, random),
-                        false => math::exp(1.5 * random.normals(1)[0] + 1.0).ceil(),
+                    .map(|_| {
+                        if geometric {
+                            tries_until(0.2, random)
+                        } else {
+                            math::exp(1.5 * random.normals(1)[0] + 1.0).ceil()
+                        }
                     })
                     .collect();
                 let mut sorted = weights.clone();

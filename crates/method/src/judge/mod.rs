@@ -32,13 +32,16 @@ mod labels;
 mod net;
 mod outcome;
 mod pairs;
+mod paths;
 mod planted;
 mod reasons;
 mod record;
+mod rows;
 mod strata;
 mod subject;
 #[cfg(test)]
 mod tests;
+mod votes;
 
 pub use outcome::{
     Cause, Check, ChecksUsed, Contradiction, Detection, EvidenceColumn, Facts, JudgeSpec,

@@ -51,9 +51,10 @@ impl Plan {
         let free = (pairs.sum::<f64>() - m as f64).max(0.0);
         let room = (free.min(m as f64) * MOST / kinds.len() as f64) as usize;
         let count = (m * PERCENT / 100).max(LEAST).min(room);
-        let runs = match count >= LEAST {
-            true => 1,
-            false => LEAST.div_ceil(count.max(1)).min(MOST_RUNS),
+        let runs = if count >= LEAST {
+            1
+        } else {
+            LEAST.div_ceil(count.max(1)).min(MOST_RUNS)
         };
         (count * runs >= LEAST).then_some(Plan { kinds, count, runs })
     }
