@@ -104,7 +104,7 @@ fn after_checks(judgment: &Judgment, is_false: &[bool], seed: u64) -> [f64; 2] {
     let truth = n_false as f64 / is_false.len() as f64;
     let mut sums = [0.0; 2];
     for draw in 0..DRAWS {
-        let sample = judgment.sample(CHECKED, seed * DRAWS + draw);
+        let sample = judgment.sample(CHECKED, seed.wrapping_mul(DRAWS).wrapping_add(draw));
         let check = |&at: &usize| Check {
             src: judgment.links[at].src,
             dst: judgment.links[at].dst,

@@ -149,7 +149,7 @@ fn one_run(
         columns: &columns,
         picked: Some(picked),
         others: &[],
-        seed: input.seed + run as u64,
+        seed: input.seed.wrapping_add(run as u64),
         ..*input
     };
     let found = assess(&again, progress)?;
