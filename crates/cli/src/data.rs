@@ -52,18 +52,19 @@ impl DataArgs {
             view.is_some_and(|view| sides.contains(&view))
         };
         let is_one = |files: &[FeatureFile]| matches!(files, [FeatureFile { view: None, .. }]);
-        let fits =
-            |files: &[FeatureFile]| is_one(files) || files.iter().all(|file| of_sides(&file));
-        if self.bipartite && !fits(&self.features) {
+        let on_sides = |files: &[FeatureFile]| files.iter().all(|file| of_sides(&file));
+        let one_for_all = is_one(&self.features);
+        if self.bipartite && !one_for_all && !on_sides(&self.features) {
             return Err(Usage::new(
                 "--features: with --bipartite expected source=FILE (the nodes that links lead from), \
                  target=FILE (those that they lead to) or both, or one FILE for all nodes",
             ));
         }
-        if self.bipartite && !fits(&self.nodes) {
+        let named = one_for_all && is_one(&self.nodes);
+        if self.bipartite && !named && !on_sides(&self.nodes) {
             return Err(Usage::new(
-                "--nodes: with --bipartite expected source=FILE, target=FILE or both, or one FILE \
-                 for all nodes",
+                "--nodes: with --bipartite expected source=FILE, target=FILE or both; or one FILE for \
+                 all nodes, as --features is",
             ));
         }
         if let [a, b, ..] = self.features.as_slice()
@@ -218,8 +219,13 @@ impl DataArgs {
         let data = data.map_err(|error| match error {
             Error::Data {
                 subject: Subject::Features { .. },
+                found,
+                expected,
                 ..
-            } => error.in_file(path, None),
+            } => {
+                let expected = format!("{expected}; or --features source=FILE and target=FILE");
+                Error::input(path, None, found, expected)
+            }
             other => in_links(&self.links, other),
         })?;
         let sides = data.ids().sides().zip(tables.as_ref());
