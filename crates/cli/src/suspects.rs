@@ -15,7 +15,7 @@ use crate::words::Flags;
 /// So many links are worth verifying first.
 pub const SAMPLE: usize = 30;
 /// The widest name of a node in a printed row.
-const WIDEST: usize = 34;
+const WIDEST: usize = 42;
 
 /// Judged links and what a run made of them.
 pub struct Suspects<'t> {

@@ -2,8 +2,8 @@ use std::sync::atomic::AtomicBool;
 
 use linkproof_method::data::dataset::Dataset;
 use linkproof_method::params::{OptimizerKind, Params, Precision, Sampler, SolverKind};
+use linkproof_method::robust::{Recipe, fit_model};
 use linkproof_method::select::{Search, select};
-use linkproof_method::trust::robust::{Recipe, fit_model};
 use linkproof_method::{Event, Fit, Fitted, Runtime};
 
 use super::*;

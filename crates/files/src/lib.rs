@@ -46,7 +46,7 @@ use linkproof_method::error::Error;
 
 pub use check::{
     Check, JudgedTable, ListedCheck, MergedChecks, VerifiedLinks, check_files, check_json,
-    load_check, read_checks, write_check, write_sample,
+    load_check, read_checks, write_check, write_missing, write_sample,
 };
 pub use checkpoint::{Checkpoint, Pace};
 pub use citations::{Citations, read_citations};

@@ -65,7 +65,7 @@ impl Source {
             .map(|part| part.to_str().unwrap())
             .collect();
         let stem = |part: &str| part.trim_end_matches(".rs").to_owned();
-        let rooms = ["data", "engine", "trust"];
+        let rooms = ["data", "engine"];
         match parts.as_slice() {
             ["lib.rs"] => None,
             ["engine", "mod.rs"] => Some("engine".into()),

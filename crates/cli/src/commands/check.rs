@@ -5,20 +5,21 @@ use std::time::Instant;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use linkproof::data::graph::LinkCounts;
+use linkproof::error::in_bytes;
 use linkproof::io::{
     self, Check, Files, FolderKind, OutputFolder, check_files, check_json, load_check,
 };
-use linkproof::judge::judge;
+use linkproof::judge::{MissingLink, judge, missing_links};
 use linkproof::{Dataset, Error};
 use serde_json::{Value, json};
 
-use crate::args::quoted;
+use crate::args::{quoted, whole};
 use crate::data::DataArgs;
 use crate::exit::Usage;
 use crate::inputs::Inputs;
 use crate::judging::{EvidenceArgs, SuspectArgs};
 use crate::progress::Progress;
-use crate::session::{Session, counted_kinds, peak_memory_bytes};
+use crate::session::{Session, counted, counted_kinds, peak_memory_bytes};
 use crate::suspects::Suspects;
 
 /// Say which links look false, in seconds and without a fit
@@ -67,6 +68,11 @@ pub struct CheckArgs {
     force: bool,
     #[command(flatten)]
     suspects: SuspectArgs,
+    /// List this many pairs without a link that look most like links, in missing.csv in the
+    /// folder
+    #[arg(long, value_name = "N", default_value = "0", requires = "links",
+          allow_negative_numbers = true, value_parser = whole)]
+    missing: usize,
 }
 
 /// The files of a check that is to be made; none if a finished one is to go on.
@@ -113,15 +119,36 @@ impl FromArgMatches for NewLinks {
 struct Outcome {
     check: Check,
     notes: Vec<String>,
+    missing: Vec<MissingLink>,
 }
 
 /// Runs the command.
 pub fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
     let outcome = check(args, session);
-    outcome.map_err(|error| match &args.data.0 {
-        Some(data) => data.in_links(error),
-        None => error,
+    outcome.map_err(|error| match (&args.data.0, error.downcast()) {
+        (_, Ok(error @ Error::Memory { .. })) => too_large(&error),
+        (Some(data), Ok(error)) => data.in_links(error.into()),
+        (None, Ok(error)) => error.into(),
+        (_, Err(other)) => other,
     })
+}
+
+/// Says what a check can do about memory: it has no settings of a fit.
+fn too_large(error: &Error) -> anyhow::Error {
+    let Error::Memory {
+        needed,
+        available,
+        by,
+    } = error
+    else {
+        return anyhow::anyhow!("{error}");
+    };
+    anyhow::anyhow!(
+        "the check needs about {} of memory, and {} can be had ({by}); give fewer links, or a larger \
+         --max-memory if there is more",
+        in_bytes(*needed),
+        in_bytes(*available)
+    )
 }
 
 fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
@@ -141,11 +168,16 @@ fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
     let folder = changes.then(|| output_folder(args)).transpose()?;
     let progress = Progress::start(session, "reading");
     let verified = suspects.checks.read(Some(&args.out))?;
-    let Outcome { mut check, notes } = match &args.data.0 {
+    let Outcome {
+        mut check,
+        mut notes,
+        missing,
+    } = match &args.data.0 {
         Some(data) => new_check(args, data, session, &progress)?,
         None => Outcome {
             check: load_check(&args.out)?,
             notes: Vec::new(),
+            missing: Vec::new(),
         },
     };
     progress.say("writing");
@@ -161,6 +193,9 @@ fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
                 merged.write(folder.file(check_files::CHECKED))?;
             }
             write_sample(folder.path())?;
+            if args.missing > 0 {
+                io::write_missing(folder.file(check_files::MISSING), &check, &missing)?;
+            }
             io::write_check(&check, &folder)?;
             folder.commit()?;
         }
@@ -170,6 +205,13 @@ fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
     let shown = |name: &str| args.out.join(name).display().to_string();
     let list = shown(check_files::SUSPECTS);
     suspects.write_clean(&check, &list)?;
+    if args.missing > 0 {
+        notes.push(format!(
+            "{} without a link that look most like links: {}.",
+            counted(missing.len(), "pair"),
+            quoted(&shown(check_files::MISSING))
+        ));
+    }
     let recorded = |name: &str| check.record.get(name);
     let typed = recorded("links_typed").and_then(Value::as_str);
     let told = Suspects {
@@ -190,7 +232,15 @@ fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
     if let Value::Object(fields) = &mut json {
         fields.remove("facts");
         let out = json!(args.out.display().to_string());
-        let more = [("out", out), ("suspects", json!(list))].into_iter();
+        let id = |row: u32| check.ids.name(row as usize).into_owned();
+        let pair = |it: &MissingLink| json!({ "src": id(it.src), "dst": id(it.dst), "agreement": it.agreement });
+        let more = [
+            ("out", out),
+            ("suspects", json!(check.judgment.n_flagged())),
+            ("suspects_file", json!(list)),
+            ("missing", missing.iter().map(pair).collect()),
+        ];
+        let more = more.into_iter();
         fields.extend(
             more.chain(told.fields())
                 .map(|(name, value)| (name.to_owned(), value)),
@@ -246,6 +296,10 @@ fn new_check(
     progress.say("judging links");
     let mut judgment = judge(&known, &spec, session.runtime(progress))?;
     judgment.sort_by_ends();
+    let missing = match args.missing {
+        0 => Vec::new(),
+        count => missing_links(&known, &spec, count, session.runtime(progress))?,
+    };
     let counts = known.graph().counts();
     let mut record = inputs.record();
     for (name, value) in [
@@ -268,6 +322,7 @@ fn new_check(
     }
     Ok(Outcome {
         notes,
+        missing,
         check: Check {
             ids: known.ids().clone(),
             views: views_of(&known),

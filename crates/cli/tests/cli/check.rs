@@ -113,7 +113,10 @@ fn false_links_come_first_and_the_folder_is_whole() {
     assert!(first > 42, "{first}");
     assert!(table[0][8].contains("features unlike") || table[0][8].contains("no common neighbors"));
     let flagged = table.iter().filter(|row| row[7] == "1").count();
-    assert_eq!(found["flagged"], flagged);
+    assert_eq!(
+        (&found["flagged"], &found["suspects"]),
+        (&flagged.into(), &flagged.into())
+    );
     let beliefs = lab.read("chk/beliefs.csv");
     assert!(beliefs.starts_with("src,dst,weight,belief,src_name,dst_name\n"));
     assert_eq!(rows(&beliefs).len() as f64, number(&found, "links"));
@@ -273,6 +276,23 @@ fn clean_lists_leave_out_what_is_asked_for() {
     let suspects = rows(&lab.read("chk/suspects.csv"));
     let flagged = suspects.iter().filter(|row| row[7] == "1").count();
     assert_eq!(tight["flagged"], flagged);
+}
+
+#[test]
+fn pairs_that_miss_a_link_are_listed() {
+    let (lab, _) = corrupted();
+    let found = lab.json(&format!("{LINE} --missing 40"));
+    assert_eq!(found["missing"].as_array().unwrap().len(), 40);
+    let missing = rows(&lab.read("chk/missing.csv"));
+    let node = |text: &str| text[1..].parse::<usize>().unwrap();
+    let inside = missing
+        .iter()
+        .filter(|row| node(&row[0]) % 3 == node(&row[1]) % 3);
+    assert!(inside.count() > 36, "{missing:?}");
+    let links = lab.read("links.csv");
+    let is_link = |row: &Vec<String>| links.contains(&format!("\n{},{},", row[0], row[1]));
+    assert!(!missing.iter().any(is_link));
+    lab.refused("check --out chk --missing 3", &["--links"]);
 }
 
 #[test]
@@ -486,8 +506,8 @@ fn wrong_usage_and_damaged_folders_are_refused() {
             ["none.csv", "cannot be read"],
         ),
         (
-            format!("{other} --max-memory 20MB"),
-            ["memory", "--max-memory"],
+            format!("{other} --max-memory 1MB"),
+            ["of memory", "--max-memory"],
         ),
     ] {
         match line.contains("--max-memory") {

@@ -9,7 +9,7 @@ mod verified;
 
 pub use load::load_check;
 pub use save::{check_json, write_check};
-pub use tables::{JudgedTable, write_sample};
+pub use tables::{JudgedTable, write_missing, write_sample};
 pub use verified::{ListedCheck, MergedChecks, VerifiedLinks, read_checks};
 
 use linkproof_method::data::attributes::Attributes;
@@ -33,6 +33,8 @@ pub mod check_files {
     pub const LINKS: [&str; 2] = ["links.parquet", "links.csv"];
     /// The numbers about each link.
     pub const NUMBERS: &str = "judgment.safetensors";
+    /// Pairs without a link that look most like links.
+    pub const MISSING: &str = "missing.csv";
     /// The check as a page.
     pub const REPORT: &str = "report.html";
     /// Links that a person should verify: the user's.
@@ -45,9 +47,9 @@ pub mod check_files {
     /// The user's own.
     pub(crate) const KEPT: [&str; 2] = [SAMPLE, CHECKED];
 
-    /// All that may be in the folder.
+    /// All that may be in the folder, the user's files included.
     pub fn parts() -> impl Iterator<Item = &'static str> {
-        let single = [SUSPECTS, BELIEFS, NODES, REPORT];
+        let single = [SUSPECTS, BELIEFS, NODES, MISSING, REPORT];
         single.into_iter().chain(MARKS).chain(LINKS).chain(KEPT)
     }
 }
@@ -90,7 +92,7 @@ impl Check {
         title(&self.ids, Some(&self.attributes), row)
     }
 
-    /// A node for people: its name and its id, or its id alone.
+    /// A node for people: its name, which may be cut short, and its id, or its id alone.
     pub fn called(&self, row: u32) -> String {
         called(&self.ids, Some(&self.attributes), row)
     }
@@ -115,12 +117,18 @@ fn title<'a>(ids: &Ids, attributes: Option<&'a Attributes>, row: u32) -> Option<
     attributes?.name(row as usize % n.max(1))
 }
 
+/// The longest name in a sentence.
+const LONGEST: usize = 30;
+
 fn called(ids: &Ids, attributes: Option<&Attributes>, row: u32) -> String {
     let id = ids.name(row as usize);
-    match title(ids, attributes, row) {
-        Some(name) => format!("{name} ({id})"),
-        None => id.into_owned(),
-    }
+    let Some(name) = title(ids, attributes, row) else {
+        return id.into_owned();
+    };
+    let more = name.char_indices().nth(LONGEST).map(|_| '…');
+    let longest = LONGEST - usize::from(more.is_some());
+    let name: String = name.chars().take(longest).chain(more).collect();
+    format!("{name} ({id})")
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::{Field, TableRows, write_table};
 use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::error::Result;
-use linkproof_method::judge::{JudgedLink, Judgment, why};
+use linkproof_method::judge::{JudgedLink, Judgment, MissingLink, why};
 
 /// So many of the most suspicious links are listed, whether flagged or not.
 const LISTED: usize = 1000;
@@ -153,6 +153,22 @@ pub fn write_sample(folder: &Path, check: &Check, places: &[usize]) -> Result<()
             let [src_name, dst_name] = ends.map(|row| Field::Optional(check.title(row)));
             let ends = [Field::Text(&src), Field::Text(&dst)];
             rows.row(&[ends[0], ends[1], src_name, dst_name, Field::Optional(None)])?;
+        }
+        Ok(())
+    })
+}
+
+/// Writes pairs without a link as `src,dst,src_name,dst_name,agreement`.
+pub fn write_missing(path: impl AsRef<Path>, check: &Check, pairs: &[MissingLink]) -> Result<()> {
+    let columns = ["src", "dst", "src_name", "dst_name", "agreement"];
+    write_table(path, &columns, |rows| {
+        for pair in pairs {
+            let ends = [pair.src, pair.dst];
+            let [src, dst] = ends.map(|row| check.ids.name(row as usize));
+            let [src_name, dst_name] = ends.map(|row| Field::Optional(check.title(row)));
+            let ends = [Field::Text(&src), Field::Text(&dst)];
+            let agreement = Field::Real(pair.agreement);
+            rows.row(&[ends[0], ends[1], src_name, dst_name, agreement])?;
         }
         Ok(())
     })

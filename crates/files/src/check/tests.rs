@@ -31,7 +31,9 @@ fn links() -> Vec<Link> {
 
 fn named(n: usize) -> Ids {
     let mut names = Names::default();
-    (0..n).for_each(|row| drop(names.insert(&format!("n {row}, x"))));
+    for row in 0..n {
+        names.insert(&format!("n {row}, x"));
+    }
     Ids::Names(names)
 }
 

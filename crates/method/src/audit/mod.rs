@@ -210,3 +210,6 @@ pub fn discovery_rates(judgment: &Judgment) -> Vec<f64> {
     }
     rates
 }
+
+#[cfg(test)]
+mod tests;

@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn memory_grows_with_the_nodes() {
         // Enough rows that exact passes are worked out rather than tried.
-        let (small, large) = (costs(&ring(3_000), 8), costs(&ring(60_000), 8));
+        let (small, large) = (costs(&ring(3_000), 64), costs(&ring(60_000), 64));
         for (small, large) in small.iter().zip(&large).take(2) {
             assert!(large.memory_bytes > small.memory_bytes);
         }

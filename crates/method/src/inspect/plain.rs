@@ -89,7 +89,7 @@ fn leading(params: &CheckedParams, data: &Dataset) -> Option<Leading> {
 
 impl PlainVerdict {
     fn sentences(&self, dim: usize) -> (Advice, Vec<Said>) {
-        let (advice, says) = self.to_use(dim);
+        let (advice, says) = self.whether_to_use(dim);
         let mut said = vec![Said::new(Topic::Use, says)];
         match (&self.judged, &self.not_judged) {
             (Some(judged), _) => said.extend(judged.says.iter().cloned()),
@@ -107,7 +107,7 @@ impl PlainVerdict {
         (advice, said)
     }
 
-    fn to_use(&self, dim: usize) -> (Advice, String) {
+    fn whether_to_use(&self, dim: usize) -> (Advice, String) {
         if has_collapsed(self.effective_rank, dim) {
             let says = format!("No. {}", collapsed(self.effective_rank, dim));
             return (Advice::FitAgain, says);

@@ -29,6 +29,7 @@ mod evidence;
 mod features;
 mod groups;
 mod labels;
+mod missing;
 pub(crate) mod net;
 mod outcome;
 pub(crate) mod pairs;
@@ -41,6 +42,7 @@ mod subject;
 mod tests;
 mod words;
 
+pub use missing::{MissingLink, missing_links};
 pub use outcome::{
     Cause, Check, ChecksUsed, Contradiction, Detection, EvidenceColumn, Facts, JudgeSpec,
     JudgedLink, Judgment, Kind, PlantedKind, Reason, Share, Status, Unused,

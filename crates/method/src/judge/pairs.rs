@@ -106,6 +106,11 @@ impl Kinds {
         self.groups.len()
     }
 
+    /// Whether there are links between the groups of a pair.
+    pub fn has(&self, links: &Links, ends: [u32; 2]) -> bool {
+        self.of(links.groups(ends)).is_some()
+    }
+
     /// How many links are of a kind.
     pub fn n_links(&self, kind: usize) -> usize {
         self.links[kind].len()

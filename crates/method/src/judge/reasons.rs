@@ -82,6 +82,8 @@ pub(super) struct EndFacts<'r> {
     strength: Vec<f64>,
     usual: f64,
     degree: Vec<u32>,
+    /// Whether all links weigh the same: then none is heavy.
+    is_even: bool,
 }
 
 impl<'r> EndFacts<'r> {
@@ -97,7 +99,11 @@ impl<'r> EndFacts<'r> {
         };
         let mut ratios: Vec<f64> = data.graph().links().map(ratio).collect();
         ratios.sort_unstable_by(f64::total_cmp);
+        let weights = data.graph().weights();
         EndFacts {
+            is_even: weights
+                .iter()
+                .all(|weight| weight.abs() == weights[0].abs()),
             usual: super::strata::quantile(&ratios, 0.5),
             degree: data.graph().degrees(),
             data,
@@ -109,6 +115,9 @@ impl<'r> EndFacts<'r> {
 
     /// The weight of a link against the usual weight between such nodes.
     pub fn times(&self, link: Link) -> f32 {
+        if self.is_even {
+            return 1.0;
+        }
         let expected = self.strength[link.src as usize] * self.strength[link.dst as usize];
         (link.weight.abs() / expected / self.usual) as f32
     }

@@ -93,7 +93,14 @@ pub fn why(reasons: &[Reason], name: &dyn Fn(u32) -> String) -> String {
         Reason::Verified { real: true } => "checked by hand: real".to_owned(),
         Reason::Verified { real: false } => "checked by hand: false".to_owned(),
     };
-    reasons.iter().map(one).collect::<Vec<_>>().join("; ")
+    let mut says: Vec<String> = Vec::new();
+    for reason in reasons.iter().map(one) {
+        // Two kinds of evidence may say the same.
+        if !says.contains(&reason) {
+            says.push(reason);
+        }
+    }
+    says.join("; ")
 }
 
 fn unlike(kind: Kind) -> &'static str {
@@ -101,8 +108,7 @@ fn unlike(kind: Kind) -> &'static str {
         Kind::Features => "features unlike",
         Kind::CommonNeighbors => "few common neighbors",
         Kind::Paths => "few paths of three links",
-        Kind::SharedTraits => "features of kinds that are seldom linked",
-        Kind::TraitPairs => "features that seldom go together",
+        Kind::SharedTraits | Kind::TraitPairs => "features of kinds that are seldom linked",
         Kind::Neighborhoods => "neighborhoods unlike",
         Kind::Positions => "far apart in the graph",
         Kind::NeighborFeatures => "features unlike those of the other's neighbors",
@@ -114,8 +120,7 @@ fn like(kind: Kind) -> &'static str {
         Kind::Features => "features alike",
         Kind::CommonNeighbors => "common neighbors",
         Kind::Paths => "paths of three links",
-        Kind::SharedTraits => "features of kinds that are often linked",
-        Kind::TraitPairs => "features that often go together",
+        Kind::SharedTraits | Kind::TraitPairs => "features of kinds that are often linked",
         Kind::Neighborhoods => "neighborhoods alike",
         Kind::Positions => "near each other in the graph",
         Kind::NeighborFeatures => "features like those of the other's neighbors",
@@ -133,7 +138,7 @@ fn links(judgment: &Judgment, context: &CheckContext<'_>) -> Vec<String> {
     };
     let exceeded = facts.share.filter(|_| n_checks > 0).and_then(|share| {
         let before = share.high_unchecked?;
-        (share.estimate? > before).then_some(before)
+        (share.low > before).then_some(before)
     });
     if let Some(before) = exceeded {
         says.push(format!(
@@ -192,16 +197,27 @@ fn share_in_words(
     let [low, high] = [share.low, share.high].map(percent);
     let Some(estimate) = share.estimate else {
         let random = judgment.n_flagged() as f64 / judgment.links.len().max(1) as f64;
-        return vec![
-            format!(
-                "At least {} look random and are flagged. The others look as if these features \
-                 had picked them (candidate pairs, nearest neighbors): of those nothing can be \
-                 said from likeness alone. If each node has at most one real partner, use {}.",
-                percent(random),
-                context.dialect.name("one-to-one")
-            ),
-            flagged,
-        ];
+        let picked =
+            "look as if these features had picked them (candidate pairs, nearest neighbors)";
+        let use_it = format!(
+            "If each node has at most one real partner, use {}.",
+            context.dialect.name("one-to-one")
+        );
+        return match judgment.n_flagged() {
+            0 => vec![format!(
+                "None looks random. The links {picked}: of those nothing can be said from \
+                 likeness alone. {use_it} Their order is in {}.",
+                context.suspects
+            )],
+            _ => vec![
+                format!(
+                    "At least {} look random and are flagged. The others {picked}: of those \
+                     nothing can be said from likeness alone. {use_it}",
+                    percent(random)
+                ),
+                flagged,
+            ],
+        };
     };
     let estimate = percent(estimate);
     if n_checks > 0 {

@@ -180,6 +180,12 @@ fn reasons_become_a_sentence() {
         "checked by hand: false"
     );
     assert_eq!(one(Reason::Duplicate), "duplicate");
+    let traits = [Kind::SharedTraits, Kind::TraitPairs];
+    let traits = traits.map(|kind| Reason::Unlike { kind, better: 0.8 });
+    assert_eq!(
+        why(&traits, &name),
+        "features of kinds that are seldom linked"
+    );
     assert_eq!(why(&[], &name), "");
 }
 

@@ -1,9 +1,11 @@
 //! The ridge of the fit to walks, and the smoothing check.
 //!
-//! A fold of the believed links is held out. For each ridge a fit to the others ranks the
-//! held-out links among non-links, which decides on the ridge. Then a fit to walks, from
-//! four fifths of the feature columns, says how much of the hidden columns clusters of its
-//! embeddings explain, smoothed or not, which decides on smoothing.
+//! If there are features, a fifth of the columns is hidden, and embeddings are fitted from the
+//! others. The ridge is the one whose embeddings explain most of the hidden columns. Smoothing
+//! is taken if clusters of smoothed embeddings explain about as much as clusters of others.
+//! Without features a fifth of the links is held out, and the ridge is the one whose
+//! embeddings rank these best among non-links. (With features, held-out links prefer ridges so
+//! small that embeddings repeat the graph, and clusters suffer: docs/decisions/trust.md.)
 
 use serde::Serialize;
 
@@ -15,8 +17,8 @@ use crate::data::graph::Graph;
 use crate::engine::runtime::Runtime;
 use crate::error::{Error, Result};
 use crate::explained::{
-    LEAST_COLUMNS, averages, components, explained_by_clusters, held_out_columns, sampled_rows,
-    some_columns,
+    LEAST_COLUMNS, averages, components, explained_by_clusters, explained_by_regression,
+    held_out_columns, sampled_rows, some_columns,
 };
 use crate::model::effective_rank;
 use crate::model::folds::Folds;
@@ -63,8 +65,11 @@ impl SmoothingCheck {
 pub struct RidgeTried {
     /// The ridge.
     pub ridge: f64,
-    /// How often a held-out link outranks a non-link by the embeddings.
-    pub auc: f64,
+    /// How often a held-out link outranks a non-link by the embeddings; without features.
+    pub auc: Option<f64>,
+    /// What a regression on the embeddings explains of each component of hidden feature
+    /// columns, on average.
+    pub explained: Option<f64>,
     /// The effective dimension of the embeddings.
     pub effective_dimension: f64,
     /// What it gains over the ridge that was best before, and the standard error.
@@ -113,24 +118,150 @@ pub(super) fn choose_ridge(
         let accepted = "a list of at least one value";
         return Err(Error::argument("ridges", accepted, "empty"));
     };
-    let few = search.data.graph().n_links() < LEAST_LINKS;
-    let mut chosen = Chosen {
+    let mut hidden = Vec::new();
+    for view in search.data.views() {
+        if let Some(matrix) = view.matrix.as_ref().filter(|matrix| has_enough(matrix)) {
+            hidden.push(Columns::new(matrix, view.rows.start, search.params.seed)?);
+        }
+    }
+    if !hidden.is_empty() {
+        return search.by_columns(&ridges, &hidden, runtime);
+    }
+    if ridges.len() > 1 && search.data.graph().n_links() >= LEAST_LINKS {
+        return search.by_links(&ridges, runtime);
+    }
+    Ok(Chosen {
         ridge: middle,
         check: None,
         tried: Vec::new(),
-    };
-    if ridges.len() > 1 && !few {
-        (chosen.ridge, chosen.tried) = search.race(&ridges, runtime)?;
-    }
-    if search.rounds > 0 {
-        chosen.check = search.check(chosen.ridge, runtime)?;
-    }
-    Ok(chosen)
+    })
 }
 
 impl Search<'_> {
-    /// Tries ridges from the middle of the list as long as they gain.
-    fn race(&self, ridges: &[f64], runtime: Runtime<'_>) -> Result<(f64, Vec<RidgeTried>)> {
+    fn fit(
+        &self,
+        data: &Dataset,
+        ridge: f64,
+        start: Option<&LinkFit>,
+        runtime: Runtime<'_>,
+    ) -> Result<LinkFit> {
+        let params = belief_params(self.params.given(), ridge)?;
+        let start = start.map(|fit| fit.theta.as_slice());
+        let fit = fit_links(&params, data, start, COARSE_TOLERANCE, runtime)?;
+        runtime.after_fit(1, 1);
+        Ok(fit)
+    }
+
+    /// Fits to walks, from columns that are not hidden: ridges from the middle on, as long
+    /// as a larger one explains hidden columns as well. If the middle one has collapsed,
+    /// smaller ones.
+    fn by_columns(
+        &self,
+        ridges: &[f64],
+        hidden: &[Columns],
+        runtime: Runtime<'_>,
+    ) -> Result<Chosen> {
+        let dim = self.params.dim;
+        let seen = self
+            .walked
+            .map_vectors(|_, matrix| match has_enough(matrix) {
+                true => part(matrix, self.params.seed, false),
+                false => Ok(matrix.clone()),
+            })?;
+        let candidate = |ridge: f64, start: Option<&LinkFit>| -> Result<_> {
+            let fit = self.fit(&seen, ridge, start, runtime)?;
+            let tried = RidgeTried {
+                ridge,
+                auc: None,
+                explained: Some(self.explained(&fit.y, hidden)),
+                effective_dimension: effective_rank(&fit.y, dim),
+                gain: None,
+                taken: false,
+            };
+            Ok((fit, tried))
+        };
+        let collapsed =
+            |tried: &RidgeTried| tried.effective_dimension < LEAST_DIMENSIONS.min(dim as f64);
+        let middle = ridges.len() / 2;
+        let (mut fit, first) = candidate(ridges[middle], None)?;
+        let mut tried = vec![RidgeTried {
+            taken: true,
+            ..first
+        }];
+        let mut best = first;
+        let goes_down = collapsed(&first);
+        let next: Vec<f64> = match goes_down {
+            true => ridges[..middle].iter().rev().copied().collect(),
+            false => ridges[middle + 1..].to_vec(),
+        };
+        for other in next {
+            // A fit at a larger ridge has lost dimensions that a smaller one needs.
+            let start = (!goes_down).then_some(&fit);
+            let (other_fit, mut found) = candidate(other, start)?;
+            let explains = found.explained >= best.explained;
+            found.taken = explains && (goes_down || !collapsed(&found));
+            let goes_on = found.taken && (!goes_down || collapsed(&found));
+            tried.push(found);
+            if found.taken {
+                (fit, best) = (other_fit, found);
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        Ok(Chosen {
+            ridge: best.ridge,
+            check: Some(self.check(&fit.y, hidden)?),
+            tried,
+        })
+    }
+
+    /// What a regression on embeddings explains of each component of the hidden columns, on
+    /// average: an embedding that lost dimensions explains few of them.
+    fn explained(&self, y: &[f32], hidden: &[Columns]) -> f64 {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for columns in hidden {
+            let n = columns.sample.len() as f64;
+            let y = columns.of_sample(y, self.params.dim);
+            let (targets, count) = (&columns.targets, columns.count);
+            let [_, each] =
+                explained_by_regression(&y, self.params.dim, targets, count, self.params.seed);
+            sum += n * each;
+            total += n;
+        }
+        sum / total
+    }
+
+    /// What clusters of embeddings, smoothed or not, explain of hidden columns.
+    fn check(&self, y: &[f32], hidden: &[Columns]) -> Result<SmoothingCheck> {
+        let (dim, seed) = (self.params.dim, self.params.seed);
+        let links = self.believed.adjacency();
+        let smoothed = averages(&links, y, dim, self.rounds).pop();
+        let smoothed = smoothed.unwrap_or_default();
+        let (mut sums, mut total) = ([0.0; 3], 0.0);
+        for columns in hidden {
+            let n = columns.sample.len() as f64;
+            let explained = [
+                columns.explained_by(y, dim, seed)?,
+                columns.explained_by(&smoothed, dim, seed)?,
+                columns.features,
+            ];
+            sums.iter_mut()
+                .zip(explained)
+                .for_each(|(sum, x)| *sum += n * x);
+            total += n;
+        }
+        let [plain, smoothed, features] = sums.map(|sum| sum / total);
+        Ok(SmoothingCheck {
+            plain,
+            smoothed,
+            features,
+        })
+    }
+
+    /// Fits to four fifths of the believed links: ridges from the middle on as long as the
+    /// others are ranked better among non-links.
+    fn by_links(&self, ridges: &[f64], runtime: Runtime<'_>) -> Result<Chosen> {
         let folds = Folds::new(self.params.seed, FOLDS)?;
         let split = folds.split(0);
         let believed = self.data.with_graph(self.believed.clone());
@@ -141,14 +272,11 @@ impl Search<'_> {
         })?;
         let seen = self.data.with_graph(rest);
         let candidate = |ridge: f64, start: Option<&LinkFit>| -> Result<Candidate> {
-            let params = belief_params(self.params.given(), ridge)?;
-            let start = start.map(|fit| fit.theta.as_slice());
-            let fit = fit_links(&params, &seen, start, COARSE_TOLERANCE, runtime)?;
-            runtime.after_fit(1, 1);
+            let fit = self.fit(&seen, ridge, start, runtime)?;
             Ok(Candidate {
                 ridge,
                 ranks: held_out.ranks(0, &fit.y, self.params.given()),
-                dimension: effective_rank(&fit.y, params.dim),
+                dimension: effective_rank(&fit.y, self.params.dim),
                 fit,
             })
         };
@@ -160,7 +288,6 @@ impl Search<'_> {
         loop {
             let next = place as i64 + step;
             let gains = (0..ridges.len() as i64).contains(&next) && {
-                // A fit at a larger ridge has lost dimensions that a smaller one needs.
                 let start = (step > 0).then_some(&best.fit);
                 let other = candidate(ridges[next as usize], start)?;
                 let (more, error) = gain(&best.ranks, &other.ranks);
@@ -176,56 +303,14 @@ impl Search<'_> {
                 (true, _, _) => {}
                 // The larger one is no better: perhaps a smaller one is.
                 (false, 1, false) => step = -1,
-                _ => return Ok((best.ridge, tried)),
+                _ => break,
             }
         }
-    }
-
-    /// The smoothing check of a fit to walks, from four fifths of the feature columns. None
-    /// without columns to hide.
-    fn check(&self, ridge: f64, runtime: Runtime<'_>) -> Result<Option<SmoothingCheck>> {
-        let (params, data) = (self.params, self.data);
-        let (dim, seed) = (params.dim, params.seed);
-        let mut hidden = Vec::new();
-        for view in data.views() {
-            if let Some(matrix) = view.matrix.as_ref().filter(|matrix| has_enough(matrix)) {
-                hidden.push(Columns::new(matrix, view.rows.start, seed)?);
-            }
-        }
-        if hidden.is_empty() {
-            return Ok(None);
-        }
-        let seen = self
-            .walked
-            .map_vectors(|_, matrix| match has_enough(matrix) {
-                true => part(matrix, seed, false),
-                false => Ok(matrix.clone()),
-            })?;
-        let with = belief_params(params.given(), ridge)?;
-        let plain = fit_links(&with, &seen, None, COARSE_TOLERANCE, runtime)?.y;
-        runtime.after_fit(1, 1);
-        let links = self.believed.adjacency();
-        let smoothed = averages(&links, &plain, dim, self.rounds).pop();
-        let smoothed = smoothed.unwrap_or_default();
-        let (mut sums, mut total) = ([0.0; 3], 0.0);
-        for columns in &hidden {
-            let n = columns.sample.len() as f64;
-            let explained = [
-                columns.explained_by(&plain, dim, seed)?,
-                columns.explained_by(&smoothed, dim, seed)?,
-                columns.features,
-            ];
-            sums.iter_mut()
-                .zip(explained)
-                .for_each(|(sum, x)| *sum += n * x);
-            total += n;
-        }
-        let [plain, smoothed, features] = sums.map(|sum| sum / total);
-        Ok(Some(SmoothingCheck {
-            plain,
-            smoothed,
-            features,
-        }))
+        Ok(Chosen {
+            ridge: best.ridge,
+            check: None,
+            tried,
+        })
     }
 }
 
@@ -268,7 +353,8 @@ impl Candidate {
         let n = self.ranks.len().max(1) as f64;
         RidgeTried {
             ridge: self.ridge,
-            auc: 1.0 - self.ranks.iter().sum::<f64>() / n,
+            auc: Some(1.0 - self.ranks.iter().sum::<f64>() / n),
+            explained: None,
             effective_dimension: self.dimension,
             gain,
             taken,
@@ -314,13 +400,17 @@ impl Columns {
         })
     }
 
+    /// The embeddings of the sample.
+    fn of_sample(&self, y: &[f32], dim: usize) -> Vec<f32> {
+        let rows = self.sample.iter().map(|&row| self.first_row + row as usize);
+        rows.flat_map(|row| &y[row * dim..][..dim])
+            .copied()
+            .collect()
+    }
+
     /// What clusters of embeddings, by internal rows, explain.
     fn explained_by(&self, y: &[f32], dim: usize, seed: u64) -> Result<f64> {
-        let rows = self.sample.iter().map(|&row| self.first_row + row as usize);
-        let y: Vec<f32> = rows
-            .flat_map(|row| &y[row * dim..][..dim])
-            .copied()
-            .collect();
+        let y = self.of_sample(y, dim);
         explained_by_clusters(&y, dim, &self.targets, self.count, seed)
     }
 }

@@ -28,6 +28,13 @@ pub use unseen::{Newcomers, embed_new};
 pub(crate) use updated::{NewVectors, Seen, rejudge};
 pub use walks::walks_over;
 
+#[cfg(test)]
+mod bootstrap_tests;
+#[cfg(test)]
+mod signed_tests;
+#[cfg(test)]
+mod tests;
+
 /// The weight of a link of some belief in walks and in smoothing, `max(0, 2b - 1)`: a
 /// link that is as likely false as real does not count.
 pub fn weight(belief: f64) -> f64 {

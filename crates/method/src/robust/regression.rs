@@ -21,6 +21,8 @@ use crate::params::Normalize;
 /// The ridges that are compared, times the mean squared length of the data
 /// vectors, so that their unit does not matter.
 const RIDGES: [f64; 7] = [30.0, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03];
+/// They are compared by so many of the outputs.
+const COMPARED_OUTPUTS: usize = 8;
 /// One node in so many is held out to compare them.
 const HELD_OUT: usize = 5;
 /// Conjugate gradients end when the residual has shrunk by this, and to compare
@@ -33,8 +35,10 @@ const MOST_STEPS: usize = 300;
 #[derive(Debug, Clone)]
 pub(super) struct Regression {
     /// The ridge that was chosen.
-    pub ridge: f64,
+    #[cfg(test)]
+    ridge: f64,
     /// What features go through first.
+    #[cfg(test)]
     normalize: Normalize,
     n_columns: usize,
     /// The columns of the outputs, each with a weight for every entry of `x`.
@@ -52,10 +56,13 @@ impl Regression {
         seed: u64,
     ) -> Result<Regression> {
         let rows = Rows::of(vectors, outputs, dim, kind)?;
-        let (ridge, start) = rows.choose_ridge(outputs, dim, seed);
+        let ridge = rows.choose_ridge(outputs, dim, seed);
+        let start = vec![vec![0.0; rows.n_columns]; dim];
         let all: Vec<usize> = (0..rows.rows.len()).collect();
         Ok(Regression {
+            #[cfg(test)]
             ridge,
+            #[cfg(test)]
             normalize: kind,
             n_columns: rows.n_columns,
             weights: rows.solve(&all, outputs, (ridge, TOLERANCE), start),
@@ -72,7 +79,7 @@ impl Regression {
         seed: u64,
     ) -> Result<Vec<f32>> {
         let rows = Rows::of(vectors, outputs, dim, kind)?;
-        let (ridge, _) = rows.choose_ridge(outputs, dim, seed);
+        let ridge = rows.choose_ridge(outputs, dim, seed);
         let mut order: Vec<usize> = (0..rows.rows.len()).collect();
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(0x666f_7265);
@@ -155,27 +162,32 @@ impl Rows {
         Ok(Rows::new(&normalize(vectors.clone(), kind)?))
     }
 
-    /// The ridge that predict_held_outs nodes held out best, and a map close to its own.
-    fn choose_ridge(&self, outputs: &[f32], dim: usize, seed: u64) -> (f64, Vec<Vec<f64>>) {
+    /// The ridge that predicts held-out nodes best, by some of the outputs.
+    fn choose_ridge(&self, outputs: &[f32], dim: usize, seed: u64) -> f64 {
+        let compared = COMPARED_OUTPUTS.min(dim);
+        let some = outputs
+            .chunks_exact(dim)
+            .flat_map(|row| (0..compared).map(|at| row[at * dim / compared]));
+        let some: Vec<f32> = some.collect();
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
         let (held_out, seen) = order.split_at(order.len() / HELD_OUT);
-        let mut start = vec![vec![0.0; self.n_columns]; dim];
+        let mut start = vec![vec![0.0; self.n_columns]; compared];
         let unit = self.mean_square().max(f64::MIN_POSITIVE);
-        // Where too few nodes are there to hold some out, the middle one.
+        // With too few nodes to hold some out, the middle one.
         let mut best = (f64::INFINITY, unit * RIDGES[RIDGES.len() / 2]);
         for ridge in RIDGES.map(|ridge| unit * ridge) {
             if held_out.is_empty() {
                 break;
             }
             // The solution at one ridge is close to that at the next.
-            start = self.solve(seen, outputs, (ridge, COARSE_TOLERANCE), start);
-            let error = self.error(held_out, outputs, &start);
+            start = self.solve(seen, &some, (ridge, COARSE_TOLERANCE), start);
+            let error = self.error(held_out, &some, &start);
             if error < best.0 {
                 best = (error, ridge);
             }
         }
-        (best.1, start)
+        best.1
     }
 
     /// The mean squared length of a row.

@@ -4,6 +4,8 @@
 //! the fit would hide their differences. A link is ranked among the non-links of its fold
 //! and stratum (same pair of views, similar degrees).
 
+use std::collections::BTreeSet;
+
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -74,11 +76,18 @@ impl HeldOut {
         Ok(found)
     }
 
-    /// These links (internal rows) in one fold, number 0. The fits may have seen the
-    /// sampled non-links as such; they must not have seen the links.
+    /// Some links of the data (internal rows, the smaller first) in one fold, number 0, in
+    /// the order of the data. Fits must not have seen these links; they may have seen the
+    /// sampled non-links as pairs without a link. Strata are by all links.
     #[allow(dead_code)] // For the ridge of the robust fit.
-    pub fn of_links(data: &Dataset, links: Vec<[u32; 2]>, seed: u64) -> HeldOut {
-        HeldOut::sample(data, links, seed, 1, |_| Some(0))
+    pub fn of_links(data: &Dataset, links: &[[u32; 2]], seed: u64) -> HeldOut {
+        let held_out: BTreeSet<[u32; 2]> = links.iter().copied().collect();
+        let all = data.graph().links().map(|link| [link.src, link.dst]);
+        let holds_out = |ends: [u32; 2]| {
+            let is_seen = data.graph().weight(ends[0], ends[1]).is_some();
+            (!is_seen || held_out.contains(&ends)).then_some(0)
+        };
+        HeldOut::sample(data, all.collect(), seed, 1, holds_out)
     }
 
     fn sample(
@@ -280,9 +289,12 @@ mod tests {
 
     #[test]
     fn chosen_links_make_a_fold_and_weights_count() {
-        let (data, y) = rings();
-        // One link of a ring, one pair between the rings.
-        let held_out = HeldOut::of_links(&data, vec![[3, 4], [3, 40]], 1);
+        let (data, mut y) = rings();
+        // Node 10 is placed like the other ring.
+        y[20..22].copy_from_slice(&[0.1, 1.0]);
+        let held_out = HeldOut::of_links(&data, &[[10, 11], [3, 4]], 1);
+        let ends: Vec<[u32; 2]> = held_out.ends(0).collect();
+        assert_eq!(ends, [[3, 4], [10, 11]]);
         let ranks = held_out.ranks(0, &y, params().given());
         assert!(ranks[0] < 0.35 && ranks[1] > 0.65, "{ranks:?}");
         let close = auc(&ranks, &[1.0, 0.0]);

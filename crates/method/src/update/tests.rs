@@ -3,7 +3,7 @@ use crate::data::dataset::Dataset;
 use crate::data::features::Matrix;
 use crate::data::ids::{Ids, Names};
 use crate::params::Params;
-use crate::trust::robust::{Averaging, Recipe, fit_model, remembered};
+use crate::robust::{Recipe, fit_model};
 
 /// Two groups; each node is linked to the four that follow it in its group.
 fn links(n: usize) -> Vec<(u32, u32, f64)> {
@@ -44,6 +44,12 @@ fn linear(n: usize) -> Fitted {
         ..Params::default()
     };
     crate::fit(&params.check().unwrap(), &data).unwrap()
+}
+
+/// The links of a robust model as they are judged.
+fn judged(model: &Fitted) -> Vec<crate::judge::JudgedLink> {
+    let judgment = model.believed().unwrap().judgment(model.links());
+    judgment.unwrap().links
 }
 
 fn run(model: &Fitted, changes: &Changes<'_>) -> Updated {
@@ -261,7 +267,7 @@ fn a_robust_model_judges_new_links() {
         ..Params::default()
     };
     let recipe = Recipe {
-        averaging: Averaging::Always,
+        threshold: 0.0,
         ..Recipe::default()
     };
     let params = params.check().unwrap();
@@ -276,12 +282,12 @@ fn a_robust_model_judges_new_links() {
         ..Changes::default()
     };
     let found = run(&model, &changes);
-    let judged = remembered(&found.model).unwrap();
+    let all = judged(&found.model);
     let belief = |src: u32, dst: u32| {
-        let link = judged.iter().find(|it| (it.src, it.dst) == (src, dst));
+        let link = all.iter().find(|it| (it.src, it.dst) == (src, dst));
         link.unwrap().belief
     };
-    assert_eq!(judged.len(), found.model.links().n_links());
+    assert_eq!(all.len(), found.model.links().n_links());
     // One end in each group: the vectors speak against it.
     assert!(
         belief(2, 300) > belief(200, 300),
@@ -296,7 +302,7 @@ fn a_robust_model_judges_new_links() {
         belief(5, 221)
     );
     // Old links are believed as they were, and their order is kept.
-    let before = remembered(&model).unwrap();
+    let before = judged(&model);
     assert_eq!(belief(before[7].src, before[7].dst), before[7].belief);
     // Averages: those far from every change stay, the others move a little.
     assert_eq!(found.model.recommended().len(), (n + 1) * 4);

@@ -140,7 +140,7 @@ impl Explained {
 
 /// The advice after a robust fit, and the sentences: use, links, test, dimensions, smoothing.
 pub fn robust(facts: &RobustFacts<'_>) -> (Advice, Vec<Said>) {
-    let (advice, says) = facts.to_use();
+    let (advice, says) = facts.whether_to_use();
     let mut said = vec![Said::new(Topic::Use, says)];
     said.extend(links(facts.judged, facts.n_links, facts.n_flagged));
     let dimensions = dimensions(facts.effective_dimension, facts.dim);
@@ -152,7 +152,7 @@ pub fn robust(facts: &RobustFacts<'_>) -> (Advice, Vec<Said>) {
 
 impl RobustFacts<'_> {
     /// Whether to use the embedding.
-    fn to_use(&self) -> (Advice, String) {
+    fn whether_to_use(&self) -> (Advice, String) {
         let better = self.explained.map(|it| (it, it.better(self.averaged)));
         let collapsed = has_collapsed(self.effective_dimension, self.dim);
         if self.judged.abstained {

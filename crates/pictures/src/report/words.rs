@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Page, expected, percent};
+use super::{Page, expected};
 use linkproof_method::params::{ScoreKind, WeightTransform};
 use linkproof_method::verdict::dimensions;
 use linkproof_numeric::math;
