@@ -64,7 +64,7 @@ def test_directed_links_keep_their_order(tmp_path):
     assert set(model.neighbors(3, top=5)["node"] % 3) == {1}
     assert set(model.neighbors(3, top=5, direction="in")["node"] % 3) == {2}
     assert 3 not in model.neighbors(3, top=N)["node"].tolist()
-    audit = model.audit(judge=False)
+    audit = model.audit(X=X)
     assert ((audit["dst"] - audit["src"]) % N).isin([1, 4, 7]).all()
     assert np.allclose(model.transform(X), model.embedding_, atol=1e-5)
     assert model.transform(X, view="target").shape == (N, 3)

@@ -78,7 +78,7 @@ def test_units_and_signs_change_no_belief_and_no_embedding(tmp_path):
     again = GraphEmbedding.load(tmp_path / "m")
     assert np.array_equal(again.score_pairs(linked[:9]), one.score_pairs(linked[:9]))
     audit = one.audit()
-    assert np.isfinite(audit["surprise"]).all() and (audit["weight"] < 0).any()
+    assert np.isfinite(audit["mu"]).all() and (audit["weight"] < 0).any()
     assert len(one.neighbors(0, top=3)["node"]) == 3
 
 

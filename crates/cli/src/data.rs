@@ -52,18 +52,19 @@ impl DataArgs {
             view.is_some_and(|view| sides.contains(&view))
         };
         let is_one = |files: &[FeatureFile]| matches!(files, [FeatureFile { view: None, .. }]);
-        let fits =
-            |files: &[FeatureFile]| is_one(files) || files.iter().all(|file| of_sides(&file));
-        if self.bipartite && !fits(&self.features) {
+        let on_sides = |files: &[FeatureFile]| files.iter().all(|file| of_sides(&file));
+        let one_for_all = is_one(&self.features);
+        if self.bipartite && !one_for_all && !on_sides(&self.features) {
             return Err(Usage::new(
                 "--features: with --bipartite expected source=FILE (the nodes that links lead from), \
                  target=FILE (those that they lead to) or both, or one FILE for all nodes",
             ));
         }
-        if self.bipartite && !fits(&self.nodes) {
+        let named = one_for_all && is_one(&self.nodes);
+        if self.bipartite && !named && !on_sides(&self.nodes) {
             return Err(Usage::new(
-                "--nodes: with --bipartite expected source=FILE, target=FILE or both, or one FILE \
-                 for all nodes",
+                "--nodes: with --bipartite expected source=FILE, target=FILE or both; or one FILE for \
+                 all nodes, as --features is",
             ));
         }
         if let [a, b, ..] = self.features.as_slice()
@@ -193,9 +194,13 @@ impl DataArgs {
         path: &Path,
     ) -> anyhow::Result<(Dataset, Option<Attributes>)> {
         let tables = Nodes::read(&self.nodes)?;
-        let features = match tables.as_ref().filter(|tables| tables.is_of_all()) {
-            Some(tables) => tables.features(path, None)?,
-            None => io::read_features(path)?,
+        let of_all = tables.as_ref().filter(|tables| tables.is_of_all());
+        let features = match (io::read_features(path)?, of_all) {
+            // Only the table tells whose the rows are.
+            (features, Some(tables)) if matches!(features.ids(), Ids::Rows(_)) => {
+                tables.features(path, None)?
+            }
+            (features, _) => features,
         };
         let of_links = graph.ids().sides().cloned();
         let side = |side: Side| -> anyhow::Result<Option<Ids>> {
@@ -214,8 +219,13 @@ impl DataArgs {
         let data = data.map_err(|error| match error {
             Error::Data {
                 subject: Subject::Features { .. },
+                found,
+                expected,
                 ..
-            } => error.in_file(path, None),
+            } => {
+                let expected = format!("{expected}; or --features source=FILE and target=FILE");
+                Error::input(path, None, found, expected)
+            }
             other => in_links(&self.links, other),
         })?;
         let sides = data.ids().sides().zip(tables.as_ref());

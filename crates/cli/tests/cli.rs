@@ -18,6 +18,8 @@ mod bad_usage;
 mod bootstrap;
 #[path = "cli/check.rs"]
 mod check;
+#[path = "cli/check_inputs.rs"]
+mod check_inputs;
 #[path = "cli/commands.rs"]
 mod commands;
 #[path = "cli/datasets.rs"]

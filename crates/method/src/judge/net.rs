@@ -108,9 +108,10 @@ impl Net {
 
     /// The number of links at a node, of either direction.
     pub fn degree(&self, node: usize) -> f64 {
-        match self.directed {
-            true => self.d_out[node] + self.d_in[node],
-            false => self.d_out[node],
+        if self.directed {
+            self.d_out[node] + self.d_in[node]
+        } else {
+            self.d_out[node]
         }
     }
 
@@ -133,10 +134,7 @@ impl<'n> ScaledNet<'n> {
     pub fn new(net: &'n Net, calm: bool) -> ScaledNet<'n> {
         let scale = |degrees: &[f64]| -> Vec<f64> {
             let mean = degrees.iter().sum::<f64>() / degrees.len().max(1) as f64;
-            let scaled = |&degree: &f64| match calm {
-                true => degree + mean,
-                false => degree.max(1.0),
-            };
+            let scaled = |&degree: &f64| if calm { degree + mean } else { degree.max(1.0) };
             let root = |degree: f64| {
                 if degree > 0.0 {
                     1.0 / degree.sqrt()

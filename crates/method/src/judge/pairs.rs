@@ -53,9 +53,10 @@ impl Links {
 
     /// A number that stands for a pair.
     pub fn code(&self, [i, j]: [u32; 2]) -> u64 {
-        let (i, j) = match self.directed {
-            true => (i, j),
-            false => (i.min(j), i.max(j)),
+        let (i, j) = if self.directed {
+            (i, j)
+        } else {
+            (i.min(j), i.max(j))
         };
         u64::from(i) << 32 | u64::from(j)
     }
@@ -63,9 +64,10 @@ impl Links {
     /// The groups of the ends of a pair.
     pub fn groups(&self, [i, j]: [u32; 2]) -> (u32, u32) {
         let (a, b) = (self.group[i as usize], self.group[j as usize]);
-        match self.directed {
-            true => (a, b),
-            false => (a.min(b), a.max(b)),
+        if self.directed {
+            (a, b)
+        } else {
+            (a.min(b), a.max(b))
         }
     }
 
@@ -119,13 +121,11 @@ impl Kinds {
     /// The kind of a link that is drawn at random.
     pub fn of_random_link(&self, random: &mut ChaCha8Rng) -> usize {
         let all: usize = self.links.iter().map(Vec::len).sum();
-        let mut at = random.random_range(0..all.max(1));
-        let holds = |of_kind: &Vec<u32>| match at < of_kind.len() {
-            true => true,
-            false => {
-                at -= of_kind.len();
-                false
-            }
+        let at = random.random_range(0..all.max(1));
+        let mut before = 0;
+        let holds = |of_kind: &Vec<u32>| {
+            before += of_kind.len();
+            at < before
         };
         self.links.iter().position(holds).unwrap_or(0)
     }
@@ -240,9 +240,10 @@ impl Pairs {
                     if found == want {
                         break;
                     }
-                    let pair = match by_degree {
-                        true => kinds.by_degree(kind, links, &mut random),
-                        false => kinds.uniform(kind, &mut random),
+                    let pair = if by_degree {
+                        kinds.by_degree(kind, links, &mut random)
+                    } else {
+                        kinds.uniform(kind, &mut random)
                     };
                     if pair[0] != pair[1] && taken.insert(links.code(pair)) {
                         ends.push(pair);

@@ -147,9 +147,10 @@ impl<'r> EndFacts<'r> {
             let silent = features.is_none_or(|it| it.silent[node]);
             (!silent, self.degree[row as usize])
         };
-        match known(link.src) <= known(link.dst) {
-            true => link.src,
-            false => link.dst,
+        if known(link.src) <= known(link.dst) {
+            link.src
+        } else {
+            link.dst
         }
     }
 }

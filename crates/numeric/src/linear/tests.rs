@@ -45,9 +45,12 @@ fn identity(n: usize) -> Vec<f64> {
 
 fn diagonal(values: &[f64]) -> Vec<f64> {
     let n = values.len();
-    let entry = |place: usize| match place / n == place % n {
-        true => values[place / n],
-        false => 0.0,
+    let entry = |place: usize| {
+        if place / n == place % n {
+            values[place / n]
+        } else {
+            0.0
+        }
     };
     (0..n * n).map(entry).collect()
 }
