@@ -14,7 +14,7 @@ pub use verified::{ListedCheck, MergedChecks, VerifiedLinks, read_checks};
 
 use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::graph::{Ends, Graph, Link, LinkRules};
-use linkproof_method::data::ids::Ids;
+use linkproof_method::data::ids::{Ids, Side};
 use linkproof_method::error::Result;
 use linkproof_method::judge::Judgment;
 use serde_json::{Map, Value};
@@ -95,6 +95,16 @@ impl Check {
     /// A node for people: its name, which may be cut short, and its id, or its id alone.
     pub fn called(&self, row: u32) -> String {
         called(&self.ids, Some(&self.attributes), row)
+    }
+
+    /// The place among the judged links of the link between two ids.
+    pub fn place(&self, src: &str, dst: &str) -> Option<usize> {
+        let src = self.ids.row_on(Side::Source, src)?;
+        let dst = self.ids.row_on(Side::Target, dst)?;
+        let ends = (src.min(dst), src.max(dst));
+        let links = &self.judgment.links;
+        let found = links.binary_search_by_key(&ends, |link| (link.src, link.dst));
+        found.ok()
     }
 
     /// All links, with the user's ids.
