@@ -155,6 +155,29 @@ class Check:
         ends = [name for name in ("src", "dst", "src_name", "dst_name") if name in table]
         return table[ends].assign(real=None)
 
+    def missing(self, count: int = 20) -> pd.DataFrame:
+        """The pairs without a link that look most like links.
+
+        Parameters
+        ----------
+        count : int, default=20
+            How many.
+
+        Returns
+        -------
+        missing : DataFrame
+            src, dst, names if nodes have any, and agreement (how much the evidence agrees,
+            without a unit), the likeliest first. Empty if the links look random to
+            everything that is known.
+        """
+        if self._given is None:
+            raise ValueError("missing: found a check that was loaded; expected one just made")
+        pairs = self._core.missing(
+            self._given.data, read_count("count", count), threads=self._given.threads, show=None
+        )
+        table = pd.DataFrame(pairs, columns=["src", "dst", "agreement"])
+        return self._table(table.astype({"src": np.int64, "dst": np.int64}).to_dict("series"))
+
     def checked(self, table: Any) -> Check:
         """Take verified links into account: beliefs, flags and the share change.
 
@@ -294,9 +317,13 @@ class Check:
 class _Given:
     """Links as they were given, and their rows."""
 
-    def __init__(self, links: Any, graph: GraphInput) -> None:
+    def __init__(
+        self, links: Any, graph: GraphInput, data: _core.Data, threads: int | None
+    ) -> None:
         self.links = as_table(links)
         self.graph = graph
+        self.data = data
+        self.threads = threads
 
     def ends(self, directed: bool) -> tuple[Any, Any]:
         """The rows of both ends of each link, in the core's counting."""
@@ -431,7 +458,7 @@ def check(
     if weights not in ("auto", "ignore"):
         raise refused("weights", "'auto' or 'ignore'", weights)
     one_to_one, test = read_flag("one_to_one", one_to_one), read_flag("test", test)
-    rules = read_rules(duplicates, self_links, directed)
+    rules, workers = read_rules(duplicates, self_links, directed), read_threads(threads)
     refuse_directions(X, links, directed, duplicates)
     plain, columns = split_evidence(evidence, links)
     table = read_nodes(nodes)
@@ -447,10 +474,10 @@ def check(
             seed=read_seed(seed),
             evidence=core_evidence(columns, graph.links),
             checked=read_verified(checked, both_ends(graph.ids, graph.n)),
-            threads=read_threads(threads),
+            threads=workers,
             show=progress.show,
         )
-    return Check(found, graph.ids, _Given(links, graph))
+    return Check(found, graph.ids, _Given(links, graph, data, workers))
 
 
 def load_check(path: str | PathLike[str]) -> Check:
@@ -479,7 +506,7 @@ def link_table(
     for place, (end, row) in enumerate(rows.items()):
         table[end] = nodes[row]
         if names is not None:
-            table.insert(3 + place, f"{end}_name", names[row])
+            table.insert(1 + place + table.columns.get_loc("dst"), f"{end}_name", names[row])
     return table
 
 

@@ -9,7 +9,7 @@ use linkproof::io::{
     self, Field, FolderKind, JudgedTable, OutputFolder, check_files, check_json, load_check,
     read_checks, write_check, write_table,
 };
-use linkproof::judge::{CheckContext, JudgeSpec, check_lines, judge};
+use linkproof::judge::{CheckContext, JudgeSpec, check_lines, judge, missing_links};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
@@ -97,6 +97,35 @@ impl Check {
             Ok(Check {
                 check: load_check(&folder)?,
             })
+        })
+    }
+
+    /// Pairs of the checked data without a link that look most like links: their rows.
+    #[pyo3(signature = (data, count, *, threads, show))]
+    fn missing(
+        &self,
+        py: Python<'_>,
+        data: &Data,
+        count: usize,
+        threads: Option<usize>,
+        show: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<(u32, u32, f64)>> {
+        let every_step = None;
+        let seed = self.check.record.get("seed").and_then(Value::as_u64);
+        let spec = JudgeSpec {
+            seed: seed.unwrap_or(0),
+            one_to_one: self.check.judgment.facts.one_to_one,
+            ..JudgeSpec::default()
+        };
+        let data = &data.dataset;
+        run(py, threads, &Listeners { show, every_step }, |monitor| {
+            let around = Surroundings::of(data)?;
+            let monitor = monitor.shares();
+            let found = missing_links(data, &spec, count, around.runtime(&monitor))?;
+            Ok(found
+                .iter()
+                .map(|it| (it.src, it.dst, it.agreement))
+                .collect())
         })
     }
 

@@ -130,7 +130,7 @@ pub fn columns<'py>(
     let belief = of().map(|link| table.belief(link).unwrap_or(f64::NAN));
     let why: Vec<String> = places.iter().map(|&place| table.why(place)).collect();
     let found = PyDict::new(py);
-    let ranks = of().map(|link| link.rank as u64).collect();
+    let ranks = of().map(|link| link.rank as i64).collect();
     found.set_item("rank", PyArray1::from_vec(py, ranks))?;
     found.set_item("src", PyArray1::from_iter(py, of().map(|link| link.src)))?;
     found.set_item("dst", PyArray1::from_iter(py, of().map(|link| link.dst)))?;

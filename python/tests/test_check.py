@@ -238,6 +238,23 @@ def test_names_directions_and_one_partner(spoilt: Spoilt) -> None:
     assert pairs.report["one_to_one"] and "at most one real partner" in str(pairs)
 
 
+def test_missing_links(spoilt: Spoilt, report: Check, tmp_path: Path) -> None:
+    table = report.missing(30)
+    assert list(table) == ["src", "dst", "agreement"] and len(table) == 30
+    assert (spoilt.groups[table["src"]] == spoilt.groups[table["dst"]]).mean() > 0.9
+    linked = {tuple(edge) for edge in spoilt.edges.tolist()}
+    assert not linked & set(zip(table["src"], table["dst"]))
+    report.save(tmp_path / "chk")
+    with pytest.raises(ValueError, match="missing: found a check that was loaded"):
+        linkproof.load_check(tmp_path / "chk").missing()
+
+
+def test_tiny_graphs_end() -> None:
+    for n in (2, 3, 6):
+        report = linkproof.check([(0, 1)], np.random.default_rng(0).normal(size=(n, 3)))
+        assert report.abstained and len(report.links) == 1
+
+
 def test_noise_is_not_judged() -> None:
     random = np.random.default_rng(1)
     links = np.argwhere(np.triu(random.random((N, N)) < 0.05, 1))

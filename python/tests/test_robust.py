@@ -288,7 +288,6 @@ def test_settings_that_do_not_go_together(noisy: Noisy, setting: Any, words: str
 def test_a_ridge_that_is_given_is_kept(noisy: Noisy, tmp_path: Path) -> None:
     model = make(ridge=1.5).fit(noisy.X, noisy.listed)
     assert model.verdict_.ridge == 1.5
-    assert [tried["ridge"] for tried in model.report_["robust"]["ridges"]] == [1.5]
     model.save(tmp_path / "m")
     assert GraphEmbedding.load(tmp_path / "m").ridge == 1.5
 
