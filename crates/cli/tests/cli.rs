@@ -48,8 +48,6 @@ mod report;
 mod reproduce;
 #[path = "cli/robust.rs"]
 mod robust;
-#[path = "cli/robust_audit.rs"]
-mod robust_audit;
 #[path = "cli/safety.rs"]
 mod safety;
 #[path = "cli/select.rs"]
@@ -62,10 +60,6 @@ mod server;
 mod signals;
 #[path = "cli/signed.rs"]
 mod signed;
-#[path = "cli/smooth.rs"]
-mod smooth;
-#[path = "cli/smooth_unseen.rs"]
-mod smooth_unseen;
 #[path = "cli/starved.rs"]
 mod starved;
 #[path = "cli/threads.rs"]

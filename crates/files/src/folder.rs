@@ -23,8 +23,10 @@ pub mod model_files {
     pub const EMBEDDINGS_PLAIN: &str = "embeddings-plain.npy";
     /// The offset of each node, in a model with offsets.
     pub const OFFSETS: &str = "offsets.csv";
-    /// How far a robust fit believes each link.
+    /// The beliefs of a robust fit.
     pub const BELIEFS: &str = "beliefs.csv";
+    /// The flagged links of a robust fit and the most suspicious ones.
+    pub const SUSPECTS: &str = super::check_files::SUSPECTS;
     /// What is known of the fit.
     pub const FIT: &str = "fit.json";
     /// The links; a build without Parquet writes the second.
@@ -49,6 +51,7 @@ pub mod model_files {
             EMBEDDINGS_PLAIN,
             OFFSETS,
             BELIEFS,
+            SUSPECTS,
             FIT,
             LABELS,
         ];
@@ -86,6 +89,7 @@ impl FolderKind {
     /// A model folder.
     pub fn model() -> FolderKind {
         let others = model_files::parts().chain([model_files::REPORT]);
+        let others = others.chain(check_files::KEPT);
         FolderKind::new("a model", model_files::MARKS, others)
     }
 

@@ -21,9 +21,10 @@
 //! The rooms, from the ground up: [`error`]; [`data`] (links and data vectors),
 //! [`params`]; [`score`] (the formulas); [`size`] (the law
 //! of links' weights); [`engine`] (what computes a fit); [`model`]
-//! (fits and what comes of them); [`inspect`], [`select`](mod@select); [`trust`] (how
-//! far links can be believed, and fits that use it); [`update`](mod@update) (a model
-//! brought up to date); and [`measure`] beside them.
+//! (fits and what comes of them); [`judge`](mod@judge) (which links look false);
+//! [`inspect`](mod@inspect), [`select`](mod@select); [`robust`] (fits to believed links);
+//! [`audit`](mod@audit) (links against a model); [`verdict`] (sentences);
+//! [`update`](mod@update) (a model brought up to date); and [`measure`] beside them.
 
 // Tests compare with the system's functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
@@ -38,8 +39,8 @@ pub mod judge;
 pub mod measure;
 pub mod model;
 pub mod params;
-#[doc(hidden)]
 pub mod robust;
+#[doc(hidden)]
 pub mod schema;
 pub mod score;
 pub mod select;

@@ -1,7 +1,5 @@
 //! `linkproof check`: which links look false, without an embedding.
 
-mod told;
-
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -9,21 +7,20 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 use linkproof::data::graph::LinkCounts;
 use linkproof::error::in_bytes;
 use linkproof::io::{
-    self, Check, Files, FolderKind, MergedChecks, OutputFolder, check_files, load_check,
-    read_checks,
+    self, Check, Files, FolderKind, OutputFolder, check_files, check_json, load_check,
 };
-use linkproof::judge::{ChecksUsed, JudgeSpec, MissingLink, judge, missing_links};
+use linkproof::judge::{MissingLink, judge, missing_links};
 use linkproof::{Dataset, Error};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::args::{quoted, real, whole};
+use crate::args::{quoted, whole};
 use crate::data::DataArgs;
-use crate::evidence;
 use crate::exit::Usage;
 use crate::inputs::Inputs;
+use crate::judging::{EvidenceArgs, SuspectArgs};
 use crate::progress::Progress;
-use crate::session::{Session, peak_memory_bytes};
-use told::Told;
+use crate::session::{Session, counted, counted_kinds, peak_memory_bytes};
+use crate::suspects::Suspects;
 
 /// Say which links look false, in seconds and without a fit
 ///
@@ -61,58 +58,21 @@ pub struct CheckArgs {
         help_heading = "Inputs"
     )]
     name: Option<String>,
-    /// Columns of the links' file that are evidence about each link, too: larger is
-    /// likelier real, or the other way round. An empty cell is no evidence
-    #[arg(
-        long,
-        value_name = "COL[,COL]",
-        value_delimiter = ',',
-        requires = "links",
-        help_heading = "Inputs"
-    )]
-    evidence: Vec<String>,
-    /// Each node has at most one real partner: records of one thing in two catalogues
-    #[arg(long, requires = "links", help_heading = "Inputs")]
-    one_to_one: bool,
+    #[command(flatten)]
+    evidence: EvidenceArgs,
     /// Folder to write, or the folder of a finished check
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     out: PathBuf,
     /// Replace the check that the folder holds; sample.csv and checked.csv stay
     #[arg(long, help_heading = "Output")]
     force: bool,
-    /// Leave out the test with planted links
-    #[arg(long, requires = "links")]
-    no_test: bool,
-    /// Print this many of the most suspicious links
-    #[arg(long, value_name = "N", default_value = "20", allow_negative_numbers = true, value_parser = whole)]
-    top: usize,
-    /// Flag links by belief, as long as at most this share of the flagged is real
-    /// [default: all with a belief below 0.5]
-    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = real)]
-    rate: Option<f64>,
-    /// File to write with the links worth keeping: all that are not flagged
-    #[arg(long, value_name = "FILE")]
-    clean: Option<PathBuf>,
-    /// Leave the N most suspicious links out of --clean instead
-    #[arg(long, value_name = "N", requires = "clean", conflicts_with_all = ["rate", "min_belief"],
-          allow_negative_numbers = true, value_parser = whole)]
-    drop: Option<usize>,
-    /// Leave links with a smaller belief out of --clean instead
-    #[arg(long, value_name = "B", requires = "clean", conflicts_with = "rate",
-          allow_negative_numbers = true, value_parser = real)]
-    min_belief: Option<f64>,
+    #[command(flatten)]
+    suspects: SuspectArgs,
     /// List this many pairs without a link that look most like links, in missing.csv in the
     /// folder
     #[arg(long, value_name = "N", default_value = "0", requires = "links",
           allow_negative_numbers = true, value_parser = whole)]
     missing: usize,
-    /// Draw this many links to verify, into sample.csv in the folder; 30 are a good start
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
-    sample: Option<usize>,
-    /// Verified links: src,dst,real, where real is 1, 0 or empty; other columns are
-    /// ignored
-    #[arg(long, value_name = "FILE")]
-    checked: Option<PathBuf>,
 }
 
 /// The files of a check that is to be made; none if a finished one is to go on.
@@ -158,13 +118,8 @@ impl FromArgMatches for NewLinks {
 /// A check and what of its run is not kept.
 struct Outcome {
     check: Check,
-    /// What was left out of the links.
-    left_out: Vec<(usize, String)>,
-    /// Inputs that changed while they were read.
-    changed: Vec<PathBuf>,
+    notes: Vec<String>,
     missing: Vec<MissingLink>,
-    checks: ChecksUsed,
-    replaced: usize,
 }
 
 /// Runs the command.
@@ -197,7 +152,8 @@ fn too_large(error: &Error) -> anyhow::Error {
 }
 
 fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
-    check_numbers(args)?;
+    let suspects = &args.suspects;
+    suspects.check()?;
     let is_new = args.data.0.is_some();
     if !is_new && !args.out.exists() {
         return Err(Usage::new(format!(
@@ -208,84 +164,114 @@ fn check(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
     }
     check_files_of(args)?;
     // A finished check is only read, unless something about it changes.
-    let changes = is_new || args.checked.is_some() || args.rate.is_some();
+    let changes = is_new || suspects.checks.checked.is_some() || suspects.rate.is_some();
     let folder = changes.then(|| output_folder(args)).transpose()?;
     let progress = Progress::start(session, "reading");
-    let new = args.checked.as_ref().map(read_checks).transpose()?;
-    let kept = args.out.join(check_files::CHECKED);
-    let kept = kept.exists().then(|| read_checks(&kept)).transpose()?;
-    let mut outcome = match &args.data.0 {
+    let verified = suspects.checks.read(Some(&args.out))?;
+    let Outcome {
+        mut check,
+        mut notes,
+        missing,
+    } = match &args.data.0 {
         Some(data) => new_check(args, data, session, &progress)?,
-        None => finished(load_check(&args.out)?),
+        None => Outcome {
+            check: load_check(&args.out)?,
+            notes: Vec::new(),
+            missing: Vec::new(),
+        },
     };
     progress.say("writing");
-    let merged = MergedChecks::new(&outcome.check, kept.as_ref(), new.as_ref())?;
-    outcome.checks = outcome.check.judgment.recalibrate(&merged.checks);
-    outcome.checks.not_links += merged.not_links;
-    outcome.replaced = merged.replaced;
-    flag(args, &mut outcome.check);
-    check_sample(args, &outcome.check, &merged)?;
-    if let Some(folder) = folder {
-        if new.is_some() {
-            merged.write(folder.file(check_files::CHECKED))?;
+    let merged = verified.merged(|| check.all_links())?;
+    let mut used = check.judgment.recalibrate(&merged.checks);
+    used.not_links += merged.not_links;
+    suspects.flag(&mut check);
+    let seed = session.seed().unwrap_or(0);
+    let write_sample = |folder: &Path| suspects.checks.write_sample(&check, seed, folder);
+    match folder {
+        Some(folder) => {
+            if verified.is_extended() {
+                merged.write(folder.file(check_files::CHECKED))?;
+            }
+            write_sample(folder.path())?;
+            if args.missing > 0 {
+                io::write_missing(folder.file(check_files::MISSING), &check, &missing)?;
+            }
+            io::write_check(&check, &folder)?;
+            folder.commit()?;
         }
-        if args.sample.is_some() {
-            write_sample(args, session, &outcome.check, folder.path())?;
-        }
-        if args.missing > 0 {
-            let path = folder.file(check_files::MISSING);
-            io::write_missing(path, &outcome.check, &outcome.missing)?;
-        }
-        io::write_check(&outcome.check, &folder)?;
-        folder.commit()?;
-    } else if args.sample.is_some() {
-        write_sample(args, session, &outcome.check, &args.out)?;
+        None => write_sample(&args.out)?,
     }
     progress.end();
-    write_clean(args, &outcome.check)?;
-    let told = Told::new(args, &outcome);
-    session.finish(&told.json()?, &told.words())
-}
-
-fn check_numbers(args: &CheckArgs) -> Result<(), Usage> {
-    for (name, share) in [("rate", args.rate), ("min-belief", args.min_belief)] {
-        if let Some(share) = share
-            && !(0.0..=1.0).contains(&share)
-        {
-            return Err(Usage::new(format!(
-                "--{name} must be a number between 0 and 1, but is {share}"
-            )));
-        }
-    }
-    if args.sample == Some(0) {
-        return Err(Usage::new(
-            "--sample must be a whole number of 1 or more, but is 0",
+    let shown = |name: &str| args.out.join(name).display().to_string();
+    let list = shown(check_files::SUSPECTS);
+    suspects.write_clean(&check, &list)?;
+    if args.missing > 0 {
+        notes.push(format!(
+            "{} without a link that look most like links: {}.",
+            counted(missing.len(), "pair"),
+            quoted(&shown(check_files::MISSING))
         ));
     }
-    Ok(())
+    let recorded = |name: &str| check.record.get(name);
+    let typed = recorded("links_typed").and_then(Value::as_str);
+    let told = Suspects {
+        check: &check,
+        args: suspects,
+        checks: (used, merged.replaced),
+        command: format!(
+            "linkproof check --out {}",
+            quoted(&args.out.display().to_string())
+        ),
+        folder: &args.out,
+        list: quoted(&list),
+        seconds: recorded("seconds").and_then(Value::as_f64).unwrap_or(0.0),
+        fit: typed.map(|typed| format!("linkproof fit {typed} --robust --out model")),
+        notes,
+    };
+    let mut json = check_json(&check)?;
+    if let Value::Object(fields) = &mut json {
+        fields.remove("facts");
+        let out = json!(args.out.display().to_string());
+        let id = |row: u32| check.ids.name(row as usize).into_owned();
+        let pair = |it: &MissingLink| json!({ "src": id(it.src), "dst": id(it.dst), "agreement": it.agreement });
+        let more = [
+            ("out", out),
+            ("suspects", json!(check.judgment.n_flagged())),
+            ("suspects_file", json!(list)),
+            ("missing", missing.iter().map(pair).collect()),
+        ];
+        let more = more.into_iter();
+        fields.extend(
+            more.chain(told.fields())
+                .map(|(name, value)| (name.to_owned(), value)),
+        );
+    }
+    session.finish(&json, &told.words())
 }
 
 /// Refuses outputs that would destroy an input. Verified links may stand in the folder,
 /// where they stay.
 fn check_files_of(args: &CheckArgs) -> anyhow::Result<()> {
-    let mut files = Files::default().writes(&args.clean);
+    let mut files = Files::default().writes(&args.suspects.clean);
     if let Some(data) = &args.data.0 {
         data.check()?;
         files = files.reads(data.paths()).writes_folder(&args.out);
     }
     files.check()?;
     let parts = check_files::parts().map(|name| args.out.join(name));
-    let read = Files::default().reads(&args.checked).reads(parts);
-    Ok(read.writes(&args.clean).check()?)
+    let read = Files::default()
+        .reads(&args.suspects.checks.checked)
+        .reads(parts);
+    Ok(read.writes(&args.suspects.clean).check()?)
 }
 
 fn output_folder(args: &CheckArgs) -> Result<OutputFolder, Error> {
     let mut kind = FolderKind::check();
-    if let Some(clean) = &args.clean {
+    if let Some(clean) = &args.suspects.clean {
         kind = kind.and(&args.out, clean)?;
     }
     // Both are about the check that the folder holds.
-    let goes_on = args.data.0.is_none() || args.checked.is_some() || args.sample.is_some();
+    let goes_on = args.data.0.is_none() || args.suspects.checks.given().is_some();
     OutputFolder::create(&args.out, kind, args.force || goes_on)
 }
 
@@ -298,20 +284,14 @@ fn new_check(
 ) -> anyhow::Result<Outcome> {
     let began = Instant::now();
     let mut inputs = Inputs::before(data.paths())?;
-    let (known, attributes) = data.read_with_evidence(&args.evidence)?;
+    let (known, attributes) = data.read_with_evidence(&args.evidence.evidence)?;
     let attributes = attributes.unwrap_or_default();
     let attributes = match &args.name {
         Some(column) => attributes.shown_by(column)?,
         None => attributes,
     };
     let seed = session.seed().unwrap_or(0);
-    let spec = JudgeSpec {
-        seed,
-        one_to_one: args.one_to_one,
-        columns: evidence::read(data.links(), &args.evidence, &known)?,
-        test: !args.no_test,
-        ..JudgeSpec::default()
-    };
+    let spec = args.evidence.spec(data.links(), &known, seed)?;
     inputs.after();
     progress.say("judging links");
     let mut judgment = judge(&known, &spec, session.runtime(progress))?;
@@ -325,7 +305,7 @@ fn new_check(
     for (name, value) in [
         ("seed", json!(seed)),
         ("test", json!(spec.test)),
-        ("evidence", json!(args.evidence)),
+        ("evidence", json!(args.evidence.evidence)),
         ("read", json!(counts)),
         ("seconds", json!(began.elapsed().as_secs_f64())),
         ("peak_memory_bytes", json!(peak_memory_bytes())),
@@ -333,9 +313,16 @@ fn new_check(
     ] {
         record.insert(name.to_owned(), value);
     }
+    let mut notes = left_out(data, counts, args.evidence.evidence.len());
+    for path in inputs.changed() {
+        let path = path.display();
+        notes.push(format!(
+            "{path} was changed while it was read: check again."
+        ));
+    }
     Ok(Outcome {
-        left_out: left_out(data, counts, args.evidence.len()),
-        changed: inputs.changed().map(Path::to_owned).collect(),
+        notes,
+        missing,
         check: Check {
             ids: known.ids().clone(),
             views: views_of(&known),
@@ -343,16 +330,15 @@ fn new_check(
             judgment,
             record,
         },
-        missing,
-        checks: ChecksUsed::default(),
-        replaced: 0,
     })
 }
 
-/// The kinds of links that were read and not used. Columns that are evidence were used.
-fn left_out(data: &DataArgs, mut counts: LinkCounts, evidence: usize) -> Vec<(usize, String)> {
+/// What was read of the links and not used. Columns that are evidence were used.
+fn left_out(data: &DataArgs, mut counts: LinkCounts, evidence: usize) -> Vec<String> {
     counts.columns = counts.columns.saturating_sub(evidence);
-    crate::session::left_out(counts, &data.header(counts))
+    let kinds = counted_kinds(&crate::session::left_out(counts, &data.header(counts)));
+    let note = (!kinds.is_empty()).then(|| format!("Left out: {kinds}."));
+    note.into_iter().collect()
 }
 
 /// The view of each node in the user's order, if there are several views.
@@ -366,99 +352,4 @@ fn views_of(data: &Dataset) -> Option<Vec<String>> {
         views[data.user_row(row)].clone_from(&data.views()[view].name);
     }
     Some(views)
-}
-
-fn finished(check: Check) -> Outcome {
-    Outcome {
-        check,
-        left_out: Vec::new(),
-        changed: Vec::new(),
-        missing: Vec::new(),
-        checks: ChecksUsed::default(),
-        replaced: 0,
-    }
-}
-
-/// Flags links by `--rate`; verified ones keep their flags.
-fn flag(args: &CheckArgs, check: &mut Check) {
-    let Some(rate) = args.rate else { return };
-    let flagged = check.judgment.at_rate(rate);
-    for link in &mut check.judgment.links {
-        link.suspect = link.verified == Some(false);
-    }
-    for place in flagged {
-        let link = &mut check.judgment.links[place];
-        link.suspect = link.verified != Some(true);
-    }
-}
-
-/// Refuses to replace a sample with answers that nobody has read.
-fn check_sample(args: &CheckArgs, check: &Check, merged: &MergedChecks) -> anyhow::Result<()> {
-    let path = args.out.join(check_files::SAMPLE);
-    if args.sample.is_none() || !path.exists() {
-        return Ok(());
-    }
-    let answers = read_checks(&path)?.checks;
-    let unread = answers.iter().filter(|it| !merged.has(check, it)).count();
-    if unread == 0 {
-        return Ok(());
-    }
-    let shown = path.display().to_string();
-    Err(Usage::new(format!(
-        "--sample: {shown} holds {unread} answers that no check has read, and would be replaced; \
-         expected --checked {} too",
-        quoted(&shown)
-    ))
-    .into())
-}
-
-fn write_sample(
-    args: &CheckArgs,
-    session: &Session,
-    check: &Check,
-    folder: &Path,
-) -> anyhow::Result<()> {
-    let Some(count) = args.sample else {
-        return Ok(());
-    };
-    let seed = session.seed().unwrap_or(0);
-    let places = check.judgment.sample(count, seed);
-    Ok(io::write_sample(folder, check, &places)?)
-}
-
-/// The places of the links that `--clean` keeps.
-fn kept_places(args: &CheckArgs, check: &Check) -> Vec<usize> {
-    let links = &check.judgment.links;
-    let is_kept = |place: &usize| {
-        let link = &links[*place];
-        match (args.drop, args.min_belief) {
-            (Some(count), _) => link.rank > count,
-            (None, Some(least)) => link.belief >= least,
-            (None, None) => !link.suspect,
-        }
-    };
-    (0..links.len()).filter(is_kept).collect()
-}
-
-/// Writes the links worth keeping, unless nobody could judge them.
-fn write_clean(args: &CheckArgs, check: &Check) -> anyhow::Result<()> {
-    let Some(path) = &args.clean else {
-        return Ok(());
-    };
-    if check.judgment.facts.abstained && args.drop.is_none() {
-        anyhow::bail!(
-            "--clean {}: not written, since the links look random to everything that is known, and \
-             none can be called false. {} has their order: give --drop N to leave out the first N",
-            path.display(),
-            args.out.join(check_files::SUSPECTS).display()
-        )
-    }
-    let kept = kept_places(args, check);
-    if kept.is_empty() {
-        anyhow::bail!(
-            "--clean {}: not written, since no link is left; give a smaller --drop or --min-belief",
-            path.display()
-        )
-    }
-    Ok(io::write_links(path, &check.graph(kept.into_iter())?)?)
 }

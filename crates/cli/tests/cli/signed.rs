@@ -88,8 +88,6 @@ fn signed_weights_go_through_every_command() {
         lab.ok(&format!(
             "audit --model {model} {DATA} --missing 3 --out audit.csv"
         ));
-        let surprise = numbers(&lab, "audit.csv", "surprise");
-        assert!(surprise.iter().all(|it| it.is_finite()));
         let trust = numbers(&lab, "audit.csv", "trust");
         assert!(trust.iter().all(|it| (0.0..=1.0).contains(it)));
         let near = lab.json(&format!(

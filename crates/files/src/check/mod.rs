@@ -107,6 +107,11 @@ impl Check {
         found.ok()
     }
 
+    /// All links, with the user's ids.
+    pub fn all_links(&self) -> Result<Graph> {
+        self.graph(0..self.judgment.links.len())
+    }
+
     /// The links at some places, with the user's ids.
     pub fn graph(&self, places: impl Iterator<Item = usize>) -> Result<Graph> {
         let links = places.map(|place| self.judgment.links[place].link());

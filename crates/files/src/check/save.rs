@@ -30,8 +30,7 @@ pub fn write_check(check: &Check, folder: &OutputFolder) -> Result<()> {
     let attributes = Some(&check.attributes);
     let (ids, nodes) = (check.node_ids(), folder.file(NODES));
     write_nodes(nodes, ids, views.as_deref(), attributes)?;
-    let places = 0..check.judgment.links.len();
-    write_links(folder.file(LINKS_HERE), &check.graph(places)?)?;
+    write_links(folder.file(LINKS_HERE), &check.all_links()?)?;
     let columns = check.judgment.columns();
     let tensors: Vec<(String, Tensor<'_>)> = columns
         .iter()

@@ -60,22 +60,44 @@ impl<'j> JudgedTable<'j> {
     /// Writes [`JudgedTable::suspects`] as
     /// `rank,src,dst,src_name,dst_name,weight,belief,suspect,why`.
     pub fn write_suspects(&self, path: impl AsRef<Path>) -> Result<()> {
-        let columns = [
+        self.write_rows(path, &self.suspects(), &[])
+    }
+
+    /// Writes all links by rank in the same columns, then further numbers by the places of
+    /// links; NaN leaves a field empty.
+    pub fn write_all(&self, path: impl AsRef<Path>, more: &[(&str, Vec<f64>)]) -> Result<()> {
+        self.write_rows(path, &self.judgment.by_rank(), more)
+    }
+
+    fn write_rows(
+        &self,
+        path: impl AsRef<Path>,
+        places: &[usize],
+        more: &[(&str, Vec<f64>)],
+    ) -> Result<()> {
+        let mut columns = vec![
             "rank", "src", "dst", "src_name", "dst_name", "weight", "belief", "suspect", "why",
         ];
+        columns.extend(more.iter().map(|(name, _)| *name));
         write_table(path, &columns, |rows| {
-            let mut places = self.suspects().into_iter();
-            places.try_for_each(|place| self.suspect_row(place, rows))
+            let mut places = places.iter();
+            places.try_for_each(|&place| self.row(place, more, rows))
         })
     }
 
-    fn suspect_row(&self, place: usize, rows: &mut TableRows<'_>) -> io::Result<()> {
+    fn row(
+        &self,
+        place: usize,
+        more: &[(&str, Vec<f64>)],
+        rows: &mut TableRows<'_>,
+    ) -> io::Result<()> {
         let link = &self.judgment.links[place];
         let ends = [link.src, link.dst];
         let [src, dst] = ends.map(|row| self.ids.name(row as usize));
         let [src_name, dst_name] =
             ends.map(|row| Field::Optional(title(self.ids, self.attributes, row)));
-        rows.row(&[
+        let why = self.why(place);
+        let mut fields = vec![
             Field::Whole(link.rank as u64),
             Field::Text(&src),
             Field::Text(&dst),
@@ -84,8 +106,13 @@ impl<'j> JudgedTable<'j> {
             Field::Real(link.weight),
             self.belief(link).map_or(Field::Optional(None), Field::Real),
             Field::Whole(u64::from(link.suspect)),
-            Field::Text(&self.why(place)),
-        ])
+            Field::Text(&why),
+        ];
+        fields.extend(more.iter().map(|(_, numbers)| match numbers[place] {
+            none if none.is_nan() => Field::Optional(None),
+            number => Field::Real(number),
+        }));
+        rows.row(&fields)
     }
 
     /// Writes `src,dst,weight,belief` of all links in their order, and names if nodes have

@@ -249,7 +249,7 @@ fn checks_are_merged_by_pairs() {
     let check = check_of(Ids::Rows(60), Ends::Alike);
     let kept = checks("src,dst,real\n0,2,1\n0,4,0\n0,1,1\ngone,2,1\n").unwrap();
     let new = checks("src,dst,real\n4,0,1\n0,31,0\n").unwrap();
-    let merged = MergedChecks::new(&check, Some(&kept), Some(&new)).unwrap();
+    let merged = MergedChecks::new(&check.all_links().unwrap(), Some(&kept), Some(&new)).unwrap();
     assert_eq!(
         (merged.checks.len(), merged.replaced, merged.not_links),
         (3, 1, 2)
@@ -262,7 +262,7 @@ fn checks_are_merged_by_pairs() {
         text,
         "src,dst,real\n0,1,1\n0,2,1\n0,31,0\n0,4,1\n2,gone,1\n"
     );
-    assert!(merged.has(&check, &new.checks[0]) && !merged.has(&check, &kept.checks[1]));
+    assert!(merged.has(&new.checks[0]) && !merged.has(&kept.checks[1]));
     for (text, what) in [
         (
             "src,dst,real\n0,2,1\n2,0,0\n",
@@ -275,13 +275,13 @@ fn checks_are_merged_by_pairs() {
         ("src,dst,real\n0,x,1\n", "line 2: found node 'x'"),
     ] {
         let new = checks(text).unwrap();
-        let error = MergedChecks::new(&check, None, Some(&new)).unwrap_err();
+        let error = MergedChecks::new(&check.all_links().unwrap(), None, Some(&new)).unwrap_err();
         assert!(error.to_string().contains(what), "{error}");
     }
     // With a direction both orders are pairs of their own.
     let directed = check_of(Ids::Rows(60), Ends::Directed);
     let both = checks("src,dst,real\n0,2,1\n").unwrap();
-    assert!(MergedChecks::new(&directed, None, Some(&both)).is_ok());
+    assert!(MergedChecks::new(&directed.all_links().unwrap(), None, Some(&both)).is_ok());
     let turned = checks("src,dst,real\n2,0,1\n").unwrap();
-    assert!(MergedChecks::new(&directed, None, Some(&turned)).is_err());
+    assert!(MergedChecks::new(&directed.all_links().unwrap(), None, Some(&turned)).is_err());
 }

@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::Check;
 use crate::link_text::{Role, role};
 use crate::text::{BLOCK, Blocks, number};
 use crate::{Field, write_table};
-use linkproof_method::data::graph::Ends;
+use linkproof_method::data::graph::Graph;
 use linkproof_method::data::ids::Side;
 use linkproof_method::error::{Error, Result, quote};
 use linkproof_method::judge;
@@ -120,16 +119,18 @@ pub struct MergedChecks {
     /// How many kept ones are about pairs that are no links.
     pub not_links: usize,
     listed: Vec<(String, String, bool)>,
+    /// Whether `a, b` and `b, a` are two links.
+    has_sides: bool,
 }
 
 /// Both ends of a pair in one order.
 type Pair = (String, String);
 
-fn pair(check: &Check, listed: &ListedCheck) -> Pair {
+fn pair(has_sides: bool, listed: &ListedCheck) -> Pair {
     let (src, dst) = (listed.src.clone(), listed.dst.clone());
-    match check.ends() {
-        Ends::Alike if dst < src => (dst, src),
-        _ => (src, dst),
+    match dst < src && !has_sides {
+        true => (dst, src),
+        false => (src, dst),
     }
 }
 
@@ -137,11 +138,11 @@ fn pair(check: &Check, listed: &ListedCheck) -> Pair {
 ///
 /// # Errors
 /// A pair that is marked both ways.
-fn answers(check: &Check, file: &VerifiedLinks) -> Result<BTreeMap<Pair, (bool, u64)>> {
+fn answers(has_sides: bool, file: &VerifiedLinks) -> Result<BTreeMap<Pair, (bool, u64)>> {
     let mut known: BTreeMap<Pair, (bool, u64)> = BTreeMap::new();
     for listed in &file.checks {
         let now = (listed.real, listed.line);
-        let before = *known.entry(pair(check, listed)).or_insert(now);
+        let before = *known.entry(pair(has_sides, listed)).or_insert(now);
         if before.0 != now.0 {
             let (src, dst) = (quote(&listed.src), quote(&listed.dst));
             let said = |real| if real { "real" } else { "false" };
@@ -162,15 +163,22 @@ fn answers(check: &Check, file: &VerifiedLinks) -> Result<BTreeMap<Pair, (bool, 
     Ok(known)
 }
 
+/// The rows of the ends of a link between two ids.
+fn ends(links: &Graph, src: &str, dst: &str) -> Option<[u32; 2]> {
+    let src = links.ids().row_on(Side::Source, src)?;
+    let dst = links.ids().row_on(Side::Target, dst)?;
+    links.place(src, dst).map(|_| [src.min(dst), src.max(dst)])
+}
+
 /// Refuses a pair that is no link.
-fn check_link(check: &Check, file: &VerifiedLinks, listed: &ListedCheck) -> Result<()> {
-    if check.place(&listed.src, &listed.dst).is_some() {
+fn check_link(links: &Graph, file: &VerifiedLinks, listed: &ListedCheck) -> Result<()> {
+    if ends(links, &listed.src, &listed.dst).is_some() {
         return Ok(());
     }
     let ends = [(Side::Source, &listed.src), (Side::Target, &listed.dst)];
     let mut unknown = ends
         .into_iter()
-        .filter(|(side, id)| check.ids.row_on(*side, id).is_none());
+        .filter(|(side, id)| links.ids().row_on(*side, id).is_none());
     let found = match unknown.next() {
         Some((_, id)) => format!("node {}, which no link has", quote(id)),
         None => {
@@ -178,42 +186,39 @@ fn check_link(check: &Check, file: &VerifiedLinks, listed: &ListedCheck) -> Resu
             format!("the pair {src}, {dst}, which is no link")
         }
     };
-    let expected = "links of this check";
+    let expected = "links of the graph that is judged";
     Err(Error::input(&file.path, listed.line, found, expected))
 }
 
 impl MergedChecks {
-    /// Extends kept checks by new ones.
+    /// Extends kept checks by new ones, all about `links` between the user's rows.
     ///
     /// # Errors
     /// A file that marks a pair both ways, and a new check on a pair that is no link.
     pub fn new(
-        check: &Check,
+        links: &Graph,
         kept: Option<&VerifiedLinks>,
         new: Option<&VerifiedLinks>,
     ) -> Result<MergedChecks> {
-        let mut merged = MergedChecks::default();
-        let old = kept.map(|file| answers(check, file)).transpose()?;
+        let has_sides = links.ids().sides().is_some();
+        let mut merged = MergedChecks {
+            has_sides,
+            ..MergedChecks::default()
+        };
+        let old = kept.map(|file| answers(has_sides, file)).transpose()?;
         let mut all = old.unwrap_or_default();
         if let Some(file) = new {
-            let mut links = file.checks.iter();
-            links.try_for_each(|listed| check_link(check, file, listed))?;
-            for (pair, answer) in answers(check, file)? {
+            let mut listed = file.checks.iter();
+            listed.try_for_each(|listed| check_link(links, file, listed))?;
+            for (pair, answer) in answers(has_sides, file)? {
                 let before = all.insert(pair, answer);
                 let replaces = before.is_some_and(|before| before.0 != answer.0);
                 merged.replaced += usize::from(replaces);
             }
         }
         for ((src, dst), (real, _)) in all {
-            match check.place(&src, &dst) {
-                Some(place) => {
-                    let link = &check.judgment.links[place];
-                    merged.checks.push(judge::Check {
-                        src: link.src,
-                        dst: link.dst,
-                        real,
-                    });
-                }
+            match ends(links, &src, &dst) {
+                Some([src, dst]) => merged.checks.push(judge::Check { src, dst, real }),
                 None => merged.not_links += 1,
             }
             merged.listed.push((src, dst, real));
@@ -233,8 +238,8 @@ impl MergedChecks {
     }
 
     /// Whether a check of a file is among them with this answer.
-    pub fn has(&self, check: &Check, listed: &ListedCheck) -> bool {
-        let (src, dst) = pair(check, listed);
+    pub fn has(&self, listed: &ListedCheck) -> bool {
+        let (src, dst) = pair(self.has_sides, listed);
         self.listed.binary_search(&(src, dst, listed.real)).is_ok()
     }
 }

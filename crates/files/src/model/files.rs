@@ -13,7 +13,7 @@ use linkproof_method::params::Params;
 use linkproof_method::size::SizeLaw;
 
 pub(super) use crate::model_files::{
-    BELIEFS, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, MODEL, NODES, OFFSETS,
+    BELIEFS, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, MODEL, NODES, OFFSETS, SUSPECTS,
 };
 
 /// The version of the format of a model folder.

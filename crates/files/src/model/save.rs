@@ -17,8 +17,9 @@ use super::files::{
     NODES, OFFSETS_OF_NODES, VERSION, averages_of, numbers_of_links, offsets_of, replicate_of,
     vectors_of,
 };
-use super::tables::{write_beliefs, write_labels, write_offsets};
+use super::tables::{write_judged, write_labels, write_offsets};
 use super::tensor::{Named, Tensor, header, write_tensors};
+use crate::check::check_files::KEPT;
 use crate::{FolderKind, OutputFolder, write_file, write_links, write_nodes, write_npy};
 use linkproof_method::Fitted;
 use linkproof_method::data::attributes::Attributes;
@@ -64,13 +65,14 @@ pub fn write_model(
     }
     write_links(folder.file(LINKS), model.links())?;
     write_offsets(model, folder)?;
-    write_beliefs(model, folder)?;
+    write_judged(model, folder)?;
     write_labels(model, folder)?;
     let fit = fit_json(model, record)?;
     write_file(folder.file(FIT), |file| {
         serde_json::to_writer_pretty(&mut *file, &fit)?;
         file.write_all(b"\n")
-    })
+    })?;
+    folder.keep(&KEPT)
 }
 
 /// A model and its record in one piece, for a pickle: all that a folder holds.

@@ -1,14 +1,14 @@
 //! Which links look false, and how many: the judge of links, in closed form.
 //!
-//! 1. Sampled pairs without a link are drawn for comparison ([`pairs`]).
+//! 1. Sampled pairs without a link are drawn for comparison (`pairs.rs`).
 //! 2. Every pair gets evidence of several kinds that does not include its own link
-//!    ([`evidence`], [`features`]).
-//! 3. Two combinations of the evidence rank the links ([`combine`]).
+//!    (`evidence.rs`, `features.rs`).
+//! 3. Two combinations of the evidence rank the links (`combine.rs`).
 //! 4. Ranks among non-links of the same degrees give the share of false links and a
-//!    belief for each link ([`claims`]). Weights and the user's columns vote at the end
-//!    ([`votes`]).
-//! 5. Planted links test the judge ([`planted`]); links that a person has verified
-//!    recalibrate it ([`labels`]).
+//!    belief for each link (`claims.rs`). Weights and the user's columns vote at the end
+//!    (`votes.rs`).
+//! 5. Planted links test the judge (`planted.rs`); links that a person has verified
+//!    recalibrate it (`labels.rs`).
 //!
 //! ```
 //! use linkproof::judge::{JudgeSpec, judge};

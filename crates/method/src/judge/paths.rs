@@ -102,7 +102,7 @@ impl Walk<'_> {
                 |(one, two), starts| {
                     let mut found = Vec::new();
                     for pairs in starts {
-                        self.from_start(pairs, one, two, &mut found);
+                        self.all_from_start(pairs, one, two, &mut found);
                     }
                     found
                 },
@@ -111,7 +111,7 @@ impl Walk<'_> {
         found.concat()
     }
 
-    fn from_start(
+    fn all_from_start(
         &self,
         pairs: &[(u32, u32, u32)],
         one: &mut [f64],

@@ -2,8 +2,8 @@
 //!
 //! 1. The judge gives each link a belief ([`crate::judge`]).
 //! 2. The fit sees walks over believed links ([`walks_over`]).
-//! 3. The ridge is the one by which embeddings rank held-out links best
-//!    ([`RidgeTried`]).
+//! 3. The ridge is the one whose embeddings explain most of hidden feature columns; without
+//!    features, the one whose embeddings rank held-out links best ([`RidgeTried`]).
 //! 4. Embeddings are smoothed over believed links if the smoothing check, which reads
 //!    hidden feature columns and no label, says so ([`SmoothingCheck`]).
 

@@ -2,7 +2,7 @@
 //! over folds of the pairs, by one fixed criterion.
 //!
 //! By default that is how well embeddings tell held-out links from pairs without a
-//! link (the mean rank of links, [`held_out`]). It is free of the
+//! link (the mean rank of links, `held_out.rs`). It is free of the
 //! unit of weights, and false links cost every candidate the same. Fits are to the
 //! pattern of links then, and so should the final one be ([`Candidate::weights`]): a
 //! ridge or a score that suits weights in one unit does not in another.

@@ -67,7 +67,7 @@ fn the_factor_is_found_among_links_alone() {
     let loadings = [0.9, 0.6, 0.3, 0.0];
     let mut random = ChaCha8Rng::seed_from_u64(4);
     let mut normal = || -> f64 { StandardNormal.sample(&mut random) };
-    let mut columns = vec![Vec::with_capacity(N); 4];
+    let mut columns = vec![Vec::new(); 4];
     for _ in 0..N {
         let factor = normal();
         for (column, loading) in columns.iter_mut().zip(loadings) {

@@ -89,8 +89,7 @@ fn neighborhoods_do_not_see_the_own_link() {
         let found = known.neighborhoods(&all, &of);
         let right = of.right.as_ref().unwrap_or(&of.left);
         let row = |rows: &[f64], node: u32| rows[node as usize * 3..][..3].to_vec();
-        for place in 0..pairs.len() {
-            let [i, j] = pairs.ends[place];
+        for (place, &[i, j]) in pairs.ends.iter().enumerate() {
             let net = without(&links, [i, j]);
             let with_mean = |own: Vec<f64>, others: &[u32], rows: &[f64]| -> Vec<f64> {
                 let mean = |at: usize| {
