@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import textwrap
 from collections.abc import Callable, Hashable, Mapping
 from os import PathLike
 from typing import Any, NamedTuple
@@ -264,7 +265,11 @@ class Check:
         self._core.save(path, read_flag("overwrite", overwrite), json.dumps({"python": known}))
 
     def __repr__(self) -> str:
-        return f"{self._shown().to_string(index=False)}\n\n{self._words()}"
+        table = self._shown()
+        # pandas writes all texts to the right.
+        table["why"] = table["why"].str.ljust(table["why"].str.len().max())
+        lines = table.to_string(index=False, justify="left").splitlines()
+        return "\n".join([*(line.rstrip() for line in lines), "", self._words()])
 
     def _repr_html_(self) -> str:
         table = self._shown().to_html(index=False, border=0)
@@ -310,7 +315,8 @@ class Check:
         text = ["* flagged", ""] if self.report["flagged"] else []
         for topic, says in self._core.lines(list(_NEXT)):
             heads = [topic.ljust(8), *[" " * 8] * len(says)] if topic else [""] * len(says)
-            text += [f"{head}{words}" for head, words in zip(heads, says)]
+            for head, words in zip(heads, says):
+                text += textwrap.wrap(words, 96, initial_indent=head, subsequent_indent=" " * 8)
         return "\n".join(text)
 
 

@@ -52,8 +52,9 @@ def test_a_signed_similarity_has_its_share():
         GraphEmbedding(similarity="signed", negative_share=1.0).fit(None, both)
     with pytest.raises(ValueError, match="similarity"):
         GraphEmbedding(similarity="both").fit(None, both)
-    with pytest.raises(ValueError, match="similarity"):
-        GraphEmbedding(robust=True, **settings).fit(None, both)
+    robust = GraphEmbedding(robust=True, **settings).fit(None, both)
+    assert robust.similarity == "signed" and len(robust.belief_) == both.nnz // 2
+    assert GraphEmbedding(robust=True, dim=4, directed=True).fit(None, matrix).belief_.any()
 
 
 def test_directed_links_keep_their_order(tmp_path):

@@ -148,6 +148,7 @@ fn products_agree_with_plain_loops() {
     let mut out = [f64::NAN; 2];
     times(&[], 0, &[], 1, &mut out);
     assert_eq!(out, [0.0, 0.0]);
+    times(&[1.0, 2.0], 1, &[], 0, &mut []);
 }
 
 /// The columns are orthonormal or zeros, so many are not zeros, and they span the
