@@ -41,8 +41,9 @@ pub(super) struct Regression {
     #[cfg(test)]
     normalize: Normalize,
     n_columns: usize,
-    /// The columns of the outputs, each with a weight for every entry of `x`.
-    weights: Vec<Vec<f64>>,
+    dim: usize,
+    /// For each group of outputs the weights of every entry of `x`.
+    weights: Vec<Vec<Lanes>>,
 }
 
 impl Regression {
@@ -57,7 +58,6 @@ impl Regression {
     ) -> Result<Regression> {
         let rows = Rows::of(vectors, outputs, dim, kind)?;
         let ridge = rows.choose_ridge(outputs, dim, seed);
-        let start = vec![vec![0.0; rows.n_columns]; dim];
         let all: Vec<usize> = (0..rows.rows.len()).collect();
         Ok(Regression {
             #[cfg(test)]
@@ -65,7 +65,8 @@ impl Regression {
             #[cfg(test)]
             normalize: kind,
             n_columns: rows.n_columns,
-            weights: rows.solve(&all, outputs, (ridge, TOLERANCE), start),
+            dim,
+            weights: rows.solve(&all, outputs, dim, (ridge, TOLERANCE), None),
         })
     }
 
@@ -91,13 +92,10 @@ impl Regression {
                 let places = places.filter(|(place, _)| (place % HELD_OUT == fold) == is_out);
                 places.map(|(_, &row)| row).collect()
             };
-            let start = vec![vec![0.0; rows.n_columns]; dim];
             let with = (ridge, COARSE_TOLERANCE);
-            let weights = rows.solve(&part(false), outputs, with, start);
+            let weights = rows.solve(&part(false), outputs, dim, with, None);
             for row in part(true) {
-                for (out, w) in predicted[row * dim..][..dim].iter_mut().zip(&weights) {
-                    *out = product(&rows.rows[row], w) as f32;
-                }
+                rows.predict(row, &weights, &mut predicted[row * dim..][..dim]);
             }
         }
         Ok(predicted)
@@ -106,34 +104,55 @@ impl Regression {
     /// The map as a matrix: a row of outputs for each entry of a normalised data
     /// vector, row after row.
     pub fn rows(&self) -> Vec<f32> {
-        (0..self.n_columns)
-            .flat_map(|column| self.weights.iter().map(move |w| w[column] as f32))
-            .collect()
+        let row = |column: usize| {
+            let groups = self.weights.iter().flat_map(move |group| group[column]);
+            groups.take(self.dim).map(|x| x as f32)
+        };
+        (0..self.n_columns).flat_map(row).collect()
     }
 
     /// The outputs of nodes from their features.
     #[cfg(test)]
     fn embed(&self, vectors: &Matrix) -> Result<Vec<f32>> {
         vectors.check_width(self.n_columns)?;
-        let vectors = normalize(vectors.clone(), self.normalize)?;
-        let rows: Vec<Vec<f32>> = (0..vectors.n_rows())
-            .into_par_iter()
-            .map(|row| {
-                let row = vectors.row(row);
-                self.weights
-                    .iter()
-                    .map(|w| product(&row, w) as f32)
-                    .collect()
-            })
-            .collect();
-        Ok(rows.concat())
+        let rows = Rows::new(&normalize(vectors.clone(), self.normalize)?);
+        let mut outputs = vec![0.0; rows.rows.len() * self.dim];
+        for (row, out) in outputs.chunks_exact_mut(self.dim).enumerate() {
+            rows.predict(row, &self.weights, out);
+        }
+        Ok(outputs)
     }
 }
 
-fn product(row: &[(u32, f64)], weights: &[f64]) -> f64 {
-    row.iter()
-        .map(|&(column, x)| x * weights[column as usize])
-        .sum()
+/// Outputs that are computed together.
+const LANES: usize = 8;
+type Lanes = [f64; LANES];
+
+fn lanes(of: impl Fn(usize) -> f64) -> Lanes {
+    std::array::from_fn(of)
+}
+
+/// The product of a row with each of some outputs.
+fn product(row: &[(u32, f64)], weights: &[Lanes]) -> Lanes {
+    let mut sum = [0.0; LANES];
+    for &(column, x) in row {
+        let weights = &weights[column as usize];
+        for (sum, weight) in sum.iter_mut().zip(weights) {
+            *sum += x * weight;
+        }
+    }
+    sum
+}
+
+/// For each of some outputs the product of two lists of numbers.
+fn dots(a: &[Lanes], b: &[Lanes]) -> Lanes {
+    let mut sum = [0.0; LANES];
+    for (a, b) in a.iter().zip(b) {
+        for (sum, (a, b)) in sum.iter_mut().zip(a.iter().zip(b)) {
+            *sum += a * b;
+        }
+    }
+    sum
 }
 
 /// Data vectors by their entries.
@@ -172,7 +191,7 @@ impl Rows {
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
         let (held_out, seen) = order.split_at(order.len() / HELD_OUT);
-        let mut start = vec![vec![0.0; self.n_columns]; compared];
+        let mut start = None;
         let unit = self.mean_square().max(f64::MIN_POSITIVE);
         // With too few nodes to hold some out, the middle one.
         let mut best = (f64::INFINITY, unit * RIDGES[RIDGES.len() / 2]);
@@ -181,8 +200,9 @@ impl Rows {
                 break;
             }
             // The solution at one ridge is close to that at the next.
-            start = self.solve(seen, &some, (ridge, COARSE_TOLERANCE), start);
-            let error = self.error(held_out, &some, &start);
+            let found = self.solve(seen, &some, compared, (ridge, COARSE_TOLERANCE), start);
+            let error = self.error(held_out, &some, compared, &found);
+            start = Some(found);
             if error < best.0 {
                 best = (error, ridge);
             }
@@ -196,87 +216,128 @@ impl Rows {
         squares.sum::<f64>() / self.rows.len().max(1) as f64
     }
 
-    /// `(X^T X + ridge) W = X^T Y` over some rows, one output at a time.
+    /// `(X^T X + ridge) W = X^T Y` over some rows, by groups of outputs.
     fn solve(
         &self,
         seen: &[usize],
         outputs: &[f32],
+        dim: usize,
         (ridge, tolerance): (f64, f64),
-        start: Vec<Vec<f64>>,
-    ) -> Vec<Vec<f64>> {
-        let dim = start.len();
+        start: Option<Vec<Vec<Lanes>>>,
+    ) -> Vec<Vec<Lanes>> {
+        let groups = dim.div_ceil(LANES);
+        let start = start.unwrap_or_else(|| vec![vec![[0.0; LANES]; self.n_columns]; groups]);
         start
             .into_par_iter()
             .enumerate()
-            .map(|(output, weights)| {
-                let mut target = vec![0.0; self.n_columns];
+            .map(|(group, weights)| {
+                let mut target = vec![[0.0; LANES]; self.n_columns];
                 for &row in seen {
-                    let y = f64::from(outputs[row * dim + output]);
-                    for &(column, x) in &self.rows[row] {
-                        target[column as usize] += x * y;
-                    }
+                    let outputs = &outputs[row * dim..(row + 1) * dim];
+                    let y = lanes(|lane| {
+                        let output = outputs.get(group * LANES + lane);
+                        output.map_or(0.0, |&y| f64::from(y))
+                    });
+                    self.add(row, &y, &mut target);
                 }
                 self.conjugate_gradients(seen, &target, (ridge, tolerance), weights)
             })
             .collect()
     }
 
+    /// Adds a row times a number for each output.
+    fn add(&self, row: usize, factors: &Lanes, sums: &mut [Lanes]) {
+        for &(column, x) in &self.rows[row] {
+            let sums = &mut sums[column as usize];
+            for (sum, factor) in sums.iter_mut().zip(factors) {
+                *sum += x * factor;
+            }
+        }
+    }
+
     /// `(X^T X + ridge) w`.
-    fn normal(&self, seen: &[usize], ridge: f64, w: &[f64]) -> Vec<f64> {
-        let mut sum: Vec<f64> = w.iter().map(|w| ridge * w).collect();
+    fn normal(&self, seen: &[usize], ridge: f64, w: &[Lanes]) -> Vec<Lanes> {
+        let scaled = w.iter().map(|w| w.map(|w| ridge * w));
+        let mut sum: Vec<Lanes> = scaled.collect();
         for &row in seen {
             let along = product(&self.rows[row], w);
-            for &(column, x) in &self.rows[row] {
-                sum[column as usize] += x * along;
-            }
+            self.add(row, &along, &mut sum);
         }
         sum
     }
 
+    /// Each output takes its own steps, until all have converged.
     fn conjugate_gradients(
         &self,
         seen: &[usize],
-        target: &[f64],
+        target: &[Lanes],
         (ridge, tolerance): (f64, f64),
-        mut w: Vec<f64>,
-    ) -> Vec<f64> {
-        let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+        mut w: Vec<Lanes>,
+    ) -> Vec<Lanes> {
         let product = self.normal(seen, ridge, &w);
-        let mut rest: Vec<f64> = target.iter().zip(&product).map(|(t, p)| t - p).collect();
+        let both = target.iter().zip(&product);
+        let mut rest: Vec<Lanes> = both.map(|(t, p)| lanes(|lane| t[lane] - p[lane])).collect();
         let mut along = rest.clone();
-        let mut length = dot(&rest, &rest);
-        let enough = tolerance * tolerance * dot(target, target);
+        let mut length = dots(&rest, &rest);
+        let enough = dots(target, target).map(|square| tolerance * tolerance * square);
         for _ in 0..MOST_STEPS {
-            if length <= enough {
+            let goes_on: [bool; LANES] = std::array::from_fn(|lane| length[lane] > enough[lane]);
+            if !goes_on.contains(&true) {
                 break;
             }
             let product = self.normal(seen, ridge, &along);
-            let step = length / dot(&along, &product);
-            for place in 0..w.len() {
-                w[place] += step * along[place];
-                rest[place] -= step * product[place];
+            let curvature = dots(&along, &product);
+            let step = lanes(|lane| match goes_on[lane] {
+                true => length[lane] / curvature[lane],
+                false => 0.0,
+            });
+            for (place, product) in product.iter().enumerate() {
+                for lane in 0..LANES {
+                    w[place][lane] += step[lane] * along[place][lane];
+                    rest[place][lane] -= step[lane] * product[lane];
+                }
             }
-            let next = dot(&rest, &rest);
+            let next = dots(&rest, &rest);
+            let ratio = lanes(|lane| match goes_on[lane] {
+                true => next[lane] / length[lane],
+                false => 0.0,
+            });
             for (along, rest) in along.iter_mut().zip(&rest) {
-                *along = rest + next / length * *along;
+                for lane in 0..LANES {
+                    along[lane] = rest[lane] + ratio[lane] * along[lane];
+                }
             }
             length = next;
         }
         w
     }
 
+    /// The outputs of a row.
+    fn predict(&self, row: usize, weights: &[Vec<Lanes>], out: &mut [f32]) {
+        for (out, weights) in out.chunks_mut(LANES).zip(weights) {
+            let found = product(&self.rows[row], weights);
+            out.iter_mut().zip(found).for_each(|(y, x)| *y = x as f32);
+        }
+    }
+
     /// The squared error on some rows.
-    fn error(&self, held_out: &[usize], outputs: &[f32], weights: &[Vec<f64>]) -> f64 {
-        let dim = weights.len();
-        let of_row = |&row: &usize| -> f64 {
-            let outputs = outputs[row * dim..][..dim].iter();
-            let errors = outputs
-                .zip(weights)
-                .map(|(&y, w)| (product(&self.rows[row], w) - f64::from(y)).powi(2));
-            errors.sum()
-        };
-        let errors: Vec<f64> = held_out.par_iter().map(of_row).collect();
-        errors.iter().sum()
+    fn error(
+        &self,
+        held_out: &[usize],
+        outputs: &[f32],
+        dim: usize,
+        weights: &[Vec<Lanes>],
+    ) -> f64 {
+        let mut found = vec![0.0; dim];
+        let mut sum = 0.0;
+        for &row in held_out {
+            self.predict(row, weights, &mut found);
+            let outputs = &outputs[row * dim..(row + 1) * dim];
+            let errors = outputs.iter().zip(&found);
+            let errors = errors.map(|(&y, &x)| (f64::from(x) - f64::from(y)).powi(2));
+            sum += errors.sum::<f64>();
+        }
+        sum
     }
 }
 
@@ -320,7 +381,7 @@ mod tests {
         let predicted = found.embed(&x).unwrap();
         for output in 0..2 {
             for column in 0..4 {
-                let mut gradient = found.ridge * found.weights[output][column];
+                let mut gradient = found.ridge * found.weights[0][column][output];
                 for row in 0..50 {
                     let x = x.row(row)[column].1;
                     let place = row * 2 + output;

@@ -88,40 +88,6 @@ class NodeCard {
     if (spread && !Number.isNaN(spread[link])) rows.push(["spread of log expected", figure(spread[link])]);
     if (belief) rows.push(["belief", figure(belief[link])], ["why", why[link]]);
     const facts = rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
-    const content = [element("h3", {}, nodeName(this.report, node)), element("dl", {}, ...facts)];
-    const links = this.scatter.nodeLinks.of(node);
-    if (links.length) {
-      content.push(element("p", { class: "card-title" }, `Least ${leastWord(this.report)} links`), this.linkList(node, links));
-    }
-    return content;
-  }
-
-  linkList(node, links) {
-    const { src, dst, by, measure, suspect } = this.report.links;
-    const most = this.docked ? CARD_LINKS.docked : CARD_LINKS.passing;
-    const items = [...links.subarray(0, most)].map((link) => {
-      const other = src[link] === node ? dst[link] : src[link];
-      const to = element("button", { type: "button", class: "text" }, nodeName(this.report, other));
-      to.addEventListener("click", () => this.scatter.goTo(other));
-      const marks = suspect[link] ? [element("span", { class: "suspect" }, "suspect")] : [];
-      return element("li", {}, to, element("span", { class: "trust" }, `${by} ${figure(measure[link])}`), ...marks);
-    });
-    // Of very many links the page does not hold all.
-    const more = Math.max(links.length, this.report.nodes.degree[node]) - items.length;
-    if (more > 0) items.push(element("li", { class: "hint" }, `and ${count(more)} more`));
-    return element("ul", {}, ...items);
-  }
-
-  linkContent(link) {
-    const { src, dst, weight, mu, trust, suspect, belief, why, spread } = this.report.links;
-    const rows = [["weight", figure(weight[link])], ["expected", figure(mu[link])], ["trust", figure(trust[link])]];
-    if (spread && !Number.isNaN(spread[link])) rows.push(["spread of log expected", figure(spread[link])]);
-    if (belief) {
-      const said = spoken(this.report, link);
-      rows.push(["belief", figure(belief[link])], ["for it", said.for], ["against it", said.against]);
-    }
-    if (chance && !belief) rows.push(["chance that it is sound", figure(chance[link])]);
-    const facts = rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
     const ends = [src[link], dst[link]].map((node) => {
       const to = element("button", { type: "button", class: "text" }, nodeName(this.report, node));
       to.addEventListener("click", () => this.scatter.goTo(node));
