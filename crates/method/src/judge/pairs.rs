@@ -257,7 +257,8 @@ impl Pairs {
         let pools = kinds.pooled();
         let pool = ends.iter().map(|&pair| {
             let kind = kinds.of(links.groups(pair));
-            pools[kind.unwrap_or(0)]
+            // Without positive links there is no kind.
+            pools.get(kind.unwrap_or(0)).copied().unwrap_or(0)
         });
         Pairs {
             pool: pool.collect(),
