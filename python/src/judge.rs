@@ -44,7 +44,11 @@ impl Given {
     }
 }
 
-/// Audits links by rank: columns by name, and what was found about all of them, as JSON.
+/// Columns by name, pairs that miss a link (rows and expected weight), and what was found
+/// about all links, as JSON.
+type Audited<'py> = (Bound<'py, PyDict>, Vec<(u32, u32, f64)>, String);
+
+/// Audits links, the most suspicious first.
 #[pyfunction]
 #[pyo3(name = "audit", signature = (model, links, views, *, evidence, checked, one_to_one, missing_pairs, threads, show))]
 #[expect(
@@ -62,7 +66,7 @@ pub fn audit_links<'py>(
     missing_pairs: usize,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
-) -> PyResult<(Bound<'py, PyDict>, Vec<(u32, u32, f64)>, String)> {
+) -> PyResult<Audited<'py>> {
     let view = |(name, n, vectors): ViewArgument<'_>| {
         (name, n, vectors.map(|vectors| vectors.matrix.clone()))
     };

@@ -315,6 +315,9 @@ fn sparse_product(
     width: usize,
     out: &mut [f64],
 ) {
+    if width == 0 {
+        return;
+    }
     out.par_chunks_mut(width * ROWS)
         .enumerate()
         .for_each(|(block, out)| {

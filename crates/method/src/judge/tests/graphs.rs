@@ -69,6 +69,24 @@ fn tiny_graphs_end_without_a_claim() {
         let data = Dataset::new(of_ten.clone(), features(10, x)).unwrap();
         assert!(judged(&data, &JudgeSpec::default()).facts.abstained);
     }
+    // Features that differ, of fewer nodes than groups of links need.
+    for n in [2, 3, 6] {
+        let one = Matrix::dense(
+            n,
+            n,
+            (0..n * n)
+                .map(|at| f64::from(at % (n + 1) == 0))
+                .collect::<Vec<f64>>(),
+        );
+        let apart = graph(n, &[(0, 1, 1.0)], Ends::Alike);
+        for matrix in [
+            one.unwrap(),
+            Matrix::dense(n, 1, (0..n).map(|row| row as f64).collect::<Vec<f64>>()).unwrap(),
+        ] {
+            let data = Dataset::new(apart.clone(), Features::new(matrix)).unwrap();
+            assert!(judged(&data, &JudgeSpec::default()).facts.abstained);
+        }
+    }
     let directed = graph(10, &ring(10, &[1, 3]), Ends::Directed);
     judged(
         &Dataset::from_links(directed).unwrap(),
