@@ -156,7 +156,7 @@ fn searches_and_robust_fits_go_on_too() {
     let params = base.clone().check().unwrap();
     let recipe = Recipe::default();
     let whole = fit_model(&params, &data, &recipe, Runtime::default()).unwrap();
-    let (pieces, stops) = by_pieces(&at, 25, |runtime| {
+    let (pieces, stops) = by_pieces(&at, 8, |runtime| {
         fit_model(&params, &data, &recipe, runtime)
     });
     assert!(stops > 1, "{stops}");

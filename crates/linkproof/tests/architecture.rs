@@ -85,6 +85,7 @@ impl Source {
     fn is_test(&self) -> bool {
         let stem = self.path.file_stem().and_then(|stem| stem.to_str());
         stem.is_some_and(|stem| stem == "tests" || stem.ends_with("_tests"))
+            || self.path.iter().any(|part| part == "tests")
     }
 
     /// The lines before the tests, without line comments.

@@ -201,7 +201,7 @@ fn wrong_and_old_options() {
         ("--missing -1", ["--missing", "-1"]),
         ("--fdr 0.1", ["--fdr", "--min-belief"]),
         ("--min-trust 1e-6", ["--min-trust", "--rate"]),
-        ("--drop 3", ["--drop", "--clean"]),
+        ("--drop 3", ["required", "--clean"]),
     ] {
         lab.refused(&format!("audit --model m {options}"), &what);
     }

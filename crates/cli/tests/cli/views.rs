@@ -203,7 +203,7 @@ fn files_with_ids_tell_the_nodes_of_their_views() {
         &["bare.npy", "--nodes NAME=FILE", "--bipartite"],
     );
     let text = lab.ok(&format!("inspect --links cites.csv {sides}"));
-    assert!(text.contains("Not compared before a fit"), "{text}");
+    assert!(text.contains("Links and features"), "{text}");
 }
 
 fn ids(letter: &str) -> String {

@@ -20,6 +20,8 @@ use crate::params::{CheckedParams, Params, Precision, ScoreKind, Similarity, Wei
 /// Embeddings of several views are smoothed only if the smoothed ones explain nearly as
 /// much: nodes of several views are to find each other.
 const SEVERAL_VIEWS: f64 = 0.985;
+/// Numbers for each column that a group of outputs needs while it is solved.
+const WORK_LANES: usize = 40;
 /// Fits that a search of the ridge keeps beside the one that runs.
 const KEPT_FITS: usize = 2;
 /// The ridges that are usually tried.
@@ -128,7 +130,7 @@ pub fn fit_robust(
     };
     let judgment = judge(data, &spec, runtime)?;
     if judgment.facts.abstained {
-        return plain(params, data, judgment, runtime);
+        return plain(params, data, recipe, judgment, runtime);
     }
     // Links of unlike nodes join groups that differ: what is two steps away is not close.
     let is_signed = params.similarity == Similarity::Signed;
@@ -201,6 +203,7 @@ fn believed(data: &Dataset, judgment: &Judgment) -> Result<Graph> {
 fn plain(
     params: &CheckedParams,
     data: &Dataset,
+    recipe: &Recipe,
     judgment: Judgment,
     runtime: Runtime<'_>,
 ) -> Result<Robust> {
@@ -221,13 +224,26 @@ fn plain(
         data = Cow::Owned(data.with_graph(graph));
     }
     let params = params.check()?;
+    // Whether the features alone are the better choice.
+    let pattern = data.graph().map_weights(|_| 1.0)?;
+    let seen = data.with_graph(pattern.clone());
+    let search = Search {
+        params: &params,
+        data: &seen,
+        believed: &pattern,
+        walked: &seen,
+        rounds: recipe.rounds,
+    };
     runtime.begins(Doing::FittingModel);
-    let model = Fit::new(&params).runtime(runtime).run(&data)?;
+    let check = choose_ridge(&search, &[params.ridge], runtime)?.check;
+    let model = Fit::new(&params)
+        .runtime(runtime.of_one_of_many())
+        .run(&data)?;
     Ok(Robust {
         model,
         smoothed: None,
         judgment,
-        check: None,
+        check,
         ridges: Vec::new(),
     })
 }
@@ -252,5 +268,14 @@ pub fn estimated_bytes(params: &CheckedParams, data: &Dataset, recipe: &Recipe) 
     let walks = one.with_links(expected_links(data, recipe.walks)).of(1.0);
     let judged = 80 * data.graph().n_links() as u64;
     let fitting = walks + (KEPT_FITS * fit) as u64 + data.vector_bytes() + judged;
-    Ok(fitting.max(judge::estimated_bytes(data)))
+    // Normalized features, their entries, and the solutions for groups of outputs.
+    let columns: usize = data
+        .views()
+        .iter()
+        .filter_map(|view| Some(view.matrix.as_ref()?.n_columns()))
+        .sum();
+    let groups = params.dim + WORK_LANES * rayon::current_num_threads();
+    let smoothing =
+        one.of_data() + 3 * data.vector_bytes() + (8 * columns * groups + 3 * fit) as u64;
+    Ok(fitting.max(smoothing).max(judge::estimated_bytes(data)))
 }

@@ -133,10 +133,10 @@ fn lanes(of: impl Fn(usize) -> f64) -> Lanes {
 }
 
 /// The product of a row with each of some outputs.
-fn product(row: &[(u32, f64)], weights: &[Lanes]) -> Lanes {
+fn product(row: &[(u32, f32)], weights: &[Lanes]) -> Lanes {
     let mut sum = [0.0; LANES];
     for &(column, x) in row {
-        let weights = &weights[column as usize];
+        let (x, weights) = (f64::from(x), &weights[column as usize]);
         for (sum, weight) in sum.iter_mut().zip(weights) {
             *sum += x * weight;
         }
@@ -157,14 +157,19 @@ fn dots(a: &[Lanes], b: &[Lanes]) -> Lanes {
 
 /// Data vectors by their entries.
 struct Rows {
-    rows: Vec<Vec<(u32, f64)>>,
+    rows: Vec<Vec<(u32, f32)>>,
     n_columns: usize,
 }
 
 impl Rows {
     fn new(vectors: &Matrix) -> Rows {
         Rows {
-            rows: (0..vectors.n_rows()).map(|row| vectors.row(row)).collect(),
+            rows: (0..vectors.n_rows())
+                .map(|row| {
+                    let entries = vectors.row(row).into_iter();
+                    entries.map(|(column, x)| (column, x as f32)).collect()
+                })
+                .collect(),
             n_columns: vectors.n_columns(),
         }
     }
@@ -212,7 +217,8 @@ impl Rows {
 
     /// The mean squared length of a row.
     fn mean_square(&self) -> f64 {
-        let squares = self.rows.iter().flatten().map(|(_, x)| x * x);
+        let squares = self.rows.iter().flatten();
+        let squares = squares.map(|&(_, x)| f64::from(x) * f64::from(x));
         squares.sum::<f64>() / self.rows.len().max(1) as f64
     }
 
@@ -248,7 +254,7 @@ impl Rows {
     /// Adds a row times a number for each output.
     fn add(&self, row: usize, factors: &Lanes, sums: &mut [Lanes]) {
         for &(column, x) in &self.rows[row] {
-            let sums = &mut sums[column as usize];
+            let (x, sums) = (f64::from(x), &mut sums[column as usize]);
             for (sum, factor) in sums.iter_mut().zip(factors) {
                 *sum += x * factor;
             }

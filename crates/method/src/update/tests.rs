@@ -257,7 +257,12 @@ fn ids_stay_as_they_were_written() {
 #[test]
 fn a_robust_model_judges_new_links() {
     let n = 300;
-    let features = Features::new(Matrix::dense(n, 3, vectors(n)).unwrap());
+    // Columns can be hidden if there are enough of them.
+    let wide: Vec<f64> = vectors(n)
+        .chunks_exact(3)
+        .flat_map(|row| [row[0], row[1], row[2], row[1], row[0]])
+        .collect();
+    let features = Features::new(Matrix::dense(n, 5, wide).unwrap());
     // One link in four is between the groups.
     let mut links = links(n);
     links.extend((0..400).map(|k| (k % 150, 150 + (k * 7 + k / 150) % 150, 1.0)));
@@ -274,7 +279,7 @@ fn a_robust_model_judges_new_links() {
     let fitted = fit_model(&params, &data, &recipe, Runtime::default()).unwrap();
     let model = fitted.model;
     assert!(model.averaged().is_some());
-    let new = Features::new(Matrix::dense(1, 3, vec![1.1, 0.2, 0.0]).unwrap());
+    let new = Features::new(Matrix::dense(1, 5, vec![1.1, 0.2, 0.0, 0.2, 1.1]).unwrap());
     let added = Graph::from_rows(n + 1, &[(300, 2, 1.0), (300, 200, 1.0), (5, 221, 1.0)]).unwrap();
     let changes = Changes {
         links: Some(&added),
