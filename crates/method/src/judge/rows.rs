@@ -59,15 +59,14 @@ fn entries(matrix: &Matrix, row: u32) -> impl Iterator<Item = (u32, f64)> {
 
 impl Rows {
     /// Some rows of some matrices with the same columns.
-    pub fn new(parts: &[(&Matrix, Vec<u32>)]) -> Rows {
+    pub fn new<'p>(parts: &'p [(&'p Matrix, Vec<u32>)]) -> Rows {
         let width = parts.first().map_or(0, |(matrix, _)| matrix.n_columns());
         let count: usize = parts.iter().map(|(_, rows)| rows.len()).sum();
         let all = || {
-            let rows = |(matrix, rows): &(&'_ Matrix, Vec<u32>)| {
+            let rows = |(matrix, rows): &'p (&'p Matrix, Vec<u32>)| {
                 let matrix: &Matrix = matrix;
-                rows.iter()
-                    .map(|&row| entries(matrix, row).collect::<Vec<_>>())
-                    .collect::<Vec<_>>()
+                let rows = rows.iter();
+                rows.map(move |&row| entries(matrix, row).collect::<Vec<_>>())
             };
             parts.iter().flat_map(rows)
         };
