@@ -73,9 +73,9 @@ def sample(n: int, links: int, clusters: int, seed: int = 1) -> dict:
         log_trust = weight * (math.log(mu) - math.log(weight)) + weight - mu if weight > mu else 0.0
         trust = math.exp(log_trust)
         chance = trust / (trust + 0.02)
-        rows.append((trust, src, dst, weight, mu, chance, int(crossing and chance < 0.85)))
+        rows.append((trust, src, dst, weight, mu, int(crossing and chance < 0.85)))
     rows.sort()
-    trust, src, dst, weight, mu, chance, suspect = zip(*rows)
+    trust, src, dst, weight, mu, suspect = zip(*rows)
     ids = [f"node-{i:05d}" for i in range(n)]
     labels = [f"class {chr(97 + c)}" for c in range(clusters)]
     steps = list(range(0, 301, 5))
@@ -133,7 +133,6 @@ def sample(n: int, links: int, clusters: int, seed: int = 1) -> dict:
             "weight": packed("f32", weight),
             "mu": packed("f32", mu),
             "trust": packed("f32", trust),
-            "chance": packed("f32", chance),
             "suspect": packed("u8", suspect),
         },
         "history": {

@@ -154,7 +154,7 @@ def test_next_to_nothing(browser, tmp_path):
         ("cluster", "i32"),
     ):
         nodes[name] = sample.packed(kind, [0, 0])
-    links.update(n=0, shown=0, chance=None)
+    links.update(n=0, shown=0)
     for name in ("src", "dst", "weight", "mu", "trust", "suspect"):
         (kind,) = links[name]
         links[name] = {kind: ""}

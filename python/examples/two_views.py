@@ -159,7 +159,9 @@ def find_corrupted(shop: Shop, model: GraphEmbedding) -> tuple[dict[str, float],
     }
     # Trust is the chance of the weight against that of the likeliest weight: of an
     # absurd weight it is as good as nothing, and of an unlikely link it is not.
-    audit = model.audit(min_trust=1e-6)
+    audit = model.audit(X=shop.X)
+    audit["suspect"] = audit["trust"] < 1e-6
+    audit = audit.sort_values("trust")
     is_bad = np.array([truth[pair] for pair in zip(audit["src"], audit["dst"])])
     suspect = audit["suspect"].to_numpy()
     found = {
@@ -168,7 +170,7 @@ def find_corrupted(shop: Shop, model: GraphEmbedding) -> tuple[dict[str, float],
         "precision": float(is_bad[suspect].mean()),
     }
     print(f"The audit of {len(audit)} links, of which {is_bad.sum()} are corrupted:")
-    print(audit[["src", "dst", "weight", "mu", "surprise"]].head(4).to_string(index=False))
+    print(audit[["src", "dst", "weight", "mu", "trust"]].head(4).to_string(index=False))
     print(
         f"  {found['suspects']} links of next to no trust: {found['recall']:.1%} of the corrupted "
         f"ones, and {found['precision']:.1%} of them are corrupted\n"

@@ -10,14 +10,16 @@
 >>> model.transform([[0.5, 0.5]]).shape                           # an unseen node
 (1, 2)
 
-The parts: :class:`GraphEmbedding` (fit, transform, score_pairs, audit, smooth,
-save, load), :func:`inspect` (a look before a fit), :func:`select` (settings without
-labels), :func:`contamination` (what damage does to fits), :func:`objective` (value and
-gradient), :mod:`linkproof.measures`, and
+The parts: :func:`check` (which links look false, without a fit),
+:class:`GraphEmbedding` (fit, transform, score_pairs, audit, save, load), :func:`inspect`
+(a look before a fit), :func:`select` (settings without labels), :func:`contamination`
+(what damage does to fits), :func:`objective` (value and gradient),
+:mod:`linkproof.measures`, and
 :func:`plot_embedding`, :func:`plot_history` and :func:`plot_audit`.
 """
 
 from linkproof import measures
+from linkproof._check import Check, Share, check, load_check
 from linkproof._contamination import Contamination, contamination
 from linkproof._core import FitError, __version__
 from linkproof._estimator import GraphEmbedding
@@ -28,16 +30,20 @@ from linkproof._select import Selection, select
 from linkproof._trusting import Verdict
 
 __all__ = [
+    "Check",
     "Contamination",
     "FitError",
     "GraphEmbedding",
     "Inspection",
     "Objective",
     "Selection",
+    "Share",
     "Verdict",
     "__version__",
+    "check",
     "contamination",
     "inspect",
+    "load_check",
     "measures",
     "objective",
     "plot_audit",

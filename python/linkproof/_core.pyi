@@ -10,10 +10,13 @@ _Show: TypeAlias = Callable[[int, int, _Record | None], object] | None
 _EveryStep: TypeAlias = Callable[[_Record], object] | None
 _View: TypeAlias = tuple[str, int, Vectors | None]
 _Column: TypeAlias = tuple[str, Sequence[str]]
+_Evidence: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[tuple[str, Sequence[float]]]]
+_Verified: TypeAlias = Sequence[tuple[int, int, bool]]
 _Near: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 __all__ = [
     "BucketWorker",
+    "Check",
     "Data",
     "FitError",
     "FolderLock",
@@ -32,10 +35,10 @@ __all__ = [
     "fit_robust",
     "inspect",
     "kmeans",
+    "missing_pairs",
     "objective",
     "robust_settings",
     "select",
-    "smooth",
     "solve_task",
     "spread",
     "stability",
@@ -96,6 +99,45 @@ class Data:
         columns: Sequence[_Column] = ...,
         name: str | None = None,
     ) -> Data: ...
+
+@final
+class Check:
+    @staticmethod
+    def judge(
+        data: Data,
+        *,
+        weights: bool,
+        one_to_one: bool,
+        test: bool,
+        seed: int,
+        evidence: _Evidence | None,
+        checked: _Verified,
+        threads: int | None,
+        show: _Show,
+    ) -> Check: ...
+    @staticmethod
+    def load(folder: str | PathLike[str]) -> Check: ...
+    def save(self, folder: str | PathLike[str], overwrite: bool, extra: str) -> None: ...
+    @property
+    def ids(self) -> list[str] | None: ...
+    @property
+    def n_nodes(self) -> int: ...
+    @property
+    def names(self) -> list[str] | None: ...
+    @property
+    def directed(self) -> bool: ...
+    @property
+    def n_sources(self) -> int | None: ...
+    @property
+    def report(self) -> str: ...
+    def table(self, all: bool) -> dict[str, Any]: ...
+    def sample(self, count: int, seed: int) -> dict[str, Any]: ...
+    def missing(
+        self, data: Data, count: int, *, threads: int | None, show: _Show
+    ) -> list[tuple[int, int, float]]: ...
+    def at_rate(self, rate: float) -> list[int]: ...
+    def checked(self, checks: _Verified) -> Check: ...
+    def lines(self, next: Sequence[str]) -> list[tuple[str, list[str]]]: ...
 
 @final
 class FolderLock:
@@ -283,31 +325,16 @@ def audit(
     links: Links | None,
     views: Sequence[_View],
     *,
-    judge: bool,
-    false_discovery_rate: float | None,
-    cross_fit: bool,
-    folds: int,
-    fdr: float | None,
-    min_trust: float | None,
+    evidence: _Evidence | None,
+    checked: _Verified,
+    one_to_one: bool,
     missing_pairs: int,
-    device: str,
     threads: int | None,
     show: _Show,
-) -> dict[str, Any]: ...
-def smooth(
-    model: Model,
-    links: Links | None,
-    views: Sequence[_View],
-    *,
-    folds: int | None,
-    times: int,
-    averaging: str,
-    new: tuple[int, Vectors] | None,
-    links_of_new: Sequence[tuple[int, int, float]] | None,
-    device: str,
-    threads: int | None,
-    show: _Show,
-) -> tuple[npt.NDArray[np.float32], bool, float | None, int]: ...
+) -> tuple[dict[str, Any], list[tuple[int, int, float]], str]: ...
+def missing_pairs(
+    model: Model, links: Links | None, count: int
+) -> list[tuple[int, int, float]]: ...
 def fit_robust(
     data: Data,
     settings: str,
@@ -318,6 +345,8 @@ def fit_robust(
     show: _Show,
     checkpoint: str | PathLike[str] | None,
     resume: bool,
+    evidence: _Evidence | None = None,
+    checked: _Verified = ...,
     hands: Any = None,
 ) -> Model: ...
 def solve_task(

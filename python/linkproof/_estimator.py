@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from linkproof import _core
 from linkproof._cluster import read_cluster
 from linkproof._cluster_hands import hands
+from linkproof._evidence import both_ends, core_evidence, read_verified, split_evidence
 from linkproof._exporting import Exporting
 from linkproof._graphs import refuse_directions
 from linkproof._handover import core_data
@@ -147,13 +148,12 @@ class GraphEmbedding(
     view_pairs : list of (str, str) or None, default=None
         The pairs of views that take part. None: those with at least one link.
     robust : bool, default=False
-        The whole recommended recipe: judge every link by fits that did not see it,
-        count it as far as it is believed, choose the ridge, and average over believed
-        links where held-back data vectors say so. It chooses score, beta,
-        weights, walks and propagate itself, and the ridge too unless that is given (as
-        another value than the default). It takes about ten times as long. Where it
-        averages, it keeps `X`, not a copy, to judge links of unseen nodes; a saved
-        model and a pickle hold it too.
+        The whole recommended recipe: judge every link, count it by the belief that it is
+        real, choose the ridge, and smooth the embeddings over believed links if hidden
+        feature columns say so. It chooses score, beta, weights, walks and propagate
+        itself, and the ridge too unless that is given (as another value than the
+        default). It takes about three times as long. It keeps `X`, not a copy, to judge
+        later links; a saved model and a pickle hold it too.
     directed : bool, default=False
         Links lead from their first node to their second, and a matrix need not be
         symmetric: every node is embedded as a source and as a target, side by side in
@@ -202,10 +202,10 @@ class GraphEmbedding(
         The encoder's embeddings, which expected weights are of; other than
         ``embedding_`` only where a robust fit averages.
     belief_ : ndarray of shape (n_links,)
-        How far a robust fit believes each link; :meth:`beliefs` has them with ids.
+        The belief of a robust fit in each link; :meth:`beliefs` has them with ids.
     verdict_ : Verdict
-        What was found about links and data vectors: share_false, share_false_weight,
-        auc_decoys, abstained, averaged, gate, ridge, implanted, weights, effective_rank.
+        What was found about links and features: share_false with its bounds, auc,
+        abstained, detection, averaged, ridge, effective_rank and more.
         ``print(model.verdict_)`` says it in words. A plain fit knows less than a robust one.
     nodes_ : ndarray of shape (n_nodes,)
         The ids of the nodes, as they were given.
@@ -256,7 +256,7 @@ class GraphEmbedding(
     >>> model = GraphEmbedding(dim=2, beta=0.5, ridge=0.1).fit(X, links)
     >>> model.embedding_.shape
     (40, 2)
-    >>> worst = model.audit().head(2)
+    >>> worst = model.audit(X=X).head(2)
     >>> sorted(zip(worst["src"], worst["dst"]))
     [(0, 39), (5, 25)]
     >>> model.transform([[1.0, 0.0], [0.0, 1.0]]).shape              # unseen nodes
@@ -379,6 +379,8 @@ class GraphEmbedding(
         links: Any = None,
         nodes: Any = None,
         name: str | None = None,
+        evidence: Any = None,
+        checked: Any = None,
         ray: Any = None,
     ) -> GraphEmbedding:
         """Fit embeddings to a graph: ``fit(X, links)``.
@@ -405,6 +407,8 @@ class GraphEmbedding(
         name : str, optional
             The column of `nodes` with what nodes are called, which audits, neighbors,
             pages and plots show beside ids. Default: the one that is called name.
+        evidence, checked : as for :func:`linkproof.check`, optional
+            More evidence about each link, and verified links, for a robust fit.
         ray : bool, str or linkproof.ray.Cluster, optional
             Where to compute with Ray: True, the address of a cluster, or more about it.
             The result has the same bits, but for cards. See :mod:`linkproof.ray`.
@@ -443,6 +447,9 @@ class GraphEmbedding(
         cluster = read_cluster(ray, cards=not robust)
         refuse_directions(X, links, self.directed, self.duplicates)
         table = read_nodes(nodes)
+        if not robust and not (evidence is None and checked is None):
+            raise ValueError("evidence, checked: found in a plain fit; expected robust=True")
+        links, columns = split_evidence(evidence, links)
         graph = read_graph(X, links, table.ids)
         if graph.n < 2:
             found = f"found one node (n_samples = {graph.n})"
@@ -460,7 +467,14 @@ class GraphEmbedding(
             }
             if robust:
                 keep_ridge = self.ridge != DEFAULT_RIDGE
-                model = _core.fit_robust(data, settings, keep_ridge=keep_ridge, **how)
+                model = _core.fit_robust(
+                    data,
+                    settings,
+                    keep_ridge=keep_ridge,
+                    evidence=core_evidence(columns, graph.links),
+                    checked=read_verified(checked, both_ends(graph.ids, graph.n)),
+                    **how,
+                )
             else:
                 model = _core.Model.fit(data, settings, every_step=self.callback, **how)
                 progress.finish(len(model.history()["step"]))

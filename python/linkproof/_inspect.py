@@ -22,11 +22,15 @@ class Inspection:
     Attributes
     ----------
     agreement : dict or None
-        Whether links agree with data vectors: ``alike``, the chance that those of a
-        link are more alike than those of a pair without a link and with degrees like
-        its own; ``relation``, "agree", "unrelated", "opposed" or "unclear";
-        ``vectors_alone``, whether k-means on the data vectors alone is the better
-        choice; ``says``, the same in words. None without data vectors to compare.
+        Whether features and links agree: ``alike``, how often a link outranks a random
+        pair of its degrees by features (AUC); ``relation``, "agree", "unrelated",
+        "opposed" or "unclear"; ``vectors_alone``, whether k-means on the features alone
+        is the better choice; ``says``, the result in words. None without features.
+    judged : dict or None
+        What the judge finds about the links: ``share`` (``low``, ``estimate``, ``high``
+        of the share of false links), ``auc``, ``abstained``, ``candidates``,
+        ``contradictions``, ``duplicates``, ``flagged``, and ``says``. None for graphs of
+        more than a million links.
     advice : dict
         Settings of a plain fit to begin with, the reasons for them and cautions.
     report : dict
@@ -34,17 +38,20 @@ class Inspection:
     """
 
     agreement: dict[str, Any] | None
+    judged: dict[str, Any] | None
     advice: dict[str, Any]
     report: dict[str, Any]
 
     def __repr__(self) -> str:
         found, agreement = self.report, self.agreement
-        relation = "no data vectors" if agreement is None else f"links: {agreement['relation']}"
+        relation = "no features" if agreement is None else f"links: {agreement['relation']}"
         return f"<Inspection: {found['nodes']} nodes, {found['links']} links, {relation}>"
 
     def __str__(self) -> str:
         found = self.report
         lines = [f"{found['nodes']} nodes and {found['links']} links."]
+        if self.judged is not None:
+            lines += [said["says"] for said in self.judged["says"]]
         if self.agreement is not None:
             lines.append(self.agreement["says"])
         return "\n".join([*lines, *self.advice["reasons"], *self.advice["cautions"]])
@@ -88,4 +95,5 @@ def inspect(X: Any = None, links: Any = None, nodes: Any = None, **settings: Any
         read_rules(base.duplicates, base.self_links, base.directed),
     )
     report = json.loads(_core.inspect(data, core_settings, threads=read_threads(base.n_jobs)))
-    return Inspection(agreement=report["agreement"], advice=report["advice"], report=report)
+    found = {name: report[name] for name in ("agreement", "judged", "advice")}
+    return Inspection(**found, report=report)

@@ -18,8 +18,9 @@ class Progress:
     terminal or in a notebook.
     """
 
-    def __init__(self, what: str, verbose: Any) -> None:
+    def __init__(self, what: str, verbose: Any, unit: str = "fit") -> None:
         self._what = what
+        self._unit_of_work = unit
         self._bar: Any = None
         self._unit = ""
         self._shown = bool(verbose) and _is_seen()
@@ -49,7 +50,7 @@ class Progress:
         return self._update if self._shown else None
 
     def _update(self, done: int, everything: int, record: dict[str, Any] | None) -> None:
-        unit = "fit" if record is None else "step"
+        unit = self._unit_of_work if record is None else "step"
         if self._bar is None or unit != self._unit:
             self._start(unit, everything)
         self._bar.total = everything

@@ -128,13 +128,13 @@ class Storing(FittedModel):
         params.update({name: known[name] for name in _KEPT if name in known})
         make: Any = cls  # which takes the parameters of the estimator
         loaded: Self = make(**params, directed=model.directed)
-        loaded._keep(model, _as_given(model.ids, known.get("ids")))
+        loaded._keep(model, as_given(model.ids, known.get("ids")))
         if known.get("feature_names"):
             loaded.feature_names_in_ = np.array(known["feature_names"], dtype=object)
         return loaded
 
 
-def _as_given(ids: list[str] | None, kind: Any) -> list[Hashable] | None:
+def as_given(ids: list[str] | None, kind: Any) -> list[Hashable] | None:
     """Ids as Python gave them; a folder holds them as text."""
     if ids is None:
         return None

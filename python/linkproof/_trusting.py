@@ -1,4 +1,4 @@
-"""What a robust fit found: how far each link is believed, and what follows from it."""
+"""What a robust fit found: the belief in each link, and what follows from it."""
 
 from __future__ import annotations
 
@@ -35,108 +35,109 @@ DEFAULT_RIDGE: float = _DEFAULTS["ridge"]
 class Verdict:
     """What a fit found about links and data vectors. ``str`` says it in words.
 
-    A plain fit knows less: it looks at data vectors and common neighbours alone.
+    A plain fit knows less: the judge's facts, without a comparison with the features.
 
     Attributes
     ----------
-    share_false : float
-        The share of the links that are doubtful; 0 where the judge abstained, NaN where a
-        plain fit has too few links for a look.
-    share_false_weight : float
-        The share of the weight that they have.
-    auc_decoys : float
-        The chance that a link has more to say for it, by fits that did not see
-        it, than a pair without a link and with degrees like its own.
+    share_false : float or None
+        The estimated share of false links; None if nothing can be said.
+    share_low, share_high : float or None
+        Its bounds.
+    auc : float
+        How often a link outranks a non-link of its degrees; NaN if that is not known.
     abstained : bool
-        Whether links could not be told from such pairs. Beliefs then are all the
-        same, and say nothing.
+        Whether the links look random to everything that is known. Beliefs then are all 1,
+        and say nothing.
+    candidates : float
+        How far the links look as if the features had picked them, 0 to 1.
+    detection : tuple of dict
+        The test with planted links, by kind: planted, flagged, found, own. Empty without.
     averaged : bool
-        Whether ``embedding_`` is averaged over believed links.
+        Whether ``embedding_`` is smoothed over believed links.
     gate : float or None
-        What clusters of averages tell of held-back data, against what clusters of the
-        embeddings alone tell; None where no data vectors could be held back.
+        What clusters of smoothed embeddings explain of hidden feature columns, as a share
+        of what clusters of the embeddings explain; None without features to hide.
     ridge : float
         The ridge of the fit, which a robust one chose.
-    judge_ridge : float or None
-        The ridge of the fits that judged links; None for a plain fit.
-    implanted : tuple of dict
-        What became of pairs without a link that were judged as if they were links,
-        by kind ("uniform", "by-degree", "similar") and rate: the share of sound
-        links among suspects as claimed and as realised, and the share of implanted
-        pairs found.
-    weights : str
-        What weights say about links: "equal", "nothing", "for-heavy", "against-heavy"
-        or "mixed".
     effective_rank : float
-        How many dimensions ``embedding_`` really uses; 1 where it lies on a line.
+        The effective dimension of ``embedding_``; 1 if it lies on a line.
     advice : str
-        What to do: "use" the embedding; "either", it tells about as much as the data vectors;
-        "vectors-alone"; "links-alone", without data vectors; "fit-robustly"; "fit-again", the
-        nodes lie on a line; "unknown".
+        What to do, in one word: "use", "either", "vectors-alone", "links-alone",
+        "fit-robustly", "fit-again" or "unknown".
     says : tuple of str
-        All of it in sentences; also whether k-means on the data vectors alone would
-        be the better choice, and how sure all that is.
+        All of it in sentences.
+    auc_decoys, implanted
+        auc and the test under the names of earlier versions.
     """
 
-    share_false: float
-    share_false_weight: float
-    auc_decoys: float
+    share_false: float | None
+    share_low: float | None
+    share_high: float | None
+    auc: float
     abstained: bool
+    candidates: float
+    detection: tuple[dict[str, Any], ...]
     averaged: bool
     gate: float | None
     ridge: float
-    judge_ridge: float | None
-    implanted: tuple[dict[str, Any], ...]
-    weights: str
     effective_rank: float
     advice: str
     says: tuple[str, ...]
+    implanted: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def auc_decoys(self) -> float:
+        """``auc`` under the name of earlier versions."""
+        return self.auc
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Verdict:
         """From what ``fit.json`` says under ``robust``."""
-        chosen = found["chosen"]
         return cls(
-            share_false=float(found["share_false"]),
-            share_false_weight=float(found.get("share_false_weight", np.nan)),
-            auc_decoys=float(found["auc_decoys"]),
+            share_false=found["share_false"],
+            share_low=found.get("share_low"),
+            share_high=found.get("share_high"),
+            auc=float(found["auc_decoys"]),
             abstained=bool(found["abstained"]),
+            candidates=float(found.get("candidates", 0.0)),
+            detection=_dicts(found.get("detection")),
             averaged=bool(found["averaged"]),
             gate=None if found["gate"] is None else float(found["gate"]),
-            ridge=float(chosen["ridge"]),
-            judge_ridge=float(chosen["judge_ridge"]),
-            implanted=tuple(dict(check) for check in found["implanted"]),
-            weights=str(found["weights"]["says"]),
+            ridge=float(found["chosen"]["ridge"]),
             effective_rank=float(found["effective_rank"]),
             advice=str(found.get("advice", "unknown")),
             says=tuple(str(said["says"]) for said in found["verdict"]),
+            implanted=_dicts(found["implanted"]),
         )
 
     @classmethod
     def of_plain(cls, look: Mapping[str, Any], ridge: float) -> Verdict:
         """From what ``fit.json`` of a plain fit says under ``look``."""
-        trust = look["trust"] or {}
+        # Models of earlier versions have "trust" in place of "judged".
+        judged = look.get("judged") or look.get("trust") or {}
+        share = judged.get("share") or {}
+        auc = judged.get("auc", judged.get("auc_decoys"))
         return cls(
-            share_false=float(trust.get("share_false", np.nan)),
-            share_false_weight=float(trust.get("share_false_weight", np.nan)),
-            auc_decoys=float(trust.get("auc_decoys", np.nan)),
-            abstained=bool(trust.get("abstained", True)),
+            share_false=share.get("estimate", judged.get("share_false")),
+            share_low=share.get("low"),
+            share_high=share.get("high"),
+            auc=float("nan" if auc is None else auc),
+            abstained=bool(judged.get("abstained", True)),
+            candidates=float(judged.get("candidates", 0.0)),
+            detection=_dicts(judged.get("detection")),
             averaged=False,
             gate=None,
             ridge=ridge,
-            judge_ridge=None,
-            implanted=tuple(dict(check) for check in trust.get("implanted", ())),
-            weights=str(trust["weights"]["says"]) if trust else "nothing",
             effective_rank=float(look["effective_rank"]),
             advice=str(look.get("advice", "unknown")),
             says=tuple(str(said["says"]) for said in look["verdict"]),
         )
 
     def __repr__(self) -> str:
-        unknown = self.abstained or np.isnan(self.share_false)
-        share = f"{100 * self.share_false:.0f}% of the links false"
-        found = "links could not be judged" if unknown else share
-        averaged = "averaged" if self.averaged else "not averaged"
+        share = None if self.abstained else self.share_false
+        false = "no share of false links" if share is None else f"{100 * share:.0f}% links false"
+        found = "links look random" if self.abstained else false
+        averaged = "smoothed" if self.averaged else "not smoothed"
         return f"<Verdict: {found}, {averaged}, ridge {self.ridge:g}>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,7 +153,7 @@ class Trusting(FittedModel):
 
     @property
     def plain_embedding_(self) -> npt.NDArray[np.float32]:
-        """The encoder's embeddings, not averaged; read-only. Expected weights are theirs."""
+        """The encoder's embeddings, not smoothed; read-only. Expected weights are theirs."""
         check_is_fitted(self)
         return self._model.plain_embedding
 
@@ -167,7 +168,7 @@ class Trusting(FittedModel):
 
     @property
     def belief_(self) -> npt.NDArray[np.float64]:
-        """How far each link is believed, 0 to 1, in the order of :meth:`beliefs`."""
+        """The belief in each link, 0 to 1, in the order of :meth:`beliefs`."""
         check_is_fitted(self)
         found = self._model.beliefs
         if found is None:
@@ -185,7 +186,7 @@ class Trusting(FittedModel):
         return Verdict.of_plain(report["look"], float(report["params"]["ridge"]))
 
     def beliefs(self, pairs: Any = None) -> Any:
-        """How far a robust fit believes each link.
+        """The beliefs of a robust fit in its links.
 
         Parameters
         ----------
@@ -236,6 +237,10 @@ class Trusting(FittedModel):
         known = src.astype(np.int64) * n + dst
         place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
         return np.where(known[place] == wanted, belief[place], np.nan)
+
+
+def _dicts(found: Any) -> tuple[dict[str, Any], ...]:
+    return tuple(dict(entry) for entry in found or ())
 
 
 def refuse_settings(params: Mapping[str, Any]) -> None:

@@ -3,9 +3,11 @@
 mod afar;
 mod arrays;
 mod buckets;
+mod check;
 mod data;
 mod errors;
 mod judge;
+mod judged;
 mod kept;
 mod look;
 mod model;
@@ -35,7 +37,7 @@ fn default_settings() -> String {
 /// The settings that a robust fit makes itself, and why.
 #[pyfunction]
 fn robust_settings() -> Vec<(String, &'static str)> {
-    let own = linkproof::trust::robust::OWN_SETTINGS.into_iter();
+    let own = linkproof::robust::OWN_SETTINGS.into_iter();
     own.map(|(param, why)| (Keywords.name(param.name()), why))
         .collect()
 }
@@ -51,6 +53,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<worker::PairWorker>()?;
     module.add_class::<suite::Suite>()?;
+    module.add_class::<check::Check>()?;
     module.add_class::<kept::FolderLock>()?;
     module.add_class::<buckets::BucketWorker>()?;
     module.add_function(wrap_pyfunction!(default_settings, module)?)?;
@@ -58,7 +61,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(look::inspect_data, module)?)?;
     module.add_function(wrap_pyfunction!(search::select_settings, module)?)?;
     module.add_function(wrap_pyfunction!(judge::audit_links, module)?)?;
-    module.add_function(wrap_pyfunction!(judge::smooth_embeddings, module)?)?;
+    module.add_function(wrap_pyfunction!(judge::missing_pairs, module)?)?;
     module.add_function(wrap_pyfunction!(robust::fit_by_recipe, module)?)?;
     module.add_function(wrap_pyfunction!(update::update_model, module)?)?;
     module.add_function(wrap_pyfunction!(page::export, module)?)?;

@@ -1,6 +1,6 @@
 //! A look at data before a fit.
 
-use linkproof::inspect::inspect;
+use linkproof::inspect::{advise, inspect};
 use pyo3::prelude::*;
 use serde_json::json;
 
@@ -24,11 +24,7 @@ pub fn inspect_data(
     run(py, threads, &Listeners { show, every_step }, |_| {
         let report = inspect(data, &params)?;
         let mut json = json!(report);
-        let advice = &report.advice;
-        let reasons = advice.reasons.iter().map(|one| one.told(&Keywords));
-        json["advice"]["reasons"] = reasons.collect::<Vec<_>>().into();
-        let cautions = advice.cautions.iter().map(|one| one.told(&Keywords));
-        json["advice"]["cautions"] = cautions.collect::<Vec<_>>().into();
+        json["advice"] = json!(advise(&report, &Keywords));
         Ok(json.to_string())
     })
 }

@@ -7,7 +7,7 @@ use linkproof::data::ids::{Ids, Names};
 use linkproof::inspect::plain_verdict;
 use linkproof::io::fit_json;
 use linkproof::model::{Nearness, Point, Query};
-use linkproof::trust::robust::embed_new;
+use linkproof::robust::embed_new;
 use linkproof::{Features, Fit, Fitted};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};

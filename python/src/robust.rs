@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use linkproof::trust::robust::{Recipe, fit_model};
+use linkproof::robust::{Recipe, fit_model};
 use pyo3::prelude::*;
 use serde_json::{Map, json};
 
 use crate::afar::{self, handed_out, with_hands};
 use crate::data::Data;
+use crate::judged::{Evidence, Places, Verified};
 use crate::kept::Surroundings;
 use crate::model::{Model, versions};
 use crate::settings::params;
@@ -17,7 +18,7 @@ use crate::work::{Listeners, run};
 #[pyfunction]
 #[pyo3(
     name = "fit_robust",
-    signature = (data, settings, *, keep_ridge, device, threads, show, checkpoint, resume, hands=None)
+    signature = (data, settings, *, keep_ridge, device, threads, show, checkpoint, resume, evidence=None, checked=Vec::new(), hands=None)
 )]
 #[allow(clippy::too_many_arguments)] // by name, all of them
 pub fn fit_by_recipe(
@@ -30,6 +31,8 @@ pub fn fit_by_recipe(
     show: Option<Py<PyAny>>,
     checkpoint: Option<PathBuf>,
     resume: bool,
+    evidence: Option<Evidence>,
+    checked: Verified,
     hands: Option<Py<PyAny>>,
 ) -> PyResult<Model> {
     let params = params(settings)?;
@@ -39,10 +42,13 @@ pub fn fit_by_recipe(
     let listeners = Listeners { show, every_step };
     with_hands(hands, |afar| {
         run(py, threads, &listeners, |monitor| {
-            let recipe = match keep_ridge {
+            let mut recipe = match keep_ridge {
                 true => Recipe::at_ridge(params.ridge),
                 false => Recipe::default(),
             };
+            let places = Places::of_data(data);
+            recipe.judge.columns = evidence.map_or_else(Vec::new, |it| places.evidence(&it));
+            recipe.judge.checks = places.verified(&checked)?;
             let (around, more) = (Surroundings::of(data)?, format!("{recipe:?}"));
             let (kept, what) = ((checkpoint, resume), ("fit --robust", more.as_str()));
             let around = around.kept_in(kept, what, params.given(), data)?;

@@ -1,6 +1,6 @@
 //! How sure a model is.
 
-use linkproof::trust::robust::{self, Recipe};
+use linkproof::robust::{self, Recipe};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 

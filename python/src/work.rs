@@ -89,6 +89,16 @@ impl WorkMonitor {
         self.keep(News { done, all, step });
     }
 
+    /// The same, which also reports the share of the work that is done, in percent.
+    pub fn shares(&self) -> impl Monitor + '_ {
+        |event: Event<'_>| {
+            if let Event::Share(share) = event {
+                self.fits((100.0 * share) as usize, 100);
+            }
+            self.after(event)
+        }
+    }
+
     /// Whether nobody has asked for an end.
     pub fn goes_on(&self) -> bool {
         !self.stopped.load(Ordering::Relaxed)

@@ -120,18 +120,10 @@ def test_small_arrays_that_may_be_matrices() -> None:
     fit(None, np.array([[0, 1, 2], [1, 2, 1], [0, 2, 1]]))
 
 
-def test_unseen_nodes_to_be_averaged(planted: Any) -> None:
+def test_links_of_unseen_nodes_with_a_dict(planted: Any) -> None:
     model = fit(planted.X, planted.matrix)
-    with pytest.raises(ValueError, match="X: found no data vectors.*new_links"):
-        model.smooth(X_new=planted.X[:2], cross_fit=False)
-    links = planted.matrix[:2].tolil()
-    links[0, 5] = -1.0
-    with pytest.raises(ValueError, match="found weight -1 of unseen node 0; expected weights of z"):
-        model.smooth(X_new=planted.X[:2], new_links=links, cross_fit=False)
-    with pytest.raises(ValueError, match="X_new: found data vectors of 3 entries|X has 3 features"):
-        model.smooth(planted.X, planted.X[:2, :3], cross_fit=False)
     with pytest.raises(ValueError, match="links: found with a dict"):
-        model.transform({"": planted.X}, links)
+        model.transform({"": planted.X}, planted.matrix[:2])
 
 
 def test_messages_leave_the_user_s_words_alone(planted: Any) -> None:

@@ -147,6 +147,7 @@ def test_directions_are_asked_about():
         refused("DiGraph.*directed=True", call, None, graph)
     model = GraphEmbedding(dim=2, verbose=False).fit(None, graph.to_undirected())
     refused("DiGraph.*directed=True", model.audit, graph)
+    refused("DiGraph.*directed=True", linkproof.check, graph)
     both = GraphEmbedding(dim=2, directed=True, verbose=False).fit(None, graph)
     assert both.embedding_.shape == (3, 4)
     merged = GraphEmbedding(dim=2, duplicates="max", verbose=False).fit(None, graph)

@@ -1,8 +1,7 @@
-"""Links judged, averaged over and chosen by: audit, smooth, select."""
+"""Links judged and chosen by: audit, select."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -30,54 +29,75 @@ def spoilt(planted: Any) -> Any:
     return planted, links, set(false), model
 
 
-def is_false(table: pd.DataFrame, false: set[tuple[int, int]]) -> Any:
-    return np.array([pair in false for pair in zip(table["src"], table["dst"])])
+COLUMNS = [
+    "rank", "src", "dst", "weight", "belief", "suspect", "why",
+    "mu", "trust", "influence", "false_discovery_rate",
+]  # fmt: skip
 
 
-def test_false_links_are_least_trusted(spoilt: Any) -> None:
+def test_false_links_rank_first(spoilt: Any) -> None:
     planted, links, false, model = spoilt
-    table = model.audit(judge=False)
-    names = ["src", "dst", "weight", "mu", "trust", "influence", "surprise", "fdr", "suspect",
-             "weight_fdr", "why"]  # fmt: skip
-    assert list(table.columns) == names and len(table) == len(links)
-    assert table["trust"].is_monotonic_increasing
+    table = model.audit(X=planted.X)
+    assert list(table.columns) == COLUMNS and len(table) == len(links)
+    assert list(table["rank"]) == list(range(1, len(links) + 1))
     assert table["trust"].between(0, 1).all()
-    across = planted.groups[table["src"]] != planted.groups[table["dst"]]
-    assert measures.auc(-table["trust"], across) > 0.9
-    assert 0 <= table.attrs["random_share"] <= 1
-    mu = model.score_pairs(table[["src", "dst"]])
-    assert np.allclose(mu, table["mu"])
-
-
-def test_judges_that_did_not_see_the_link(spoilt: Any) -> None:
-    planted, links, false, model = spoilt
-    table = model.audit(X=planted.X, cross_fit=True, folds=3)
-    assert "cosine" in table and len(table) == len(links)
-    contest = table.attrs["auc_against_random_pairs"]
-    assert contest["fit"] > 0.5 and contest["cosine"] > 0.5 and contest["links"] == len(links)
-    assert measures.auc(-table["trust"], is_false(table, false)) > 0.9
-    with pytest.raises(ValueError, match="X: found no data vectors.*cross_fit=False"):
-        model.audit(cross_fit=True)
-    with pytest.raises(ValueError, match="folds must be a whole number from 2 to 100"):
-        model.audit(X=planted.X, cross_fit=True, folds=1)
+    is_false = np.array([pair in false for pair in zip(table["src"], table["dst"])])
+    assert measures.auc(-table["belief"], is_false) > 0.9
+    assert np.allclose(model.score_pairs(table[["src", "dst"]]), table["mu"])
+    rates = table.sort_values(["belief", "rank"])
+    means = rates["belief"].cumsum() / np.arange(1, len(table) + 1)
+    assert np.allclose(rates["false_discovery_rate"], means)
+    assert not table.attrs["judged_by_links_alone"] and not table.attrs["abstained"]
+    assert {"about", "says"} == set(table.attrs["verdict"][0])
     with pytest.raises(ValueError, match="8 entries, as the model was fitted with"):
-        model.audit(X=planted.X[:, :3], cross_fit=True)
+        model.audit(X=planted.X[:, :3])
 
 
-def test_thresholds(spoilt: Any) -> None:
-    _, _, _, model = spoilt
-    few, many = (model.audit(min_trust=trust)["suspect"].sum() for trust in (1e-6, 0.5))
-    assert few <= many
-    assert (model.audit(fdr=1.0)["suspect"]).all()
-    for wrong in [{"fdr": 2}, {"min_trust": np.nan}, {"fdr": "x"}]:
-        with pytest.raises(ValueError, match="0 (to|and) 1"):
-            model.audit(**wrong)
+def test_links_alone_tell_less(spoilt: Any) -> None:
+    *_, model = spoilt
+    with pytest.warns(UserWarning, match=r"judged by links alone.*audit\(X=X\)"):
+        table = model.audit()
+    assert table.attrs["judged_by_links_alone"] and list(table.columns) == COLUMNS
+
+
+@pytest.mark.parametrize(
+    "old", ["judge", "false_discovery_rate", "cross_fit", "folds", "fdr", "min_trust"]
+)
+def test_keywords_of_earlier_versions_say_what_to_do(spoilt: Any, old: str) -> None:
+    *_, model = spoilt
+    with pytest.raises(TypeError, match=rf"no keyword '{old}' any more: .*audit\(links=None, X="):
+        model.audit(**{old: 0.1})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'foldss'"):
+        model.audit(foldss=2)
+    with pytest.raises(TypeError, match=r"smooth\(\) is gone; .*robust=True"):
+        model.smooth()
+
+
+def test_evidence_and_verified_links(spoilt: Any) -> None:
+    planted, links, false, model = spoilt
+    score = [0.0 if (i, j) in false else 1.0 for i, j in links[:, :2].astype(int).tolist()]
+    table = model.audit(links, planted.X, evidence={"score": score})
+    plain = model.audit(links, planted.X)
+    is_false = np.array([pair in false for pair in zip(table["src"], table["dst"])])
+    before = np.array([pair in false for pair in zip(plain["src"], plain["dst"])])
+    assert measures.auc(-table["belief"], is_false) >= measures.auc(-plain["belief"], before)
+    checked = [(*pair, 0) for pair in sorted(false)]
+    table = model.audit(X=planted.X, checked=checked)
+    is_false = np.array([pair in false for pair in zip(table["src"], table["dst"])])
+    assert (table["belief"][is_false] == 0).all() and table["suspect"][is_false].all()
+    assert table["why"][is_false].str.contains("checked by hand: false").all()
+    with pytest.raises(ValueError, match="evidence: found without links"):
+        model.audit(evidence={"score": score})
+    with pytest.raises(ValueError, match="which is no link"):
+        model.audit(X=planted.X, checked=[(0, 0, 1)])
 
 
 def test_other_links(spoilt: Any) -> None:
-    _, _, _, model = spoilt
-    table = model.audit(np.array([[0, 1, 50.0], [0, 3, 1.0]]))
-    assert list(zip(table["src"], table["dst"])) == [(0, 1), (0, 3)]
+    planted, _, _, model = spoilt
+    table = model.audit(np.array([[0, 1, 50.0], [0, 3, 1.0]]), planted.X)
+    assert sorted(zip(table["src"], table["dst"])) == [(0, 1), (0, 3)]
+    assert table.attrs["abstained"] and not table["suspect"].any()
+    assert table["belief"].isna().all()
     with pytest.raises(ValueError, match="links"):
         model.audit(np.array([[0, 900]]))
 
@@ -88,60 +108,19 @@ def test_missing_links(spoilt: Any) -> None:
     linked = {tuple(edge) for edge in links[:, :2].astype(int).tolist()}
     assert len(table) == 15 and table["mu"].is_monotonic_decreasing
     assert not linked & set(zip(table["src"], table["dst"]))
-
-
-def test_averages(spoilt: Any) -> None:
-    planted, _, _, model = spoilt
-    plain = model.smooth(averaging="always", cross_fit=False)
-    crossed = model.smooth(planted.X, averaging="always", folds=3)
-    assert plain.shape == crossed.shape == (90, 4)
-    assert measures.evaluate(crossed, planted.groups)["nmi"] > 0.9
-    always = {"averaging": "always", "cross_fit": False}
-    unseen = model.smooth(planted.X, planted.X[:6], **always)
-    assert unseen.shape == (6, 4)
-    linked = model.smooth(planted.X, planted.X[:6], new_links=planted.matrix[:6], **always)
-    assert not np.allclose(unseen, linked)
-    # Without data vectors to learn averages from, nodes without links stay as they are.
-    links = sp.csr_array(sp.vstack([planted.matrix[:1], sp.csr_array((1, 90))]))
-    with pytest.warns(UserWarning, match="1 unseen nodes have no believed links"):
-        part = model.smooth(X_new=planted.X[:2], new_links=links, **always)
-    assert np.array_equal(part[1], model.transform(planted.X[1:2])[0])
-    with pytest.raises(ValueError, match="X: found no data vectors.*new_links"):
-        model.smooth(X_new=planted.X[:2], cross_fit=False)
-    assert np.array_equal(model.smooth(times=0, cross_fit=False), model.embedding_)
-    for times in (-1, 101, 1.5):
-        with pytest.raises(ValueError, match="times"):
-            model.smooth(times=times, cross_fit=False)
-    with pytest.raises(ValueError, match="new_links"):
-        model.smooth(new_links=planted.matrix)
-    with pytest.raises(ValueError, match="averaging must be 'gate', 'always' or 'never'"):
-        model.smooth(averaging="sometimes")
-
-
-def test_the_gate_is_obeyed(spoilt: Any) -> None:
-    planted, _, _, model = spoilt
-    with pytest.warns(UserWarning, match=r"not averaged over links: .*no data vectors X"):
-        kept = model.smooth(cross_fit=False)
-    assert np.array_equal(kept, model.embedding_)
-    assert np.array_equal(model.smooth(averaging="never", cross_fit=False), model.embedding_)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        asked = model.smooth(planted.X, folds=3)
-    shut = [str(it.message) for it in caught if "not averaged" in str(it.message)]
-    forced = model.smooth(planted.X, folds=3, averaging="always")
-    assert np.array_equal(asked, model.embedding_ if shut else forced)
-    assert all("times as well" in message for message in shut)
+    listed = model.audit(X=planted.X, missing=15).attrs["missing"]
+    assert pd.DataFrame(listed).equals(table)
 
 
 def test_data_vectors_are_matched_by_id(planted: Any) -> None:
     names = [f"n{row}" for row in range(90)]
     X = pd.DataFrame(planted.X, index=names)
     model = GraphEmbedding(dim=4, ridge=0.3, verbose=False).fit(X, planted.matrix)
-    expected = model.audit(X=X, cross_fit=True, folds=2)
+    expected = model.audit(X=X)
     shuffled = X.sample(frac=1, random_state=1)
-    assert model.audit(X=shuffled, cross_fit=True, folds=2).equals(expected)
+    assert model.audit(X=shuffled).equals(expected)
     with pytest.raises(ValueError, match="'n3'"):
-        model.audit(X=X.drop("n3"), cross_fit=True)
+        model.audit(X=X.drop("n3"))
 
 
 def test_selection(planted: Any) -> None:
@@ -209,10 +188,10 @@ def test_links_by_view_in_any_order(planted: Any) -> None:
     X = {"a": planted.X[:50], "b": planted.X[50:, :5]}
     blocks = {("a", "b"): planted.matrix[:50, 50:], ("a", "a"): planted.matrix[:50, :50]}
     model = GraphEmbedding(dim=3, verbose=False).fit(X, blocks)
-    expected = model.audit()
+    expected = model.audit(X=X)
     turned = {("b", "a"): planted.matrix[50:, :50], ("a", "a"): planted.matrix[:50, :50]}
     for links in (blocks, turned):
-        assert model.audit(links=links).equals(expected)
+        assert model.audit(links, X).equals(expected)
     with pytest.raises(ValueError, match="links"):
         model.audit(links={("a", "c"): planted.matrix})
 
@@ -220,6 +199,4 @@ def test_links_by_view_in_any_order(planted: Any) -> None:
 def test_views_are_judged_too(planted: Any) -> None:
     X = {"a": planted.X[:50], "b": sp.csr_array(planted.X[50:])}
     model = GraphEmbedding(dim=3, verbose=False).fit(X, planted.matrix)
-    assert len(model.audit(X=X, cross_fit=True, folds=2)) == planted.triangle.nnz
-    assert model.smooth(X, folds=2, averaging="always").shape == (90, 3)
-    assert model.smooth(X, planted.X[:3], view="a", folds=2, averaging="always").shape == (3, 3)
+    assert len(model.audit(X=X)) == planted.triangle.nnz

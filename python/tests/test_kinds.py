@@ -52,8 +52,9 @@ def test_a_signed_similarity_has_its_share():
         GraphEmbedding(similarity="signed", negative_share=1.0).fit(None, both)
     with pytest.raises(ValueError, match="similarity"):
         GraphEmbedding(similarity="both").fit(None, both)
-    with pytest.raises(ValueError, match="similarity"):
-        GraphEmbedding(robust=True, **settings).fit(None, both)
+    robust = GraphEmbedding(robust=True, **settings).fit(None, both)
+    assert robust.similarity == "signed" and len(robust.belief_) == both.nnz // 2
+    assert GraphEmbedding(robust=True, dim=4, directed=True).fit(None, matrix).belief_.any()
 
 
 def test_directed_links_keep_their_order(tmp_path):
@@ -64,7 +65,7 @@ def test_directed_links_keep_their_order(tmp_path):
     assert set(model.neighbors(3, top=5)["node"] % 3) == {1}
     assert set(model.neighbors(3, top=5, direction="in")["node"] % 3) == {2}
     assert 3 not in model.neighbors(3, top=N)["node"].tolist()
-    audit = model.audit(judge=False)
+    audit = model.audit(X=X)
     assert ((audit["dst"] - audit["src"]) % N).isin([1, 4, 7]).all()
     assert np.allclose(model.transform(X), model.embedding_, atol=1e-5)
     assert model.transform(X, view="target").shape == (N, 3)

@@ -29,9 +29,8 @@ def test_tables_of_nodes_are_kept(library, tmp_path):
     assert list(model.nodes_) == TABLE["id"]
     assert list(model.names_) == ["Ann", "Bob", "", "Dan", "Eve"]
     assert list(model.node_table_) == ["node", "name", "born"]
-    audit = model.audit(judge=False)
-    assert list(audit)[:6] == ["src", "dst", "weight", "mu", "trust", "influence"]
-    assert list(audit)[-2:] == ["src_name", "dst_name"]
+    audit = model.audit()
+    assert list(audit)[:6] == ["rank", "src", "dst", "src_name", "dst_name", "weight"]
     called = dict(zip(model.nodes_, model.names_))
     assert [called[node] for node in audit["dst"]] == list(audit["dst_name"])
     assert list(model.missing_links(2)) == ["src", "dst", "mu", "src_name", "dst_name"]

@@ -62,23 +62,21 @@ def test_a_fit_to_weights_refuses_them_and_names_the_remedy():
         GraphEmbedding(dim=4, weights="log1p").fit(X, links)
 
 
-def test_units_and_signs_change_no_belief_and_no_embedding(tmp_path):
+def test_units_change_no_belief_and_no_embedding(tmp_path):
     linked, weight, X = signed()
 
     def fit(factor):
         links = np.column_stack([linked, factor * weight])
         return GraphEmbedding(dim=4, robust=True).fit(X, links)
 
-    one = fit(1.0)
-    for factor in (1000.0, -1.0):
-        other = fit(factor)
-        assert np.allclose(one.belief_, other.belief_, atol=1e-9)
-        assert np.allclose(one.embedding_, other.embedding_, atol=1e-4)
+    one, other = fit(1.0), fit(1000.0)
+    assert np.allclose(one.belief_, other.belief_, atol=1e-9)
+    assert np.allclose(one.embedding_, other.embedding_, atol=1e-4)
     one.save(tmp_path / "m")
     again = GraphEmbedding.load(tmp_path / "m")
     assert np.array_equal(again.score_pairs(linked[:9]), one.score_pairs(linked[:9]))
     audit = one.audit()
-    assert np.isfinite(audit["surprise"]).all() and (audit["weight"] < 0).any()
+    assert np.isfinite(audit["mu"]).all() and (audit["weight"] < 0).any()
     assert len(one.neighbors(0, top=3)["node"]) == 3
 
 

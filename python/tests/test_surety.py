@@ -30,7 +30,7 @@ def test_a_model_says_how_sure_it_is(settings, tmp_path):
     assert near["stability"].between(0, 1).all()
     shares = model.cluster_stability(GROUPS)
     assert shares.shape == (N,) and shares.mean() > 0.5
-    assert "log_mu_error" in model.audit()
+    assert "log_mu_error" in model.audit(X=X)
     model.save(tmp_path / "m")
     again = GraphEmbedding.load(tmp_path / "m")
     assert again.score_pairs(links[:20], parts=True).equals(table)

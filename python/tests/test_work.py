@@ -175,7 +175,7 @@ def test_fits_after_a_fork(planted: Any) -> None:
 
 def _everything(X: Any, links: Any, folder: Any) -> float:
     model = GraphEmbedding(dim=3, verbose=False).fit(X, links)
-    model.audit(), model.transform(X[:2]), model.score_pairs([[0, 1]])
+    model.audit(X=X), model.transform(X[:2]), model.score_pairs([[0, 1]])
     model.save(folder, overwrite=True)
     loaded = GraphEmbedding.load(folder)
     assert len(loaded.neighbors(0, top=2)) == 2 and loaded.report_

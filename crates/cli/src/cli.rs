@@ -3,8 +3,8 @@
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    audit, cluster, datasets, demo, embed, evaluate, export, fit, inspect, manual, neighbors,
-    objective, report, reproduce, score, select, smooth, update,
+    audit, check, cluster, datasets, demo, embed, evaluate, export, fit, gone, inspect, manual,
+    neighbors, objective, report, reproduce, score, select, update,
 };
 use crate::exit::Usage;
 use crate::memory;
@@ -68,12 +68,14 @@ enum Command {
     Demo(demo::DemoArgs),
     Datasets(datasets::DatasetsArgs),
     Inspect(inspect::InspectArgs),
+    Check(Box<check::CheckArgs>),
     Select(Box<select::SelectArgs>),
     Fit(Box<fit::FitArgs>),
     Embed(embed::EmbedArgs),
     Update(update::UpdateArgs),
-    Audit(audit::AuditArgs),
-    Smooth(smooth::SmoothArgs),
+    Audit(Box<audit::AuditArgs>),
+    #[command(hide = true)]
+    Smooth(gone::SmoothArgs),
     Score(score::ScoreArgs),
     Neighbors(neighbors::NeighborsArgs),
     Cluster(cluster::ClusterArgs),
@@ -107,12 +109,13 @@ impl Cli {
             Command::Demo(args) => demo::run(&args, session),
             Command::Datasets(args) => datasets::run(&args, session),
             Command::Inspect(args) => inspect::run(&args, session),
+            Command::Check(args) => check::run(&args, session),
             Command::Select(args) => select::run(&args, session),
             Command::Fit(args) => fit::run(&args, session),
             Command::Embed(args) => embed::run(&args, session),
             Command::Update(args) => update::run(&args, session),
             Command::Audit(args) => audit::run(&args, session),
-            Command::Smooth(args) => smooth::run(&args, session),
+            Command::Smooth(_) => gone::smooth(),
             Command::Score(args) => score::run(&args, session),
             Command::Neighbors(args) => neighbors::run(&args, session),
             Command::Cluster(args) => cluster::run(&args, session),
@@ -132,12 +135,7 @@ impl Command {
     fn fits(&self) -> bool {
         matches!(
             self,
-            Command::Inspect(_)
-                | Command::Select(_)
-                | Command::Fit(_)
-                | Command::Audit(_)
-                | Command::Smooth(_)
-                | Command::Reproduce(_)
+            Command::Inspect(_) | Command::Select(_) | Command::Fit(_) | Command::Reproduce(_)
         )
     }
 }

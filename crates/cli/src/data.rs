@@ -35,7 +35,8 @@ pub struct DataArgs {
     #[arg(long, conflicts_with = "bipartite")]
     directed: bool,
     /// Links lead from src to dst, which are nodes of two kinds, even where they have the
-    /// same ids. Their views are 'source' and 'target': --features source=FILE
+    /// same ids. Their views are 'source' and 'target': --features source=FILE, or one FILE
+    /// for all nodes
     #[arg(long)]
     bipartite: bool,
     #[command(flatten)]
@@ -50,15 +51,20 @@ impl DataArgs {
             let view = file.view.as_deref();
             view.is_some_and(|view| sides.contains(&view))
         };
-        if self.bipartite && !self.features.iter().all(|file| of_sides(&file)) {
+        let is_one = |files: &[FeatureFile]| matches!(files, [FeatureFile { view: None, .. }]);
+        let on_sides = |files: &[FeatureFile]| files.iter().all(|file| of_sides(&file));
+        let one_for_all = is_one(&self.features);
+        if self.bipartite && !one_for_all && !on_sides(&self.features) {
             return Err(Usage::new(
                 "--features: with --bipartite expected source=FILE (the nodes that links lead from), \
-                 target=FILE (those that they lead to) or both",
+                 target=FILE (those that they lead to) or both, or one FILE for all nodes",
             ));
         }
-        if self.bipartite && !self.nodes.iter().all(|file| of_sides(&file)) {
+        let named = one_for_all && is_one(&self.nodes);
+        if self.bipartite && !named && !on_sides(&self.nodes) {
             return Err(Usage::new(
-                "--nodes: with --bipartite expected source=FILE, target=FILE or both",
+                "--nodes: with --bipartite expected source=FILE, target=FILE or both; or one FILE for \
+                 all nodes, as --features is",
             ));
         }
         if let [a, b, ..] = self.features.as_slice()
@@ -84,6 +90,11 @@ impl DataArgs {
         Ok(())
     }
 
+    /// The file of the links.
+    pub fn links(&self) -> &Path {
+        &self.links
+    }
+
     /// The files that are read.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         let features = self.features.iter().map(|file| file.path.as_path());
@@ -99,6 +110,14 @@ impl DataArgs {
 
     /// Reads the files, and what the tables of nodes say beside ids.
     pub fn read_all(&self) -> anyhow::Result<(Dataset, Option<Attributes>)> {
+        self.read_with_evidence(&[])
+    }
+
+    /// The same where columns of the links are evidence.
+    pub fn read_with_evidence(
+        &self,
+        evidence: &[String],
+    ) -> anyhow::Result<(Dataset, Option<Attributes>)> {
         let rules = LinkRules {
             ends: match (self.directed, self.bipartite) {
                 (true, _) => Ends::Directed,
@@ -107,9 +126,13 @@ impl DataArgs {
             },
             ..self.rules.rules()
         };
-        let graph = io::read_links(&self.links, &rules)?;
+        let graph = io::read_links_with_evidence(&self.links, &rules, evidence)?;
         if self.bipartite {
-            return self.on_sides(graph);
+            let (data, attributes) = match self.features.as_slice() {
+                [FeatureFile { view: None, path }] => self.on_sides_alike(graph, path)?,
+                _ => self.on_sides(graph)?,
+            };
+            return Ok((self.with_spaces(data)?, attributes));
         }
         let table = match self.nodes.as_slice() {
             [] => None,
@@ -125,6 +148,88 @@ impl DataArgs {
             Some(table) if table.views().is_some() => self.with_views(graph, table)?,
             table => self.with_one_view(graph, table)?,
         };
+        Ok((self.with_spaces(data)?, attributes))
+    }
+
+    /// Views whose data vectors are of one file, or have the same named columns, have them
+    /// in one space.
+    fn with_spaces(&self, data: Dataset) -> anyhow::Result<Dataset> {
+        if self.features.len() < 2 {
+            return Ok(data);
+        }
+        let columns = |file: &FeatureFile| match file.path.is_file() {
+            true => io::read_feature_names(&file.path),
+            // What is no plain file cannot be read twice.
+            false => Ok(None),
+        };
+        let columns: Vec<_> = self
+            .features
+            .iter()
+            .map(columns)
+            .collect::<Result<_, _>>()?;
+        let file = |name: &str| {
+            let mut files = self.features.iter();
+            files.position(|file| file.view.as_deref() == Some(name))
+        };
+        let files: Vec<_> = data.views().iter().map(|view| file(&view.name)).collect();
+        let is_one = |a: usize, b: usize| {
+            let same = self.features[a].path == self.features[b].path;
+            same || columns[a].is_some() && columns[a] == columns[b]
+        };
+        let space = |place: usize| {
+            let earlier = (0..place).find(|&other| {
+                let both = files[place].zip(files[other]);
+                both.is_some_and(|(a, b)| is_one(a, b))
+            });
+            earlier.unwrap_or(place)
+        };
+        let spaces: Vec<usize> = (0..files.len()).map(space).collect();
+        Ok(data.with_spaces(&spaces)?)
+    }
+
+    /// Nodes of two kinds, and one file of data vectors for all of them.
+    fn on_sides_alike(
+        &self,
+        graph: Graph,
+        path: &Path,
+    ) -> anyhow::Result<(Dataset, Option<Attributes>)> {
+        let tables = Nodes::read(&self.nodes)?;
+        let of_all = tables.as_ref().filter(|tables| tables.is_of_all());
+        let features = match (io::read_features(path)?, of_all) {
+            // Only the table tells whose the rows are.
+            (features, Some(tables)) if matches!(features.ids(), Ids::Rows(_)) => {
+                tables.features(path, None)?
+            }
+            (features, _) => features,
+        };
+        let of_links = graph.ids().sides().cloned();
+        let side = |side: Side| -> anyhow::Result<Option<Ids>> {
+            let tables = tables.as_ref().filter(|all| all.names_view(side.name()));
+            let own = tables.map(|all| all.ids(Some(side.name()))).transpose()?;
+            let linked = || Some(of_links.as_ref()?.of(side).clone());
+            Ok(own.cloned().or_else(linked))
+        };
+        let nodes = side(Side::Source)?.zip(side(Side::Target)?);
+        let nodes = nodes.map(|(source, target)| Sides {
+            source,
+            target,
+            same: false,
+        });
+        let data = Dataset::on_sides_alike(graph, nodes.as_ref(), &features);
+        let data = data.map_err(|error| match error {
+            Error::Data {
+                subject: Subject::Features { .. },
+                found,
+                expected,
+                ..
+            } => {
+                let expected = format!("{expected}; or --features source=FILE and target=FILE");
+                Error::input(path, None, found, expected)
+            }
+            other => in_links(&self.links, other),
+        })?;
+        let sides = data.ids().sides().zip(tables.as_ref());
+        let attributes = sides.map(|(sides, tables)| tables.attributes_on(sides));
         Ok((data, attributes))
     }
 

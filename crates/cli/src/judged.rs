@@ -1,16 +1,15 @@
 //! A model with the links that are to be judged, and the data vectors of its
 //! nodes where there are any.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
+use linkproof::audit::judged_data;
 use linkproof::error::{Subject, quote};
-use linkproof::io::load;
-use linkproof::io::{self, Files};
-use linkproof::trust::audit::judged_data;
+use linkproof::io::{self, Files, Stored, load};
 use linkproof::{Dataset, Error, Features, Fitted};
 
-use crate::args::{FeatureFile, LinkRuleArgs};
+use crate::args::{FeatureFile, LinkRuleArgs, quoted};
 use crate::data::in_links;
 use crate::exit::Usage;
 use crate::nodes::Nodes;
@@ -21,9 +20,9 @@ pub struct JudgedArgs {
     /// Model folder
     #[arg(long, value_name = "DIR")]
     model: PathBuf,
-    /// Links to judge, between nodes of the model
+    /// Links to judge, between nodes of the model [default: those of the model]
     #[arg(long, value_name = "FILE")]
-    links: PathBuf,
+    links: Option<PathBuf>,
     /// Data vectors of the model's nodes, as it was fitted with; NAME=FILE for a
     /// view
     #[arg(long, value_name = "[NAME=]FILE")]
@@ -34,9 +33,6 @@ pub struct JudgedArgs {
     #[command(flatten)]
     pub rules: LinkRuleArgs,
 }
-
-/// Folds of links, each judged by a fit to the others.
-pub const FOLDS: usize = 5;
 
 impl JudgedArgs {
     /// Refuses ids of data vectors where there are none: nobody would read them.
@@ -54,20 +50,50 @@ impl JudgedArgs {
     pub fn files(&self) -> Files {
         Files::default()
             .reads_model(&self.model)
-            .reads([&self.links])
+            .reads(&self.links)
             .reads(self.features.iter().map(|file| &file.path))
             .reads(self.nodes.iter().map(|file| &file.path))
     }
 
-    /// Reads the files: the model, and the links to judge with what is known of
-    /// its nodes.
-    pub fn read(&self) -> anyhow::Result<(Fitted, Dataset)> {
-        let model = load(&self.model)?.model;
-        let graph = io::read_links(&self.links, &self.rules.rules_of(&model))?;
-        let features = self.features(&model)?;
-        let data = judged_data(&model, graph, features);
-        let data = data.map_err(|error| self.in_files(&model, error))?;
-        Ok((model, data))
+    /// The model's folder.
+    pub fn folder(&self) -> &Path {
+        &self.model
+    }
+
+    /// The file of the links, if they are not the model's.
+    pub fn links(&self) -> Option<&Path> {
+        self.links.as_deref()
+    }
+
+    /// The model, and the links if they are not its own, as options.
+    pub fn typed(&self, is_own: bool) -> String {
+        let shown = |path: &Path| quoted(&path.display().to_string());
+        let model = format!("--model {}", shown(&self.model));
+        match self.links.as_deref().filter(|_| !is_own) {
+            Some(links) => format!("{model} --links {}", shown(links)),
+            None => model,
+        }
+    }
+
+    /// Reads the model.
+    pub fn model(&self) -> Result<Stored, Error> {
+        load(&self.model)
+    }
+
+    /// Reads the links to judge with what is known of the model's nodes; none if no file is
+    /// given. Columns that are `evidence` are no weights.
+    pub fn data(&self, model: &Fitted, evidence: &[String]) -> anyhow::Result<Option<Dataset>> {
+        if self.links.is_none() && self.features.is_empty() {
+            return Ok(None);
+        }
+        let graph = match &self.links {
+            Some(path) => {
+                io::read_links_with_evidence(path, &self.rules.rules_of(model), evidence)?
+            }
+            None => model.links().clone(),
+        };
+        let data = judged_data(model, graph, self.features(model)?);
+        Ok(Some(data.map_err(|error| self.in_files(model, error))?))
     }
 
     /// The data vectors of each view that has some.
@@ -112,27 +138,31 @@ impl JudgedArgs {
     /// Says which file links are from, and where a weight stands in it that a fit
     /// found too large.
     pub fn in_links(&self, error: anyhow::Error) -> anyhow::Error {
+        let Some(links) = &self.links else {
+            return error;
+        };
         match error.downcast() {
             Ok(
                 error @ Error::Data {
                     subject: Subject::Links,
                     ..
                 },
-            ) => error.in_file(&self.links, None).into(),
-            Ok(error) => in_links(&self.links, error).into(),
+            ) => error.in_file(links, None).into(),
+            Ok(error) => in_links(links, error).into(),
             Err(other) => other,
         }
     }
 
     /// The library knows views and ids, and we know their files.
     fn in_files(&self, model: &Fitted, error: Error) -> Error {
+        let links = self.links.as_deref().unwrap_or(&self.model);
         match &error {
             Error::UnknownNode { id, .. } => {
-                let line = io::locate_id(&self.links, id).unwrap_or_default();
+                let line = io::locate_id(links, id).unwrap_or_default();
                 let found = format!("node {}, which the model does not know", quote(id));
                 let nodes = self.model.join("nodes.csv");
                 let expected = format!("ids of {}", nodes.display());
-                Error::input(&self.links, line, found, expected)
+                Error::input(links, line, found, expected)
             }
             Error::Data {
                 subject: Subject::Features { view: Some(name) },
@@ -147,7 +177,7 @@ impl JudgedArgs {
                     None => error,
                 }
             }
-            _ => in_links(&self.links, error),
+            _ => in_links(links, error),
         }
     }
 }

@@ -85,6 +85,11 @@ impl Nodes {
         Ok(self.of(view)?.table.ids())
     }
 
+    /// Whether one table is of all nodes.
+    pub fn is_of_all(&self) -> bool {
+        self.0.iter().any(|listed| listed.view.is_none())
+    }
+
     /// Whether there is a table for a view of its own.
     pub fn names_view(&self, view: &str) -> bool {
         self.0
@@ -104,7 +109,8 @@ impl Nodes {
         let of_side = |known: Attributes, listed: &Listed| {
             let row = |at: usize| {
                 let (side, row) = nodes.place(at);
-                let is_here = listed.view.as_deref() == Some(side.name());
+                let view = listed.view.as_deref();
+                let is_here = view.is_none_or(|view| view == side.name());
                 let ids = Some(listed.table.ids()).filter(|_| is_here)?;
                 ids.row(&nodes.of(side).name(row)).map(|row| row as usize)
             };

@@ -46,6 +46,7 @@ impl Monitor for Progress {
             Event::Step { record, left, .. } => self.step(record, left),
             Event::Fits { done, most, share } => self.fits(done, most, share),
             Event::Tick => self.tick(),
+            Event::Share(share) => self.share(share),
             _ => {}
         }
         !Session::is_stopped()
@@ -104,7 +105,11 @@ impl Progress {
 
     /// Shows that work of another kind begins.
     fn begin(&self, doing: Doing) {
-        self.know(|shown| shown.doing = Some(doing));
+        let now = self.now();
+        self.know(|shown| {
+            shown.doing = Some(doing);
+            shown.time.begin(now);
+        });
         self.bar.set_message(doing.to_string());
         if doing == Doing::Averaging {
             // No fit is left to tell how long it takes.
@@ -133,6 +138,19 @@ impl Progress {
             let _ = write!(message, "  held out {score:.6}");
         }
         self.bar.set_message(message);
+        self.tell_left(left);
+    }
+
+    /// Shows that such a share of the work that began last is done.
+    fn share(&self, share: f64) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let now = self.now();
+        let (doing, left) = self.know(|shown| (shown.doing, shown.time.after_share(now, share)));
+        let doing = doing.map_or_else(|| "working".to_owned(), |doing| doing.to_string());
+        let percent = (100.0 * share).floor();
+        self.bar.set_message(format!("{doing}, {percent:.0}%"));
         self.tell_left(left);
     }
 

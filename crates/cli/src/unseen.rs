@@ -9,7 +9,7 @@ use linkproof::data::ids::{Ids, Side};
 use linkproof::error::Subject;
 use linkproof::io::{self, Files};
 use linkproof::model::{Encoded, NewLinks};
-use linkproof::trust::robust::{Newcomers, embed_new};
+use linkproof::robust::{Newcomers, embed_new};
 use linkproof::{Error, Features, Fitted, Graph};
 
 use crate::args::{FeatureFile, LinkRuleArgs};
@@ -33,25 +33,6 @@ pub struct UnseenArgs {
     links: Option<PathBuf>,
     #[command(flatten)]
     rules: LinkRuleArgs,
-}
-
-/// The unseen nodes of `smooth`.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Unseen nodes")]
-pub struct NewArgs {
-    /// Data vectors of unseen nodes: writes their embeddings instead
-    #[arg(long, value_name = "[NAME=]FILE")]
-    new_features: Option<FeatureFile>,
-    /// Ids of the rows of --new-features: CSV with a header, the id first, and
-    /// perhaps columns view and row
-    #[arg(long, value_name = "FILE", requires = "new_features")]
-    new_nodes: Option<FeatureFile>,
-    /// Links of unseen nodes, to training nodes or to each other
-    #[arg(long, value_name = "FILE", requires = "new_features")]
-    new_links: Option<PathBuf>,
-    /// View of the unseen nodes, where the model has several
-    #[arg(long, value_name = "V", requires = "new_features")]
-    view: Option<String>,
 }
 
 /// Unseen nodes of one view, as read.
@@ -240,24 +221,6 @@ impl UnseenArgs {
             Ok((unseen, found))
         });
         embedded.collect()
-    }
-}
-
-impl NewArgs {
-    /// The files that are read.
-    pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        let features = self.new_features.iter().map(|file| file.path.as_path());
-        let nodes = self.new_nodes.iter().map(|file| file.path.as_path());
-        features.chain(nodes).chain(self.new_links.as_deref())
-    }
-
-    /// Reads the files, where there are any.
-    pub fn read(&self, model: &Fitted, rules: &LinkRules) -> anyhow::Result<Option<Unseen>> {
-        let (nodes, links) = (self.new_nodes.as_slice(), self.new_links.as_deref());
-        let sources = Sources::read(self.view.as_deref(), nodes, links, rules)?;
-        let file = self.new_features.as_ref();
-        file.map(|file| sources.unseen(model, file, None))
-            .transpose()
     }
 }
 

@@ -16,6 +16,10 @@ mod bad_input;
 mod bad_usage;
 #[path = "cli/bootstrap.rs"]
 mod bootstrap;
+#[path = "cli/check.rs"]
+mod check;
+#[path = "cli/check_inputs.rs"]
+mod check_inputs;
 #[path = "cli/commands.rs"]
 mod commands;
 #[path = "cli/datasets.rs"]
@@ -44,8 +48,6 @@ mod report;
 mod reproduce;
 #[path = "cli/robust.rs"]
 mod robust;
-#[path = "cli/robust_audit.rs"]
-mod robust_audit;
 #[path = "cli/safety.rs"]
 mod safety;
 #[path = "cli/select.rs"]
@@ -58,10 +60,6 @@ mod server;
 mod signals;
 #[path = "cli/signed.rs"]
 mod signed;
-#[path = "cli/smooth.rs"]
-mod smooth;
-#[path = "cli/smooth_unseen.rs"]
-mod smooth_unseen;
 #[path = "cli/starved.rs"]
 mod starved;
 #[path = "cli/threads.rs"]

@@ -2,8 +2,8 @@ use std::sync::atomic::AtomicBool;
 
 use linkproof_method::data::dataset::Dataset;
 use linkproof_method::params::{OptimizerKind, Params, Precision, Sampler, SolverKind};
+use linkproof_method::robust::{Recipe, fit_model};
 use linkproof_method::select::{Search, select};
-use linkproof_method::trust::robust::{Recipe, fit_model};
 use linkproof_method::{Event, Fit, Fitted, Runtime};
 
 use super::*;
@@ -156,7 +156,7 @@ fn searches_and_robust_fits_go_on_too() {
     let params = base.clone().check().unwrap();
     let recipe = Recipe::default();
     let whole = fit_model(&params, &data, &recipe, Runtime::default()).unwrap();
-    let (pieces, stops) = by_pieces(&at, 25, |runtime| {
+    let (pieces, stops) = by_pieces(&at, 8, |runtime| {
         fit_model(&params, &data, &recipe, runtime)
     });
     assert!(stops > 1, "{stops}");

@@ -27,6 +27,24 @@ pub fn read_features(path: impl AsRef<Path>) -> Result<Features> {
     Ok(features)
 }
 
+/// The names of the columns of data vectors, if the file gives them names: columns that are
+/// merely counted have none.
+pub fn read_feature_names(path: impl AsRef<Path>) -> Result<Option<Vec<String>>> {
+    let path = path.as_ref();
+    let names = match extensions(path).1.as_str() {
+        "npy" | "mtx" => None,
+        "parquet" | "pq" => Some(parquet_names(path)?),
+        _ => {
+            let first = Blocks::open(path, BLOCK)?.first_record()?;
+            first
+                .map(|(_, first)| first)
+                .filter(|first| is_header(first))
+        }
+    };
+    let names = names.map(|names| names.into_iter().skip(1).collect::<Vec<_>>());
+    Ok(names.filter(|names| names.iter().all(|name| number(name).is_none())))
+}
+
 /// Embeddings as read from a file.
 #[derive(Debug, Clone)]
 pub struct Embeddings {
@@ -69,7 +87,12 @@ pub fn read_embeddings(path: impl AsRef<Path>) -> Result<Embeddings> {
 }
 
 #[cfg(feature = "parquet")]
-use super::parquet::read_features as parquet_features;
+use super::parquet::{column_names as parquet_names, read_features as parquet_features};
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_names(path: &Path) -> Result<Vec<String>> {
+    Err(super::no_parquet(path))
+}
 
 #[cfg(not(feature = "parquet"))]
 fn parquet_features(path: &Path) -> Result<Features> {
@@ -228,6 +251,20 @@ mod tests {
             let expected = Matrix::dense(2, 2, vec![1.0, 2.5, -3.0, 4.0]).unwrap();
             assert_eq!(*found.matrix(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn columns_have_names_where_the_file_gives_them() {
+        let names = |text: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("x.csv");
+            std::fs::write(&path, text).unwrap();
+            read_feature_names(&path).unwrap()
+        };
+        assert_eq!(names("id,price,size\na,1,2\n").unwrap(), ["price", "size"]);
+        assert_eq!(names("a,1,2\n"), None);
+        assert_eq!(names("node,0,1\na,1,2\n"), None);
+        assert_eq!(names(""), None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::check::check_files;
 use super::output::{Place, closed, resolved, sync_folder, unusable};
 use super::side::{OutputLock, SideFolder, is_beside, one_step, recover, replace};
 use linkproof_method::error::{Error, Remedy, Result, quote, shown_path};
@@ -22,8 +23,10 @@ pub mod model_files {
     pub const EMBEDDINGS_PLAIN: &str = "embeddings-plain.npy";
     /// The offset of each node, in a model with offsets.
     pub const OFFSETS: &str = "offsets.csv";
-    /// How far a robust fit believes each link.
+    /// The beliefs of a robust fit.
     pub const BELIEFS: &str = "beliefs.csv";
+    /// The flagged links of a robust fit and the most suspicious ones.
+    pub const SUSPECTS: &str = super::check_files::SUSPECTS;
     /// What is known of the fit.
     pub const FIT: &str = "fit.json";
     /// The links; a build without Parquet writes the second.
@@ -48,6 +51,7 @@ pub mod model_files {
             EMBEDDINGS_PLAIN,
             OFFSETS,
             BELIEFS,
+            SUSPECTS,
             FIT,
             LABELS,
         ];
@@ -85,7 +89,13 @@ impl FolderKind {
     /// A model folder.
     pub fn model() -> FolderKind {
         let others = model_files::parts().chain([model_files::REPORT]);
+        let others = others.chain(check_files::KEPT);
         FolderKind::new("a model", model_files::MARKS, others)
+    }
+
+    /// A check folder.
+    pub fn check() -> FolderKind {
+        FolderKind::new("a check", check_files::MARKS, check_files::parts())
     }
 
     /// The same kind, which may also hold a file that is written with the folder,
@@ -203,6 +213,18 @@ impl OutputFolder {
     /// A file of the folder in the making.
     pub fn file(&self, name: &str) -> PathBuf {
         self.side.path().join(name)
+    }
+
+    /// Copies files of the folder that is to be replaced, but for those that have been
+    /// made anew.
+    pub(super) fn keep(&self, names: &[&str]) -> Result<()> {
+        for name in names {
+            let (from, to) = (self.target.path.join(name), self.file(name));
+            if from.is_file() && !to.exists() {
+                fs::copy(&from, &to).map_err(|source| Error::write(&from, source))?;
+            }
+        }
+        Ok(())
     }
 
     /// Puts the folder in place, in one step where the system can. When that fails,

@@ -6,9 +6,11 @@
 
 #[cfg(feature = "parquet")]
 mod caught;
+mod check;
 mod checkpoint;
 mod citations;
 mod encoding;
+mod evidence;
 mod export;
 mod features;
 mod folder;
@@ -42,16 +44,21 @@ use std::path::Path;
 #[cfg(not(feature = "parquet"))]
 use linkproof_method::error::Error;
 
+pub use check::{
+    Check, JudgedTable, ListedCheck, MergedChecks, VerifiedLinks, check_files, check_json,
+    load_check, read_checks, write_check, write_missing, write_sample,
+};
 pub use checkpoint::{Checkpoint, Pace};
 pub use citations::{Citations, read_citations};
 pub use encoding::read_text;
+pub use evidence::read_evidence;
 pub use export::{GraphFormat, ModelGraph, write_graph};
-pub use features::{Embeddings, read_embeddings, read_features};
+pub use features::{Embeddings, read_embeddings, read_feature_names, read_features};
 pub use folder::{FolderKind, OutputFolder, model_files};
 pub use guard::Files;
 pub use id_list::{ListedId, read_first_line, read_id_list};
 pub use labels::{Labels, read_labels};
-pub use links::{locate_id, locate_link, read_links};
+pub use links::{locate_id, locate_link, read_links, read_links_with_evidence};
 pub use model::{
     LINKS, Stored, VERSION, classes, fit_json, from_bytes, gamma_json, load, save, to_bytes,
     write_model,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::columns;
+use super::evidence::is_apart;
 use super::intern::{BlockLinks, Interner};
 use super::record::{Block, Delimiter, Records};
 use super::text::{Blocks, number};
@@ -101,8 +102,12 @@ pub(super) struct RowReader {
 }
 
 impl RowReader {
-    /// Looks at the first line of a file.
-    pub(super) fn new(blocks: &mut Blocks, self_links: SelfLinks) -> Result<RowReader> {
+    /// Looks at the first line of a file, of which some columns are evidence and no weight.
+    pub(super) fn new(
+        blocks: &mut Blocks,
+        self_links: SelfLinks,
+        evidence: &[String],
+    ) -> Result<RowReader> {
         let path = blocks.path().to_owned();
         let delimiter = blocks.delimiter();
         let Some((line, first)) = blocks.first_record()? else {
@@ -114,6 +119,11 @@ impl RowReader {
             (None, 2 | 3) if !is_markup(&first) => layout(&path, line, &first)?,
             _ => return Err(no_table(&path, line, &first, delimiter)),
         };
+        let is_weight = |&at: &usize| !is_header || !is_apart(&first[at], evidence);
+        let layout = LinkColumns {
+            weight: layout.weight.filter(is_weight),
+            ..layout
+        };
         Ok(RowReader {
             path,
             delimiter,
@@ -122,6 +132,16 @@ impl RowReader {
             header: is_header.then_some(line),
             self_links,
         })
+    }
+
+    /// Which column holds what.
+    pub(super) fn layout(&self) -> LinkColumns {
+        self.layout
+    }
+
+    /// Whether the first line is a header.
+    pub(super) fn has_header(&self) -> bool {
+        self.header.is_some()
     }
 
     /// One record as a link; `None` for the header.
@@ -184,9 +204,14 @@ pub(super) struct Listed {
 }
 
 /// Reads all links of a text file in blocks of `size` bytes.
-pub(super) fn read(path: &Path, self_links: SelfLinks, size: usize) -> Result<Listed> {
+pub(super) fn read(
+    path: &Path,
+    self_links: SelfLinks,
+    evidence: &[String],
+    size: usize,
+) -> Result<Listed> {
     let mut blocks = Blocks::open(path, size)?;
-    let reader = RowReader::new(&mut blocks, self_links)?;
+    let reader = RowReader::new(&mut blocks, self_links, evidence)?;
     let mut ids = Interner::default();
     let mut links = Vec::new();
     blocks.fold(
@@ -257,7 +282,7 @@ pub(super) fn visit(
     mut visit: impl FnMut(u64, Row<'_>) -> bool,
 ) -> Result<()> {
     let mut blocks = Blocks::open(path, size)?;
-    let reader = RowReader::new(&mut blocks, SelfLinks::Drop)?;
+    let reader = RowReader::new(&mut blocks, SelfLinks::Drop, &[])?;
     blocks.visit(|line, fields| Ok(reader.row(line, fields)?.is_none_or(|row| visit(line, row))))
 }
 

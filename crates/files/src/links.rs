@@ -18,10 +18,25 @@ use linkproof_method::error::{Error, Remedy, Result, quote};
 /// # Errors
 /// Names the file and line of whatever is not a link; see [`Error::Input`].
 pub fn read_links(path: impl AsRef<Path>, rules: &LinkRules) -> Result<Graph> {
-    read_in_blocks(path.as_ref(), rules, BLOCK)
+    read_links_with_evidence(path, rules, &[])
 }
 
-fn read_in_blocks(path: &Path, rules: &LinkRules, size: usize) -> Result<Graph> {
+/// As [`read_links`], where columns that are evidence are not taken for the weight because
+/// of their place.
+pub fn read_links_with_evidence(
+    path: impl AsRef<Path>,
+    rules: &LinkRules,
+    evidence: &[String],
+) -> Result<Graph> {
+    read_in_blocks(path.as_ref(), rules, evidence, BLOCK)
+}
+
+fn read_in_blocks(
+    path: &Path,
+    rules: &LinkRules,
+    evidence: &[String],
+    size: usize,
+) -> Result<Graph> {
     // On two sides an id names two nodes.
     let self_links = match rules.ends {
         Ends::Bipartite => SelfLinks::Drop,
@@ -30,13 +45,13 @@ fn read_in_blocks(path: &Path, rules: &LinkRules, size: usize) -> Result<Graph> 
     let (mut without_first, mut passed_over) = (false, 0);
     let (ids, links) = match format(path) {
         Format::Text => {
-            let listed = link_text::read(path, self_links, size)?;
+            let listed = link_text::read(path, self_links, evidence, size)?;
             without_first = listed.without_first;
             passed_over = listed.passed_over;
             (listed.ids, listed.links)
         }
         Format::Mtx => mtx::read_links(path, self_links, size)?,
-        Format::Parquet => parquet_links(path, self_links)?,
+        Format::Parquet => parquet_links(path, self_links, evidence)?,
     };
     let mut graph = Graph::new(ids, links, *rules).map_err(|error| match error {
         Error::DuplicateLink {
@@ -81,6 +96,7 @@ use super::parquet::read_links as parquet_links;
 fn parquet_links(
     path: &Path,
     _: linkproof_method::data::graph::SelfLinks,
+    _: &[String],
 ) -> Result<(linkproof_method::data::ids::Ids, Vec<Link>)> {
     Err(super::no_parquet(path))
 }

@@ -88,7 +88,7 @@ fn a_first_line_that_names_no_nodes_is_a_header() {
         for size in [8, BLOCK] {
             let files = Files::new();
             let path = files.put(name, text);
-            let graph = read_in_blocks(&path, &LinkRules::default(), size).unwrap();
+            let graph = read_in_blocks(&path, &LinkRules::default(), &[], size).unwrap();
             assert_eq!(listing(&graph), numbers, "{text}");
             assert_eq!(graph.n_nodes(), 3);
             assert_eq!((graph.counts().headers, graph.counts().listed), (1, 2));
@@ -299,7 +299,7 @@ fn threads_and_blocks_do_not_change_the_result() {
     let read = |threads: usize, size: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let pool = pool.build().unwrap();
-        pool.install(|| read_in_blocks(&path, &options, size))
+        pool.install(|| read_in_blocks(&path, &options, &[], size))
             .unwrap()
     };
     let all = read(1, 1 << 30);
@@ -315,7 +315,7 @@ fn threads_and_blocks_do_not_change_the_result() {
         mixed_links() + "a,b\n" + &mixed_links() + "c,d,x\n",
     );
     for size in [500, 50_000, 1 << 30] {
-        let found = read_in_blocks(&wrong, &options, size)
+        let found = read_in_blocks(&wrong, &options, &[], size)
             .unwrap_err()
             .to_string();
         assert!(found.contains("found 2 columns"), "{found}");
@@ -455,7 +455,7 @@ proptest! {
         let files = Files::new();
         let path = files.0.path().join("x.csv");
         write_links(&path, &graph).unwrap();
-        let again = read_in_blocks(&path, &LinkRules::default(), size).unwrap();
+        let again = read_in_blocks(&path, &LinkRules::default(), &[], size).unwrap();
         let sorted = |graph: &Graph| {
             let mut links = listing(graph);
             for (a, b, _) in &mut links {

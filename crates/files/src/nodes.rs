@@ -124,7 +124,7 @@ pub fn read_nodes_of_views<P: AsRef<Path>>(tables: &[(String, P)]) -> Result<Nod
 
 impl NodeLines {
     /// The ids, of which each must stand once.
-    fn names(&self, path: &Path) -> Result<Names> {
+    pub(super) fn names(&self, path: &Path) -> Result<Names> {
         let mut names = Names::default();
         for (row, id) in self.ids.iter().enumerate() {
             if names.insert(id) as usize != row {

@@ -17,6 +17,8 @@ pub enum Field<'t> {
     Whole(u64),
     /// A real number, in as few characters as keep its value.
     Real(f64),
+    /// Text, or nothing between the commas.
+    Optional(Option<&'t str>),
 }
 
 /// Takes the rows of a table.
@@ -35,6 +37,8 @@ impl TableRows<'_> {
                 Field::Text(text) => write_field(self.file, text)?,
                 Field::Whole(number) => write!(self.file, "{number}")?,
                 Field::Real(number) => write!(self.file, "{}", Number(number))?,
+                Field::Optional(None) => {}
+                Field::Optional(Some(text)) => write_field(self.file, text)?,
             }
         }
         self.file.write_all(b"\n")

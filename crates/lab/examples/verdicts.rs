@@ -15,7 +15,7 @@ use linkproof_lab::trials::{Planted, Spoken, Trial};
 use linkproof_method::Error;
 
 const HEADER: &str = "\
-| graph | fit | in short | doubtful links (weight) | between classes (weight) | put in (weight) | embeddings | data vectors | right |
+| graph | fit | in short | false links, estimated | between classes (weight) | put in (weight) | embeddings | data vectors | right |
 |---|---|---|---|---|---|---|---|---|";
 
 fn percent(of: [f64; 2]) -> String {
@@ -27,7 +27,9 @@ fn percent(of: [f64; 2]) -> String {
 }
 
 fn row(trial: &Trial, fit: &str, said: &Spoken) -> String {
-    let doubtful = said.doubtful.map_or("-".to_owned(), percent);
+    let estimated = said
+        .share_false
+        .map_or("-".to_owned(), |share| format!("{:.0}%", 100.0 * share));
     let alone = trial.links_alone.filter(|_| fit == "robust");
     let alone = alone.map_or(String::new(), |nmi| format!(" (links alone {nmi:.0})"));
     let put_in = match trial.put_in[0] > 0.0 {
@@ -40,7 +42,7 @@ fn row(trial: &Trial, fit: &str, said: &Spoken) -> String {
         None => "",
     };
     format!(
-        "| {} | {fit} | {} | {doubtful} | {} | {put_in} | {:.0}{alone} | {:.0} | {right} |",
+        "| {} | {fit} | {} | {estimated} | {} | {put_in} | {:.0}{alone} | {:.0} | {right} |",
         trial.name,
         said.in_short(),
         percent(trial.across),

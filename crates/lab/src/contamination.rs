@@ -215,7 +215,7 @@ fn add(
 type SparseRow = Vec<(u32, f64)>;
 
 /// The data vectors of a single view, of unit length.
-fn unit_rows(data: &Dataset) -> Result<Vec<SparseRow>> {
+pub(crate) fn unit_rows(data: &Dataset) -> Result<Vec<SparseRow>> {
     let [view] = data.views() else {
         let found = format!("{} views", data.views().len());
         return Err(Error::data("data", found, "one, to compare data vectors"));
@@ -228,7 +228,7 @@ fn unit_rows(data: &Dataset) -> Result<Vec<SparseRow>> {
 }
 
 /// The inner product of two rows, columns ascending.
-fn product(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
+pub(crate) fn product(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     let (mut i, mut j, mut sum) = (0, 0, 0.0);
     while let (Some(&(column, x)), Some(&(other, y))) = (a.get(i), b.get(j)) {
         if column == other {

@@ -3,11 +3,11 @@
 
 use super::mean::Mean;
 use super::synthetic::{CLUSTERS, Noise, Synthetic, synthetic};
+use linkproof_method::audit::ExpectedLink;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::measure::{KMeans, purity};
 use linkproof_method::model::{Fitted, fit};
 use linkproof_method::params::{Normalize, OptimizerKind, Params, Precision, ScoreKind};
-use linkproof_method::trust::audit::{Verdict, judge};
 
 /// The data sets of each kind.
 pub const DATA_SETS: u64 = 20;
@@ -126,15 +126,20 @@ pub fn run_setting(
     })
 }
 
-/// The links of the example that the robust fit trusts least, with whether
-/// each joins two clusters (and so is false).
-pub fn suspects(setting: &DemoSetting, most: usize) -> Vec<(Verdict, bool)> {
+/// The links of the example whose weights the fit by the probability score trusts least, and
+/// whether each joins two clusters (and so is false).
+pub fn suspects(setting: &DemoSetting, most: usize) -> Vec<(ExpectedLink, bool)> {
     let Some(robust) = setting.fits.last() else {
         return Vec::new();
     };
-    let labels = &setting.example.labels;
-    let verdicts = judge(&robust.model, setting.example.data.graph().links());
-    let is_false = |found: &Verdict| labels[found.src as usize] != labels[found.dst as usize];
-    let told = verdicts.into_iter().take(most);
-    told.map(|verdict| (verdict, is_false(&verdict))).collect()
+    let (model, labels) = (&robust.model, &setting.example.labels);
+    let links = setting.example.data.graph().links().map(|link| {
+        let expected = model.pair(link.src as usize, link.dst as usize);
+        ExpectedLink::new(model.params(), link, expected)
+    });
+    let mut links: Vec<ExpectedLink> = links.collect();
+    links.sort_by(|a, b| a.trust.total_cmp(&b.trust).then(a.mu.total_cmp(&b.mu)));
+    let is_false = |it: &ExpectedLink| labels[it.src as usize] != labels[it.dst as usize];
+    let first = links.into_iter().take(most);
+    first.map(|link| (link, is_false(&link))).collect()
 }

@@ -15,8 +15,8 @@ use linkproof_method::data::ids::Ids;
 use linkproof_method::data::transform::normalize;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::measure::{KMeans, nmi};
+use linkproof_method::model::{End, NewLink};
 use linkproof_method::params::Normalize;
-use linkproof_method::trust::smooth::{End, NewLink};
 
 /// One view of nodes with data vectors, links and classes.
 #[derive(Debug, Clone)]

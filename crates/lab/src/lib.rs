@@ -7,12 +7,15 @@
 pub mod bloggers;
 pub mod contamination;
 pub mod demo;
+pub mod designs;
+pub mod false_links;
 pub mod job;
+pub mod judged;
 pub mod kinds;
 pub mod labelled;
 pub mod mean;
-pub mod method;
 pub mod planted;
+pub mod planted_links;
 pub mod suite;
 pub mod synthetic;
 pub mod table1;

@@ -12,7 +12,7 @@ use linkproof_method::data::graph::Graph;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::model::Fitted;
-use linkproof_method::trust::robust::embed_new;
+use linkproof_method::robust::embed_new;
 use linkproof_numeric::math;
 
 /// A stream of random numbers.

@@ -10,30 +10,26 @@ use super::labelled::Labelled;
 use super::planted::{BlockModel, TwoViews};
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::{Error, Result};
+use linkproof_method::judge::{JudgedLink, Judgment};
 use linkproof_method::measure::auc;
 use linkproof_method::model::Fit;
 use linkproof_method::params::Params;
-use linkproof_method::trust::judge::JudgedLink;
-use linkproof_method::trust::robust::{Recipe, fit_robust};
+use linkproof_method::robust::{Recipe, fit_robust};
 
 /// The methods of ours, as they are called.
 pub const METHODS: [&str; 3] = ["robust", "plain", "vectors"];
 const PLAIN: &str = "Linkproof, fit";
 const ROBUST: &str = "Linkproof, fit --robust";
-const NOT_AVERAGED: &str = "the same, never averaged";
-const AVERAGED: &str = "the same, always averaged";
+const NOT_SMOOTHED: &str = "the same, not smoothed";
 const VECTORS: &str = "data vectors alone";
 
 const AUC: &str = "AUC of belief, false links against the others";
 const SHARE: &str = "share of false links, as it is estimated";
 const TRUTH: &str = "share of false links, the truth";
-const RATES: [(f64, &str); 3] = [
-    (0.05, "sound among suspects at a rate of .05"),
-    (0.1, "sound among suspects at a rate of .1"),
-    (0.2, "sound among suspects at a rate of .2"),
-];
-const OPENS: &str = "runs in which averages are recommended";
-const GATE: &str = "what averages tell against embeddings, by the gate";
+const FLAGGED: &str = "links that are flagged";
+const FALSE_FLAGGED: &str = "false ones among the flagged";
+const SMOOTHED_RUNS: &str = "runs in which embeddings are smoothed";
+const SHARE_EXPLAINED: &str = "explained by smoothed embeddings, as a share of that before";
 
 /// A graph of the suite.
 #[derive(Debug, Clone, Copy)]
@@ -200,7 +196,7 @@ fn check_rows(found: usize, expected: usize, what: &str) -> Result<()> {
 /// The table of a graph, and what the robust fit found of its links. Rows that
 /// were measured and are not ours come after ours, by name.
 pub fn tables(subject: &Subject<'_>, runs: u64, readings: &[Reading]) -> Vec<Table> {
-    let ours = [ROBUST, NOT_AVERAGED, AVERAGED, PLAIN, VECTORS];
+    let ours = [ROBUST, NOT_SMOOTHED, PLAIN, VECTORS];
     let here = readings.iter().filter(|r| r.table == subject.name());
     let others: std::collections::BTreeSet<&str> = here
         .map(|reading| reading.row.as_str())
@@ -220,23 +216,26 @@ pub fn tables(subject: &Subject<'_>, runs: u64, readings: &[Reading]) -> Vec<Tab
         columns: columns.clone(),
         rows: ours.into_iter().chain(others).map(Row::new).collect(),
     };
-    let rates = RATES.map(|(_, row)| row);
-    let rows = [AUC, SHARE, TRUTH]
-        .into_iter()
-        .chain(rates)
-        .chain([GATE, OPENS]);
+    let rows = [
+        AUC,
+        SHARE,
+        TRUTH,
+        FLAGGED,
+        FALSE_FLAGGED,
+        SHARE_EXPLAINED,
+        SMOOTHED_RUNS,
+    ];
     let links = Table {
         name: links_table(subject),
         caption: format!(
-            "{}: what fit --robust found of the links ({runs} runs, mean ± standard error; runs \
-             without a suspect have no share of sound ones among them).",
+            "{}: what fit --robust found of the links ({runs} runs, mean ± standard error).",
             subject.name()
         ),
         measure: String::new(),
         digits: 3,
         runs,
         columns,
-        rows: rows.map(Row::new).collect(),
+        rows: rows.map(Row::new).into(),
     };
     vec![main, links]
 }
@@ -283,7 +282,7 @@ pub fn jobs<'g>(
             }
             jobs.push(Job {
                 key: format!("{graph}-{}-{method}-run{run}", damage.unwrap_or("all")),
-                cost: subject.cost() * if method == "robust" { 15.0 } else { 1.0 },
+                cost: subject.cost() * if method == "robust" { 4.0 } else { 1.0 },
                 work: Box::new(move |runtime| match column {
                     Some(column) if method == "robust" => {
                         robust(subject, column, run, seed, runtime)
@@ -360,28 +359,20 @@ fn robust(
         table: &links_table,
         ..place
     };
-    let mut readings: Vec<Reading> = of_false_links(&found.judgement.links, &false_links)
+    let mut readings: Vec<Reading> = of_false_links(&found.judgment, &false_links)
         .into_iter()
         .map(|(row, value)| of_links.reading(row, value))
         .collect();
-    readings.push(of_links.reading(SHARE, found.judgement.share_false));
-    let opens = f64::from(u8::from(found.recommends_averages));
-    readings.push(of_links.reading(OPENS, opens));
-    let gate = found.gate.told.filter(|told| told.plain_clusters > 0.0);
-    if let Some(told) = gate {
-        let share = told.averaged_clusters / told.plain_clusters;
-        readings.push(of_links.reading(GATE, share));
+    let smoothed = f64::from(u8::from(found.smoothed.is_some()));
+    readings.push(of_links.reading(SMOOTHED_RUNS, smoothed));
+    if let Some(share) = found.check.and_then(|check| check.share()) {
+        readings.push(of_links.reading(SHARE_EXPLAINED, share));
     }
     match &made {
         Made::Classes(graph) => {
             let not = graph.mean_nmi(found.model.embeddings(), seed)?;
-            let averaged = graph.mean_nmi(&found.averaged, seed)?;
-            let chosen = if found.recommends_averages {
-                averaged
-            } else {
-                not
-            };
-            let rows = [(ROBUST, chosen), (NOT_AVERAGED, not), (AVERAGED, averaged)];
+            let chosen = graph.mean_nmi(found.embeddings(), seed)?;
+            let rows = [(ROBUST, chosen), (NOT_SMOOTHED, not)];
             readings.extend(rows.map(|(row, value)| place.reading(row, value)));
         }
         Made::Views(views) => {
@@ -392,33 +383,30 @@ fn robust(
     Ok(readings)
 }
 
-/// What beliefs are worth where the false links are known.
+/// How good the judgment is, given the false links.
 fn of_false_links(
-    links: &[JudgedLink],
+    judgment: &Judgment,
     false_links: &HashSet<(u32, u32)>,
 ) -> Vec<(&'static str, f64)> {
-    let is_sound = |link: &JudgedLink| !false_links.contains(&(link.src, link.dst));
-    let sound: Vec<bool> = links.iter().map(is_sound).collect();
+    let links = &judgment.links;
+    let is_real = |link: &JudgedLink| !false_links.contains(&(link.src, link.dst));
+    let real: Vec<bool> = links.iter().map(is_real).collect();
     let beliefs: Vec<f64> = links.iter().map(|link| link.belief).collect();
-    let truth = false_links.len() as f64 / links.len().max(1) as f64;
-    let mut found = vec![(TRUTH, truth)];
+    let n = links.len().max(1) as f64;
+    let mut found = vec![(TRUTH, false_links.len() as f64 / n)];
     if !false_links.is_empty() {
-        found.extend(auc(&beliefs, &sound).ok().map(|auc| (AUC, auc)));
+        found.extend(auc(&beliefs, &real).ok().map(|auc| (AUC, auc)));
     }
-    for (rate, row) in RATES {
-        let suspects = || {
-            links
-                .iter()
-                .zip(&sound)
-                .filter(|(link, _)| link.false_discovery_rate <= rate)
-        };
-        let (all, wrong) = (
-            suspects().count(),
-            suspects().filter(|(_, sound)| **sound).count(),
-        );
-        if all > 0 {
-            found.push((row, wrong as f64 / all as f64));
-        }
+    let share = judgment.facts.share.and_then(|share| share.estimate);
+    found.extend(share.map(|share| (SHARE, share)));
+    let flagged = judgment.n_flagged() as f64;
+    found.push((FLAGGED, flagged));
+    if flagged > 0.0 {
+        let both = links
+            .iter()
+            .zip(&real)
+            .filter(|(link, real)| link.suspect && !**real);
+        found.push((FALSE_FLAGGED, both.count() as f64 / flagged));
     }
     found
 }

@@ -2,7 +2,6 @@
 
 use super::demo;
 use super::job::{Job, Place, Reading, Row, Table};
-use super::method::smoother;
 use super::synthetic::{CLUSTERS, Noise, Synthetic, synthetic};
 use linkproof_method::data::dataset::Dataset;
 use linkproof_method::engine::runtime::Runtime;
@@ -25,7 +24,6 @@ const PAPER: [(f64, [f64; 3]); 4] = [
     (1.0, [0.70, 0.64, 0.64]),
 ];
 const CHOSEN: &str = "chosen without labels, of all candidates";
-const SMOOTHED: &str = "the same, averaged over believed links";
 const BEST: &str = "best candidate on average (by labels)";
 const AVERAGE: &str = "average candidate";
 const VECTORS: &str = "k-means on the data vectors";
@@ -55,7 +53,7 @@ pub fn table(runs: u64) -> Table {
         .map(|(beta, paper)| Row::paper(paper_row(*beta), paper))
         .collect();
     rows.extend(FAMILIES.iter().map(|(name, _)| Row::new(*name)));
-    rows.extend([CHOSEN, SMOOTHED, BEST, AVERAGE, VECTORS].map(Row::new));
+    rows.extend([CHOSEN, BEST, AVERAGE, VECTORS].map(Row::new));
     Table {
         name: NAME.into(),
         caption: format!(
@@ -146,8 +144,6 @@ fn one(xi: f64, seed: u64, run: u64, runtime: Runtime<'_>) -> Result<Vec<Reading
     let choice = chosen(&made.data, &demo::SCORES, runtime)?;
     let model = fit(&choice.params(&base).check()?, &made.data)?;
     add(CHOSEN, clusters_purity(&made, model.embeddings())?);
-    let averages = smoother(&model, &made.data, runtime)?;
-    add(SMOOTHED, clusters_purity(&made, averages.embeddings())?);
     let mut sum = 0.0;
     let all = candidates(&grid(&base, &demo::SCORES), &base)?;
     for (candidate, params) in &all {

@@ -14,7 +14,7 @@ use linkproof_method::params::{
     Activation, EncoderKind, OptimizerKind, OutputActivation, Params, Sampler, ScoreKind,
     SolverKind,
 };
-use linkproof_method::trust::robust::{self, embed_new, fit_model};
+use linkproof_method::robust::{self, embed_new, fit_model};
 
 /// The name of the table.
 pub const NAME: &str = "table2";

@@ -18,7 +18,8 @@ use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::Result;
 use linkproof_method::inspect::plain_verdict;
 use linkproof_method::params::{Normalize, Params};
-use linkproof_method::trust::robust::{Advice, Recipe, Said, Topic, fit_model};
+use linkproof_method::robust::{Recipe, fit_model};
+use linkproof_method::verdict::{Advice, Said, Topic};
 use linkproof_method::{CheckedParams, fit};
 use linkproof_numeric::math;
 
@@ -214,8 +215,8 @@ pub struct Spoken {
     pub verdict: Vec<Said>,
     /// What it advises.
     pub advice: Advice,
-    /// The share of doubtful links, and of their weight; none where nothing was said.
-    pub doubtful: Option<[f64; 2]>,
+    /// The share of false links as estimated; none if no share can be given.
+    pub share_false: Option<f64>,
     /// NMI (x 100) of clusters of the embeddings.
     pub nmi: f64,
 }
@@ -223,7 +224,7 @@ pub struct Spoken {
 impl Spoken {
     /// The sentence that says it in short.
     pub fn in_short(&self) -> &str {
-        let short = self.verdict.iter().find(|said| said.about == Topic::Short);
+        let short = self.verdict.iter().find(|said| said.about == Topic::Use);
         let says = short.map_or("", |said| &said.says);
         says.trim_start_matches("In short: ")
     }
@@ -316,10 +317,8 @@ impl Trial {
 
 fn robust(graph: &Labelled, data: &Dataset, params: &CheckedParams) -> Result<Spoken> {
     let found = fit_model(params, data, &Recipe::default(), Runtime::default())?;
-    let trust = &found.summary.trust;
-    let doubtful = [trust.share_false, trust.share_false_weight];
     Ok(Spoken {
-        doubtful: (!trust.abstained).then_some(doubtful),
+        share_false: found.summary.share_false,
         nmi: graph.whole_nmi(found.model.recommended(), params.given().seed)?,
         advice: found.summary.advice,
         verdict: found.summary.verdict,
@@ -329,9 +328,9 @@ fn robust(graph: &Labelled, data: &Dataset, params: &CheckedParams) -> Result<Sp
 fn plain(graph: &Labelled, data: &Dataset, params: &CheckedParams) -> Result<Spoken> {
     let model = fit(params, data)?;
     let found = plain_verdict(&model, data, Runtime::default())?;
-    let trust = found.trust.filter(|trust| !trust.abstained);
+    let share = found.judged.and_then(|judged| judged.facts.share);
     Ok(Spoken {
-        doubtful: trust.map(|trust| [trust.share_false, trust.share_false_weight]),
+        share_false: share.and_then(|share| share.estimate),
         nmi: graph.whole_nmi(model.embeddings(), params.given().seed)?,
         advice: found.advice,
         verdict: found.verdict,
@@ -403,7 +402,7 @@ mod tests {
     fn advice_is_right_where_classes_bear_it_out() {
         let said = |advice, nmi| Spoken {
             verdict: Vec::new(),
-            doubtful: None,
+            share_false: None,
             advice,
             nmi,
         };

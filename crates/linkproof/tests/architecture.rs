@@ -65,7 +65,7 @@ impl Source {
             .map(|part| part.to_str().unwrap())
             .collect();
         let stem = |part: &str| part.trim_end_matches(".rs").to_owned();
-        let rooms = ["data", "engine", "trust"];
+        let rooms = ["data", "engine"];
         match parts.as_slice() {
             ["lib.rs"] => None,
             ["engine", "mod.rs"] => Some("engine".into()),
@@ -85,6 +85,7 @@ impl Source {
     fn is_test(&self) -> bool {
         let stem = self.path.file_stem().and_then(|stem| stem.to_str());
         stem.is_some_and(|stem| stem == "tests" || stem.ends_with("_tests"))
+            || self.path.iter().any(|part| part == "tests")
     }
 
     /// The lines before the tests, without line comments.

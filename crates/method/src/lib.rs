@@ -21,28 +21,32 @@
 //! The rooms, from the ground up: [`error`]; [`data`] (links and data vectors),
 //! [`params`]; [`score`] (the formulas); [`size`] (the law
 //! of links' weights); [`engine`] (what computes a fit); [`model`]
-//! (fits and what comes of them); [`inspect`], [`select`](mod@select); [`trust`] (how
-//! far links can be believed, and fits that use it); [`update`](mod@update) (a model
-//! brought up to date); and [`measure`] beside them.
+//! (fits and what comes of them); [`judge`](mod@judge) (which links look false);
+//! [`inspect`](mod@inspect), [`select`](mod@select); [`robust`] (fits to believed links);
+//! [`audit`](mod@audit) (links against a model); [`verdict`] (sentences);
+//! [`update`](mod@update) (a model brought up to date); and [`measure`] beside them.
 
 // Tests compare with the system's functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
+pub mod audit;
 pub mod data;
 pub mod engine;
 pub mod error;
+pub(crate) mod explained;
 pub mod inspect;
 pub mod judge;
 pub mod measure;
 pub mod model;
 pub mod params;
+pub mod robust;
 #[doc(hidden)]
 pub mod schema;
 pub mod score;
 pub mod select;
 pub mod size;
-pub mod trust;
 pub mod update;
+pub mod verdict;
 
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 
 use linkproof_lab::labelled::{Labelled, rows_of};
 use linkproof_lab::mean::Mean;
-use linkproof_lab::method::{embed_unseen_smoothly, smoother};
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::fit;
 use linkproof_method::params::{EncoderKind, OutputActivation, Params, Sampler, SolverKind};
+use linkproof_method::robust::{Recipe, embed_new, fit_model};
 
 fn cora() -> Option<Labelled> {
     let Some(folder) = std::env::var_os("LINKPROOF_CORA").map(PathBuf::from) else {
@@ -86,26 +86,28 @@ fn the_papers_network_does_not_diverge_with_either_sampler() {
 }
 
 #[test]
-fn averages_over_believed_links_show_more_than_the_fit() {
+fn a_robust_fit_finds_more_than_a_plain_one_also_of_unseen_nodes() {
     let Some(cora) = cora() else {
         return;
     };
     let params = Params::default().check().unwrap();
+    let (recipe, runtime) = (Recipe::default(), Runtime::default());
     let model = fit(&params, &cora.data).unwrap();
-    let averages = smoother(&model, &cora.data, Runtime::default()).unwrap();
+    let robust = fit_model(&params, &cora.data, &recipe, runtime).unwrap();
     let plain = nmi_on_test_rows(&cora, model.embeddings(), 64, 5).mean;
-    let smooth = nmi_on_test_rows(&cora, averages.embeddings(), 64, 5).mean;
+    let smooth = nmi_on_test_rows(&cora, robust.model.recommended(), 64, 5).mean;
 
     let split = cora.split(0);
     let training = cora.training(&split).unwrap();
-    let model = fit(&params, &training.data).unwrap();
-    let unseen = embed_unseen_smoothly(&model, &training, Runtime::default()).unwrap();
+    let model = fit_model(&params, &training.data, &recipe, runtime);
+    let model = model.unwrap().model;
+    let embed = |links| embed_new(&model, 0, &training.unseen, links).unwrap();
     let judge = |y: &[f32]| cora.nmi(y, &split.test, 0).unwrap();
-    let alone = judge(&unseen.alone);
-    let with_links = judge(&unseen.with_links);
+    let alone = judge(&embed(None).embeddings);
+    let with_links = judge(&embed(Some(&training.links)).embeddings);
     eprintln!(
-        "Cora, defaults: (A) {plain:.1}, averaged {smooth:.1}; (B) averaged {alone:.1}, \
-         with links {with_links:.1}"
+        "Cora, robust: (A) {plain:.1}, robust {smooth:.1}; (B) from features {alone:.1}, with \
+         links {with_links:.1}"
     );
     assert!(smooth > plain + 3.0 && smooth > 50.0, "{plain} {smooth}");
     assert!(alone > 38.0 && with_links > 48.0, "{alone} {with_links}");

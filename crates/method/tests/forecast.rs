@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use linkproof_method::engine::Forecast;
 use linkproof_method::engine::runtime::{MemoryBound, Runtime};
 use linkproof_method::params::OptimizerKind;
-use linkproof_method::trust::robust::{Recipe, bootstrap, fit_model};
+use linkproof_method::robust::{Recipe, bootstrap, fit_model};
 use linkproof_method::{Dataset, Error, Features, Fit, Graph, Matrix, Params, Result};
 
 struct Counting;

@@ -276,17 +276,13 @@ fn robust(data: &Dataset) -> String {
         dim: 8,
         ..Params::default()
     };
-    let recipe = linkproof_method::trust::robust::Recipe::default();
+    let recipe = linkproof_method::robust::Recipe::default();
     let runtime = linkproof_method::Runtime::default();
-    let found = linkproof_method::trust::robust::fit_robust(
-        &params.check().unwrap(),
-        data,
-        &recipe,
-        runtime,
-    )
-    .unwrap();
+    let found =
+        linkproof_method::robust::fit_robust(&params.check().unwrap(), data, &recipe, runtime)
+            .unwrap();
     let beliefs = found
-        .judgement
+        .judgment
         .links
         .iter()
         .map(|link| link.belief.to_bits());

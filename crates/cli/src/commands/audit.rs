@@ -1,121 +1,123 @@
-//! `linkproof audit`: which links not to trust.
-
-mod told;
+//! `linkproof audit`: which links of a model look false, and which are missing.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
-use linkproof::data::graph::{Graph, Link};
-use linkproof::io;
-use linkproof::trust::audit::can_fit;
-use linkproof::trust::robust::{Audit, AuditSettings, Limits, audit};
-use linkproof::{Dataset, Error};
+use linkproof::audit::{Audit, AuditSettings, ExpectedLink, Missing, audit, discovery_rates};
+use linkproof::io::{
+    self, Check, Field, JudgedTable, Stored, check_files, check_json, model_files,
+};
+use linkproof::judge::{Detection, JudgeSpec};
+use linkproof::verdict;
+use linkproof::{Error, Fitted, Graph};
+use serde_json::{Map, Value, json};
 
-use crate::args::{real, whole};
+use crate::args::{quoted, whole};
 use crate::exit::Usage;
-use crate::judged::{FOLDS, JudgedArgs};
-use crate::nodes::named_by;
+use crate::judged::JudgedArgs;
+use crate::judging::{EvidenceArgs, SuspectArgs};
+use crate::nodes::{called, named_by};
 use crate::progress::Progress;
-use crate::session::Session;
-use told::{as_json, words, write_links, write_missing};
+use crate::session::{Session, figure};
+use crate::suspects::{Suspects, push_line};
 
-/// Say which links not to trust, and which are missing
+/// Say which links of a model look false, and which are missing
 ///
-/// Judges every link by fits that did not see it, and writes it with its weight
-/// and the weight that the model expects, least believed first:
+/// Ranks the links of the model, the most suspicious first, and prints the first ones. A
+/// robust fit has judged its links; those of another fit, and the links of another file
+/// (--links), are judged now. Without features (--features) they are judged by links
+/// alone. --out writes all links:
 ///
-///   trust      p(w|mu)/p(w|w) where the weight is larger than expected, else 1
+///   rank       suspicion rank: what to verify first
+///   belief     the estimated probability that the link is real; empty if the links look
+///              random to everything that is known
+///   suspect    1 if the link is flagged
+///   why        the reasons in words
+///   mu         the weight that the model expects
+///   trust      p(w|mu)/p(w|w) if the weight is larger than expected, else 1
 ///   influence  the link's weight in the model's estimating equation
-///   surprise   -log10 of the chance of a weight as large: that of a link, times that
-///              of such a size by the law of the links' sizes
-///   fdr        chance that it is sound, by the model's own expected weights
-///   suspect    1 where false_discovery_rate or weight_fdr is at most
-///              --false-discovery-rate
-///   cosine     of the data vectors, the plain baseline (with --features)
-///   belief     chance that the link is sound
 ///   false_discovery_rate
-///              share of sound links among those that are believed no more
-///   rank       share of pairs without a link, of degrees like its own, that have
-///              more to say for them; rank_embeddings, rank_averages,
-///              rank_data_vectors, rank_common_neighbors: the same by one kind of
-///              evidence
-///   weight_odds
-///              what its weight multiplied the odds by: above 1 it speaks for the
-///              link, below 1 against it
-///   weight_fdr rate of error of calling the weight too large for a link
-///   why        of a suspect: belief, weight, belief and weight, or model (trust or fdr)
-///   src_name, dst_name
-///              what the nodes are called, where the model knows
+///              the mean belief in the links that are believed no more
 ///
-/// Give the data vectors that the model was fitted with (--features); without
-/// them links are judged by links alone. To check itself, the judge puts in links
-/// that it knows to be false, and the summary says what became of them. Where
-/// links cannot be told from pairs without a link it says so: then no link is
-/// called false, and the least trusted come first.
-///
-/// --no-judge is faster: it leaves the last columns out and goes by trust and fdr.
-/// The model has seen its links and is a little too kind to them: --cross-fit takes
-/// mu, trust and fdr from fits that have not.
-///
-/// A fit with --walks saw weights averaged over walks and expects such weights, so
-/// trust compares the link's weight averaged over the walks of all links; the column
-/// weight shows what was observed, which surprise and weight_fdr are of.
+/// --sample 30 draws links to verify into sample.csv in the model folder; --checked reads
+/// the answers. They are kept there, in checked.csv, and count in every later audit; a new
+/// fit with --checked counts them in the embedding, too.
 #[derive(Debug, Args)]
 #[command(
     verbatim_doc_comment,
     after_help = "EXAMPLE\n  \
-    linkproof audit --model model --links links.csv --features x.npy --out audit.csv\n  \
-    linkproof audit --model model --links links.csv --features x.npy --out audit.csv \\\n      \
-    --clean kept.csv --false-discovery-rate 0.05 --missing 20\n  \
-    linkproof audit --model model --links links.csv --no-judge --min-trust 1e-6 \\\n      \
-    --out audit.csv --clean kept.csv"
+    linkproof audit --model model\n  \
+    linkproof audit --model model --out audit.csv --clean kept.csv --missing 20\n  \
+    linkproof audit --model model --sample 30\n  \
+    linkproof audit --model model --checked model/sample.csv\n  \
+    linkproof audit --model model --links new.csv --features x.npy --out audit.csv"
 )]
 pub struct AuditArgs {
     #[command(flatten)]
     judged: JudgedArgs,
+    #[command(flatten)]
+    evidence: EvidenceArgs,
     /// Column of the model's nodes.csv to show beside ids [default: name, if there is one]
     #[arg(long, value_name = "COLUMN")]
     name: Option<String>,
-    /// CSV file to write: src,dst,weight,mu,trust,influence and more
+    /// CSV file to write with all links, by rank
     #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-    /// File to write with the links worth keeping: all but the suspects. Not written
-    /// where links could not be judged, unless --min-trust or --fdr make suspects, or
-    /// with --force
-    #[arg(long, value_name = "FILE")]
-    clean: Option<PathBuf>,
-    /// Write --clean although the links could not be judged: then it holds all of them
-    #[arg(long, requires = "clean")]
-    force: bool,
-    /// Links with less trust than this are suspects, whatever their fdr
-    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = real)]
-    min_trust: Option<f64>,
-    /// The least believed links are suspects, with at most this share of sound
-    /// links among them (none where links could not be judged), and those whose
-    /// weights are too large at this rate of error
-    /// [default: 0.1, or none with --min-trust or --fdr]
-    #[arg(long, value_name = "Q", conflicts_with = "no_judge", allow_negative_numbers = true, value_parser = real)]
-    false_discovery_rate: Option<f64>,
-    /// Do not judge: trust and fdr alone
-    #[arg(long)]
-    no_judge: bool,
-    /// Links are suspects where fdr is at most this [default: none, or 0.1 with
-    /// --no-judge and without --min-trust]
-    #[arg(long, value_name = "Q", allow_negative_numbers = true, value_parser = real)]
-    fdr: Option<f64>,
-    /// Take mu, trust and fdr from fits that did not see the link: one for each
-    /// fold, from --features
-    #[arg(long)]
-    cross_fit: bool,
-    /// Folds of the judge and of --cross-fit [default: 5]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
-    folds: Option<usize>,
-    /// List this many pairs of largest expected weight that have no link
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    suspects: SuspectArgs,
+    /// List this many pairs without a link that the model expects most
     #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = whole)]
     missing: usize,
     /// CSV file for them: src,dst,mu [default: missing.csv beside --out]
     #[arg(long, value_name = "FILE", requires = "missing")]
     missing_out: Option<PathBuf>,
+    #[command(flatten)]
+    old: OldArgs,
+}
+
+/// Options of earlier versions.
+#[derive(Debug, Args)]
+struct OldArgs {
+    #[arg(long, hide = true)]
+    no_judge: bool,
+    #[arg(long, hide = true)]
+    cross_fit: bool,
+    #[arg(long, hide = true, value_name = "N")]
+    folds: Option<String>,
+    #[arg(long, hide = true)]
+    force: bool,
+    #[arg(long, hide = true, value_name = "Q")]
+    fdr: Option<String>,
+    #[arg(long, hide = true, value_name = "T", allow_negative_numbers = true)]
+    min_trust: Option<String>,
+}
+
+impl OldArgs {
+    /// Refuses options that would decide something, and says of the others that they do not.
+    fn check(&self, session: &Session) -> Result<(), Usage> {
+        for (given, flag) in [(&self.fdr, "--fdr"), (&self.min_trust, "--min-trust")] {
+            if given.is_some() {
+                return Err(Usage::new(format!(
+                    "{flag}: flagged links are chosen by belief now; use --rate R, --min-belief B or \
+                     --drop N"
+                )));
+            }
+        }
+        for (given, flag) in [
+            (self.no_judge, "--no-judge"),
+            (self.cross_fit, "--cross-fit"),
+            (self.folds.is_some(), "--folds"),
+            (self.force, "--force"),
+        ] {
+            if given {
+                session.warn(&format!(
+                    "{flag} has no effect any more: links are judged in seconds, each without itself"
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Runs the command.
@@ -124,80 +126,256 @@ pub fn run(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
 }
 
 fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
+    args.old.check(session)?;
     args.judged.check()?;
-    let judge = !args.no_judge;
-    let settings = AuditSettings {
-        judge,
-        cross_fit: args.cross_fit,
-        folds: args.folds.unwrap_or(FOLDS),
-        limits: Limits::new(judge, args.false_discovery_rate, args.fdr, args.min_trust)?,
-        missing: args.missing,
-        own_links: false,
-    };
-    let missing = (args.missing > 0).then(|| missing_path(args));
-    let files = args.judged.files().writes([&args.out]);
-    files.writes(&args.clean).writes(missing).check()?;
+    args.suspects.check()?;
+    let missing_out = args.missing_out.clone().or_else(|| beside(&args.out));
+    let missing_out = missing_out.filter(|_| args.missing > 0);
+    let files = args.judged.files().reads(&args.suspects.checks.checked);
+    let files = files.writes(&args.out).writes(&args.suspects.clean);
+    files.writes(&missing_out).check()?;
+    let began = Instant::now();
     let progress = Progress::start(session, "reading");
-    let (model, data) = args.judged.read()?;
+    let Stored { model, record, .. } = args.judged.model()?;
     let model = named_by(model, args.name.as_deref())?;
-    if args.cross_fit && !can_fit(&model, &data) {
+    let data = args.judged.data(&model, &args.evidence.evidence)?;
+    let answered = model.believed().and_then(|it| it.judgment(model.links()));
+    let is_own = match &data {
+        None => true,
+        Some(data) => is_same(&data.user_graph()?, model.links()),
+    };
+    // Of its own links a robust fit has the judgment.
+    let is_known = is_own && answered.is_some() && args.evidence.given().is_none();
+    let data = data.filter(|_| !is_known);
+    let folder = is_own.then(|| args.judged.folder());
+    if folder.is_none() && args.suspects.checks.sample.is_some() {
         return Err(Usage::new(
-            "--cross-fit: fits anew and needs the data vectors that the model was fitted with: \
-             --features FILE",
+            "--sample: draws from the model's own links; for others use 'linkproof check --links \
+             FILE --out DIR', then --sample on its folder",
         )
         .into());
     }
-    progress.say("judging");
-    let device = progress.aside(|| session.device(model.n_nodes()))?;
-    let runtime = session.runtime(&progress).on(device.backend());
-    let found = audit(&model, &data, &settings, runtime)?;
-    progress.end();
-    write_links(&args.out, &model, &found, &settings.limits)?;
-    if let Some(clean) = &args.clean {
-        check_clean(args, clean, &found, &settings.limits)?;
-        io::write_links(clean, &kept(&data, &found)?)?;
-    }
-    if args.missing > 0 {
-        write_missing(&missing_path(args), &model, &found.missing)?;
-    }
-    let json = as_json(args, &model, &found, &settings.limits);
-    session.finish(&json, &words(args, &model, &found, &settings.limits))
-}
-
-/// Refuses to call links clean that nobody could judge.
-fn check_clean(
-    args: &AuditArgs,
-    clean: &Path,
-    found: &Audit,
-    limits: &Limits,
-) -> anyhow::Result<()> {
-    let unjudged = found.beliefs.as_ref().filter(|it| it.abstained);
-    let Some(beliefs) = unjudged.filter(|_| limits.own.is_none() && !args.force) else {
-        return Ok(());
+    let verified = args.suspects.checks.read(folder)?;
+    let mut notes = notes_before(&model, is_known);
+    let settings = AuditSettings {
+        judge: match (&data, args.judged.links()) {
+            (Some(data), Some(links)) => args.evidence.spec(links, data, model.params().seed)?,
+            _ => JudgeSpec::default(),
+        },
+        missing: args.missing,
     };
-    let why = beliefs.why_not.as_deref();
-    let why = why.unwrap_or("links cannot be told from pairs without a link");
-    anyhow::bail!(
-        "--clean {}: not written, since the links could not be judged ({why}), and none can be called \
-         false. {} has what the model itself expects of them: give --min-trust or --fdr to drop links \
-         by that, or --force to keep all",
-        clean.display(),
-        args.out.display()
-    )
+    progress.say("judging");
+    let found = audit(&model, data.as_ref(), &settings, session.runtime(&progress))?;
+    if found.by_links_alone {
+        notes.push(
+            "The links are judged by links alone: give the features that the model was fitted \
+             with, --features FILE, for more."
+                .to_owned(),
+        );
+    }
+    let Audit {
+        judgment,
+        expected,
+        missing,
+        by_links_alone,
+        ..
+    } = found;
+    let mut check = Check {
+        ids: model.ids().clone(),
+        views: None,
+        attributes: model.attributes().cloned().unwrap_or_default(),
+        judgment,
+        record: recorded(&record, is_own),
+    };
+    let merged = verified.merged(|| check.all_links())?;
+    let mut used = check.judgment.recalibrate(&merged.checks);
+    used.not_links += merged.not_links;
+    args.suspects.flag(&mut check);
+    let typed = record.get("links_typed").and_then(Value::as_str);
+    if let Some(folder) = folder {
+        let seed = session.seed().unwrap_or(0);
+        args.suspects.checks.write_sample(&check, seed, folder)?;
+        if verified.is_extended() {
+            merged.write(folder.join(check_files::CHECKED))?;
+            if model.believed().is_some() {
+                let table = JudgedTable::of(&check);
+                table.write_suspects(folder.join(model_files::SUSPECTS))?;
+            }
+        }
+    }
+    progress.end();
+    if let Some(out) = &args.out {
+        JudgedTable::of(&check).write_all(out, &columns(&model, &check, &expected))?;
+    }
+    if let Some(path) = &missing_out {
+        write_missing(path, &model, &missing)?;
+    }
+    let list = args.list(folder.filter(|_| answered.is_some()));
+    args.suspects.write_clean(&check, &list)?;
+    let told = Suspects {
+        check: &check,
+        args: &args.suspects,
+        checks: (used, merged.replaced),
+        command: format!("linkproof audit {}", args.judged.typed(is_own)),
+        folder: args.judged.folder(),
+        list,
+        seconds: began.elapsed().as_secs_f64(),
+        fit: typed.filter(|_| used.verified > 0).map(|typed| {
+            let model = quoted(&args.judged.folder().display().to_string());
+            format!("linkproof fit {typed} --robust --force --out {model}")
+        }),
+        notes,
+    };
+    let json = as_json(args, &told, &missing, by_links_alone)?;
+    let mut words = told.words();
+    words.push_str(&missing_in_words(&model, &missing, missing_out.as_deref()));
+    session.finish(&json, &words)
 }
 
-/// The links that are no suspects, with the user's ids.
-fn kept(data: &Dataset, found: &Audit) -> Result<Graph, Error> {
-    let kept = found.links.iter().filter(|link| !link.suspect);
-    let links = kept.map(|link| Link {
-        src: link.verdict.src,
-        dst: link.verdict.dst,
-        weight: link.verdict.weight,
+impl AuditArgs {
+    /// Where the list of suspects is; `folder` is that of a model that has one.
+    fn list(&self, folder: Option<&Path>) -> String {
+        let own = folder.map(|folder| folder.join(model_files::SUSPECTS));
+        match self.out.clone().or(own) {
+            Some(path) => quoted(&path.display().to_string()),
+            None => "the list above (--out FILE writes all of it)".to_owned(),
+        }
+    }
+}
+
+/// The usual file of missing pairs.
+fn beside(out: &Option<PathBuf>) -> Option<PathBuf> {
+    Some(out.as_ref()?.with_file_name("missing.csv"))
+}
+
+/// Whether two graphs of the same nodes have the same links.
+fn is_same(a: &Graph, b: &Graph) -> bool {
+    a.n_links() == b.n_links() && a.links().eq(b.links())
+}
+
+/// What to know before the rows.
+fn notes_before(model: &Fitted, answered: bool) -> Vec<String> {
+    let is_old = model.believed().is_some_and(|it| it.facts.is_none());
+    let note = (is_old && !answered).then(|| {
+        "The model was written by an earlier version: its links are judged anew.".to_owned()
     });
-    Graph::new(data.ids().clone(), links.collect(), Default::default())
+    note.into_iter().collect()
 }
 
-fn missing_path(args: &AuditArgs) -> PathBuf {
-    let beside = || args.out.with_file_name("missing.csv");
-    args.missing_out.clone().unwrap_or_else(beside)
+/// What a fit recorded of the judgment of its links.
+fn recorded(record: &Map<String, Value>, is_own: bool) -> Map<String, Value> {
+    let names = ["test", "evidence"].into_iter().filter(|_| is_own);
+    let known = names.filter_map(|name| Some((name.to_owned(), record.get(name)?.clone())));
+    known.collect()
+}
+
+/// What the model expects of each link, and rates of false discoveries.
+fn columns(
+    model: &Fitted,
+    check: &Check,
+    expected: &[ExpectedLink],
+) -> Vec<(&'static str, Vec<f64>)> {
+    let all =
+        |number: &dyn Fn(&ExpectedLink) -> f64| expected.iter().map(number).collect::<Vec<f64>>();
+    let mut rates = discovery_rates(&check.judgment);
+    if check.judgment.facts.abstained {
+        rates.fill(f64::NAN);
+    }
+    let mut columns = vec![
+        ("mu", all(&|link| link.mu)),
+        ("trust", all(&|link| link.trust)),
+        ("influence", all(&|link| link.influence)),
+        ("false_discovery_rate", rates),
+    ];
+    if model.replicates().is_some() {
+        let spread = |link: &ExpectedLink| {
+            let spread = model.spread(link.src as usize, link.dst as usize);
+            spread.map_or(f64::NAN, |spread| spread.error)
+        };
+        columns.push(("log_mu_error", all(&spread)));
+    }
+    columns
+}
+
+fn write_missing(path: &Path, model: &Fitted, missing: &[Missing]) -> Result<(), Error> {
+    let names = model.has_names().then_some(["src_name", "dst_name"]);
+    let columns = ["src", "dst", "mu"].into_iter();
+    let columns: Vec<&str> = columns.chain(names.into_iter().flatten()).collect();
+    io::write_table(path, &columns, |rows| {
+        for pair in missing {
+            let ends = [pair.src, pair.dst];
+            let [src, dst] = ends.map(|row| model.ids().name(row as usize));
+            let mut fields = vec![Field::Text(&src), Field::Text(&dst), Field::Real(pair.mu)];
+            let titles = ends.map(|row| Field::Optional(model.title(row as usize)));
+            fields.extend(names.map(|_| titles).into_iter().flatten());
+            rows.row(&fields)?;
+        }
+        Ok(())
+    })
+}
+
+fn missing_in_words(model: &Fitted, missing: &[Missing], path: Option<&Path>) -> String {
+    const SHOWN: usize = 5;
+    if missing.is_empty() {
+        return String::new();
+    }
+    let shown = match path {
+        Some(_) => &missing[..missing.len().min(SHOWN)],
+        None => missing,
+    };
+    let pairs = shown.iter().map(|pair| {
+        let [src, dst] = [pair.src, pair.dst].map(|row| called(model, row as usize));
+        format!("{src} - {dst}: expected weight {}", figure(pair.mu))
+    });
+    let mut text = "\n".to_owned();
+    push_line(&mut text, "Missing", pairs);
+    if let Some(path) = path {
+        push_line(&mut text, "", [format!("All are in {}.", path.display())]);
+    }
+    text
+}
+
+fn as_json(
+    args: &AuditArgs,
+    told: &Suspects<'_>,
+    missing: &[Missing],
+    by_links_alone: bool,
+) -> Result<Value, Error> {
+    let check = told.check;
+    let (judgment, facts) = (&check.judgment, &check.judgment.facts);
+    let name = |row: u32| check.ids.name(row as usize).into_owned();
+    let missing = missing.iter();
+    let missing =
+        missing.map(|pair| json!({ "src": name(pair.src), "dst": name(pair.dst), "mu": pair.mu }));
+    let implanted = facts.detection.iter().map(|it: &Detection| {
+        json!({ "kind": it.kind, "implants": it.planted, "found": it.flagged,
+                "claimed": it.claimed, "realised": it.realised })
+    });
+    let weight = |only: bool| -> f64 {
+        let links = judgment.links.iter().filter(|link| link.suspect || !only);
+        links.map(|link| link.weight.abs()).sum()
+    };
+    let (n, flagged) = (judgment.links.len(), judgment.n_flagged());
+    let out = args.out.as_ref().map(|path| path.display().to_string());
+    let mut json = check_json(check)?;
+    if let Value::Object(fields) = &mut json {
+        for only_in_folders in ["facts", "ends", "format_version", "name_column"] {
+            fields.remove(only_in_folders);
+        }
+        let more = [
+            ("out", json!(out)),
+            ("suspects", json!(flagged)),
+            ("suspect_share", json!(flagged as f64 / n.max(1) as f64)),
+            ("suspect_weight_share", json!(weight(true) / weight(false))),
+            ("false_discovery_rate", json!(args.suspects.rate)),
+            ("auc_decoys", json!(facts.auc)),
+            ("implanted", implanted.collect()),
+            ("judged_by_links_alone", json!(by_links_alone)),
+            ("verdict", json!(verdict::links(facts, n, flagged))),
+            ("missing", missing.collect()),
+        ];
+        let more = more.into_iter().chain(told.fields());
+        fields.extend(more.map(|(name, value)| (name.to_owned(), value)));
+    }
+    Ok(json)
 }

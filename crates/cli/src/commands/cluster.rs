@@ -8,7 +8,7 @@ use linkproof::data::attributes::Attributes;
 use linkproof::error::shown;
 use linkproof::io::{self, Embeddings, Field, Files};
 use linkproof::measure::{Clustering, KMeans};
-use linkproof::trust::robust::together;
+use linkproof::robust::together;
 use serde_json::json;
 
 use crate::args::whole;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use linkproof::Fitted;
 use linkproof::io::load;
-use linkproof::trust::robust::Newcomers;
+use linkproof::robust::Newcomers;
 use serde_json::json;
 
 use crate::args::FeatureFile;

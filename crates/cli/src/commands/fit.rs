@@ -1,33 +1,38 @@
 //! `linkproof fit`: from links and data vectors to a model folder.
 
 mod next;
+mod told;
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 use linkproof::inspect::{PlainVerdict, plain_verdict};
-use linkproof::io::{self, EmbeddingFormat, Files, FolderKind, OutputFolder, model_files};
-use linkproof::io::{gamma_json, write_model};
+use linkproof::io::{
+    self, EmbeddingFormat, Files, FolderKind, MergedChecks, OutputFolder, check_files, model_files,
+    write_model,
+};
 use linkproof::model::{before_replicates, check_replicates, foreseen};
+use linkproof::robust::{RobustSummary, bootstrap, fit_model};
 use linkproof::select::{Selection, select};
-use linkproof::trust::robust::{Advice, RobustSummary, Said, bootstrap, fit_model};
+use linkproof::verdict::{Advice, Said};
 use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 
-use self::next::next;
+use self::told::{as_json, end, judged, summary};
 use crate::args::{choice, whole};
 use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
 use crate::inputs::Inputs;
+use crate::judging::{ChecksArgs, EvidenceArgs};
 use crate::kept::{self, KeptArgs};
 use crate::labels::KnownLabels;
 use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
 use crate::robust;
 use crate::search::{self, SearchArgs};
-use crate::session::{Session, counted, counted_kinds, left_out, peak_memory_bytes};
+use crate::session::{Session, peak_memory_bytes};
 use crate::settings::SettingArgs;
 use crate::words::Flags;
 
@@ -37,10 +42,10 @@ use crate::words::Flags;
 /// the embeddings and everything that the other commands need. The folder
 /// appears whole or not at all.
 ///
-/// Start with --robust. It judges every link by fits that did not see it, fits to
-/// walks over the links that it believes, and chooses the ridge, all without
-/// labels. Where that helps, it averages the embeddings over believed links. It
-/// writes how far it believes each link to beliefs.csv.
+/// Start with --robust. It estimates for each link how likely it is real, as 'linkproof
+/// check' does, fits to walks over believed links, and chooses the ridge, all without
+/// labels. If the smoothing check passes, it smooths the embeddings over believed links.
+/// It writes the most suspicious links to suspects.csv and all beliefs to beliefs.csv.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof fit --links links.csv --features x.npy --robust --out model\n  \
@@ -89,9 +94,9 @@ pub struct FitArgs {
         help_heading = "Output"
     )]
     layout: OnLayout,
-    /// Believe each link as far as the evidence goes: choose the ridge, judge the
-    /// links, fit to walks over believed links, and average where that helps.
-    /// Takes several times as long as a plain fit. Keeps a --ridge that is given
+    /// Count each link by the belief that it is real, choose the ridge, and smooth
+    /// embeddings over believed links if the smoothing check passes. Takes several times
+    /// as long as a plain fit. Keeps a --ridge that is given
     #[arg(long, help_heading = "Without labels", conflicts_with = "select")]
     robust: bool,
     /// Choose score, exponent and ridge without labels first, as 'linkproof
@@ -103,6 +108,13 @@ pub struct FitArgs {
     /// --robust, beliefs stay as they are
     #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = whole)]
     bootstrap: Option<usize>,
+    /// Print everything that was found
+    #[arg(long)]
+    verbose: bool,
+    #[command(flatten)]
+    evidence: EvidenceArgs,
+    #[command(flatten)]
+    checks: ChecksArgs,
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
@@ -117,6 +129,9 @@ struct Findings {
     selection: Option<Selection>,
     robust: Option<RobustSummary>,
     look: Option<PlainVerdict>,
+    /// Links that a person has verified.
+    checks: MergedChecks,
+    began: Instant,
 }
 
 impl Findings {
@@ -153,11 +168,24 @@ impl FitArgs {
         self.out.with_file_name(name)
     }
 
-    fn files(&self) -> Files {
-        Files::default()
-            .reads(self.inputs())
-            .writes_folder(&self.out)
-            .writes(&self.plot)
+    /// Refuses outputs that would destroy an input. Verified links may stand in the folder,
+    /// where they stay.
+    fn check_files(&self) -> Result<(), Error> {
+        let files = Files::default().reads(self.inputs()).writes(&self.plot);
+        files.writes_folder(&self.out).check()?;
+        let checked = Files::default().reads(&self.checks.checked);
+        checked.writes(&self.plot).check()
+    }
+
+    /// Refuses options of a robust fit without one.
+    fn check_robust(&self) -> Result<(), Usage> {
+        self.checks.check()?;
+        match self.evidence.given().or(self.checks.given()) {
+            Some(flag) if !self.robust => Err(Usage::new(format!(
+                "{flag}: only a robust fit judges links; expected --robust too"
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -168,7 +196,9 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
 }
 
 fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
-    let recipe = match args.robust {
+    let began = Instant::now();
+    args.check_robust()?;
+    let mut recipe = match args.robust {
         true => Some(robust::recipe(&args.settings)?),
         false => None,
     };
@@ -181,7 +211,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         )
         .into());
     }
-    args.files().check()?;
+    args.check_files()?;
     args.kept.check(&args.out)?;
     let mut kind = FolderKind::model();
     if let Some(plot) = &args.plot {
@@ -191,7 +221,13 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let mut progress = Progress::start(session, "reading");
     let device = session.begin_device();
     let mut inputs = Inputs::before(args.inputs())?;
-    let (data, attributes) = args.data.read_all()?;
+    let verified = args.checks.read(args.robust.then_some(&*args.out))?;
+    let (data, attributes) = args.data.read_with_evidence(&args.evidence.evidence)?;
+    let checks = verified.merged(|| data.user_graph())?;
+    if let Some(recipe) = &mut recipe {
+        recipe.judge = args.evidence.spec(args.data.links(), &data, params.seed)?;
+        recipe.judge.checks.clone_from(&checks.checks);
+    }
     let attributes = match &args.name {
         Some(column) => Some(attributes.unwrap_or_default().shown_by(column)?),
         None => attributes,
@@ -229,6 +265,8 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         selection: None,
         robust: None,
         look: None,
+        checks,
+        began,
     };
     let fitted = match &recipe {
         Some(recipe) => {
@@ -265,7 +303,15 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     }
     let classes = labels.as_ref().map(|known| known.classes.clone());
     let fitted = fitted.with_classes(classes)?.with_attributes(attributes)?;
-    let record = record(&findings);
+    let record = record(args, &findings);
+    if verified.is_extended() {
+        findings.checks.write(folder.file(check_files::CHECKED))?;
+    }
+    let check = judged(&fitted, &record);
+    if let Some(check) = &check {
+        args.checks
+            .write_sample(check, fitted.params().seed, folder.path())?;
+    }
     write_model(&fitted, &folder, &record)?;
     write_formats(args, &fitted, &folder)?;
     let pictured = Pictured {
@@ -291,38 +337,36 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     }
     let peak = peak_memory_bytes();
     let n_unknown = labels.map_or(0, |labels| labels.n_unknown);
-    let words = summary(args, &fitted, n_unknown, &findings, peak);
+    let words = match (check, &findings.robust) {
+        (Some(check), Some(found)) => {
+            end(args, &fitted, &check, found, n_unknown, &findings, peak).words()
+        }
+        _ => summary(args, &fitted, n_unknown, &findings, peak),
+    };
     session.finish(&as_json(args, &fitted, &findings, peak), &words)
 }
 
 /// What `fit.json` records beside the fit itself.
-fn record(findings: &Findings) -> Map<String, Value> {
+fn record(args: &FitArgs, findings: &Findings) -> Map<String, Value> {
     let mut record = findings.inputs.record();
     if let Some(selection) = &findings.selection {
         record.insert("selection".to_owned(), search::as_json(selection));
     }
     if let Some(robust) = &findings.robust {
-        record.insert("robust".to_owned(), json!(robust));
+        for (name, value) in [
+            ("robust", json!(robust)),
+            ("test", json!(args.evidence.tests())),
+            ("evidence", json!(args.evidence.evidence)),
+            ("links_typed", json!(args.data.typed())),
+        ] {
+            record.insert(name.to_owned(), value);
+        }
     }
     if let Some(look) = &findings.look {
         record.insert("look".to_owned(), json!(look));
     }
     record.insert("verdict".to_owned(), json!(findings.verdict()));
     record
-}
-
-/// How sure the model is of its links, the middle one of them.
-fn surety(model: &Fitted) -> Option<String> {
-    let count = model.replicates()?.parts.len();
-    let links = model.links().links();
-    let errors = links.filter_map(|link| model.spread(link.src as usize, link.dst as usize));
-    let mut errors: Vec<f64> = errors.map(|spread| spread.error).collect();
-    errors.sort_by(f64::total_cmp);
-    let middle = errors.get(errors.len() / 2)?;
-    Some(format!(
-        "\n  sure      The logarithms of expected weights of links have a standard error of {middle:.2} \
-         (the middle one; {count} fits to parts of the nodes)"
-    ))
 }
 
 fn write_formats(args: &FitArgs, fitted: &Fitted, folder: &OutputFolder) -> Result<(), Error> {
@@ -336,128 +380,4 @@ fn write_formats(args: &FitArgs, fitted: &Fitted, folder: &OutputFolder) -> Resu
         io::write_embeddings(file, *format, ids, ids.len(), dim, &values)?;
     }
     Ok(())
-}
-
-fn as_json(args: &FitArgs, fitted: &Fitted, findings: &Findings, peak: Option<u64>) -> Value {
-    let report = fitted.report();
-    let params = fitted.params();
-    json!({
-        "score": params.score,
-        "beta": params.beta,
-        "ridge": params.ridge,
-        "selection": findings.selection.as_ref().map(search::as_json),
-        "robust": findings.robust,
-        "look": findings.look,
-        "verdict": findings.verdict(),
-        "out": args.out.display().to_string(),
-        "nodes": fitted.node_ids().len(),
-        "links": fitted.links().n_links(),
-        "dim": fitted.dim(),
-        "effective_rank": fitted.effective_rank(),
-        "gamma": gamma_json(fitted),
-        "value": report.value,
-        "value_is_estimated": report.value_is_estimated,
-        "k": report.k,
-        "notes": report.notes,
-        "stop_reason": report.stop_reason,
-        "steps": report.steps,
-        "best_step": report.best_step,
-        "held_out": report.held_out,
-        "held_out_is_estimated": report.held_out_is_estimated,
-        "seconds": report.seconds,
-        "peak_memory_bytes": peak,
-    })
-}
-
-fn summary(
-    args: &FitArgs,
-    fitted: &Fitted,
-    n_unknown: usize,
-    findings: &Findings,
-    peak: Option<u64>,
-) -> String {
-    let (report, params) = (fitted.report(), fitted.params());
-    let mut text = format!(
-        "{} and {} in {}, {} score",
-        counted(fitted.node_ids().len(), "node"),
-        counted(fitted.links().n_links(), "link"),
-        counted(fitted.dim(), "dimension"),
-        params.score,
-    );
-    for (param, value) in params.of_score() {
-        let _ = write!(text, " with {param} {value}");
-    }
-    text.push_str(&robust::verdict_in_words(findings.verdict()));
-    if let Some(robust) = &findings.robust {
-        text.push_str(&robust::words(fitted, robust));
-    }
-    let about = |is_estimated| if is_estimated { "about " } else { "" };
-    let _ = write!(
-        text,
-        "\n  value     {}{:.6} over the training pairs\n  stopped   {} after {} in {:.1} s",
-        about(report.value_is_estimated),
-        report.value,
-        json!(report.stop_reason).as_str().unwrap_or_default(),
-        counted(report.steps, "step"),
-        report.seconds,
-    );
-    if let Some(peak) = peak {
-        let _ = write!(text, ", {} of memory at most", io::memory::in_words(peak));
-    }
-    if let Some((start, best)) = report.held_out {
-        let _ = write!(
-            text,
-            "\n  held out  {}{best:.6} per pair (from {start:.6}), best at step {}",
-            about(report.held_out_is_estimated),
-            report.best_step
-        );
-    }
-    text.push_str(&surety(fitted).unwrap_or_default());
-    if let Some(selection) = &findings.selection {
-        let _ = write!(
-            text,
-            "\n  selected  {} of {} candidates, by {} ({} fits, {:.1} s)",
-            search::in_words(selection),
-            selection.candidates.len(),
-            selection.compared,
-            selection.fits,
-            selection.seconds
-        );
-        for note in search::notes(selection) {
-            let _ = write!(text, "\n  note      {note}");
-        }
-        for warning in &selection.warnings {
-            let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
-        }
-    }
-    for note in &report.notes {
-        let _ = write!(text, "\n  note      {}", note.told(&Flags));
-    }
-    for path in findings.inputs.changed() {
-        let path = path.display();
-        let _ = write!(
-            text,
-            "\n  warning   {path} was changed while it was read: fit again"
-        );
-    }
-    if report.k != 1.0 && findings.robust.is_none() {
-        let _ = write!(
-            text,
-            "\n  lambda    fits the weights up to the factor k = {:.6}, which score multiplies in",
-            report.k
-        );
-    }
-    let counts = report.counts;
-    let mut kinds = left_out(counts.read, &args.data.header(counts.read));
-    let others = [
-        (counts.ignored_links, "link between views that take no part"),
-        (n_unknown, "label of nodes that are not in the graph"),
-    ];
-    kinds.extend(others.map(|(count, what)| (count, what.to_owned())));
-    let kinds = counted_kinds(&kinds);
-    if !kinds.is_empty() {
-        let _ = write!(text, "\n  left out  {kinds}");
-    }
-    text.push_str(&next(args, fitted, findings.advice()));
-    text
 }

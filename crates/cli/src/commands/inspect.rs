@@ -5,8 +5,9 @@ use std::fmt::{Display, Write};
 use clap::Args;
 use linkproof::Params;
 use linkproof::inspect::{
-    Backing, Heavy, Report, SolverCost, Tail, Vectors, Way, Weights, in_percent, inspect as look,
+    Report, SolverCost, Tail, Vectors, Way, Weights, advise, in_percent, inspect as look,
 };
+use linkproof::verdict::auc;
 use linkproof_cuda::Forecast;
 use serde_json::{Value, json};
 
@@ -18,14 +19,14 @@ use crate::words::Flags;
 
 /// Look at links and data vectors before a fit
 ///
-/// Says how many nodes, links and components there are, how degrees and weights
-/// are distributed, which weights a Poisson model would call impossible, whether
-/// links agree with data vectors, what each solver would cost on this machine, and
-/// which settings to begin with, and why. Writes nothing.
+/// Prints how many nodes, links and components there are, how degrees and weights
+/// are distributed, which weights a Poisson model would call impossible, about how
+/// many links look random, whether features and links agree, what each solver would
+/// cost on this machine, and which settings to begin with, and why. Writes nothing.
 ///
-/// Links agree with data vectors where those of a link are more alike than those of
-/// pairs without a link and with degrees like its own. Where they do not, k-means on
-/// the data vectors alone is the better choice, and it says so.
+/// Features and links agree if linked nodes have more similar features than random
+/// pairs of the same degrees. If they do not agree, k-means on the features alone is
+/// the better choice.
 ///
 /// A weight is impossible where a Poisson count with the expected weight of its
 /// pair reaches it with a chance below one in a million (or less in graphs of
@@ -85,12 +86,6 @@ pub fn run(args: &InspectArgs, session: &Session) -> anyhow::Result<()> {
     session.finish(&json, &words(&report, params.dim, forecast, &next))
 }
 
-/// Why links are not compared with data vectors.
-const NOT_COMPARED: &str = "Not compared before a fit: links join nodes of two kinds, whose data vectors \
-                            have other columns, so nothing says which of them are alike. A robust \
-                            fit finds out what the data vectors of one tell of the other: see its \
-                            lines 'sure' and 'vectors'.";
-
 /// The fits to run next. What a fit chooses by itself is left to it.
 struct Next {
     robust: String,
@@ -132,16 +127,7 @@ fn words(report: &Report, dim: usize, forecast: Option<(&str, Forecast)>, next: 
     );
     shape(&mut text, report, next);
     weights(&mut text, &report.weights);
-    if let Some(known) = &report.heavy {
-        heavy(&mut text, known);
-    }
-    let agreement = report.agreement.iter();
-    let mut agreement: Vec<String> = agreement.map(ToString::to_string).collect();
-    if agreement.is_empty() && report.views.len() > 1 {
-        let vectors = report.views.iter().any(|view| view.vectors.is_some());
-        agreement.extend(vectors.then(|| NOT_COMPARED.to_owned()));
-    }
-    paragraphs(&mut text, "Links and data vectors", &agreement);
+    paragraphs(&mut text, "Links and features", &links(report));
     let _ = writeln!(
         text,
         "Estimated cost of a fit in {}, with {} of this machine",
@@ -160,11 +146,9 @@ fn words(report: &Report, dim: usize, forecast: Option<(&str, Forecast)>, next: 
         );
         line(&mut text, name, &fact);
     }
-    let advice = &report.advice;
-    let reasons: Vec<String> = advice.reasons.iter().map(|one| one.told(&Flags)).collect();
-    paragraphs(&mut text, "Settings of a plain fit", &reasons);
-    let cautions: Vec<String> = advice.cautions.iter().map(|one| one.told(&Flags)).collect();
-    paragraphs(&mut text, "Keep in mind", &cautions);
+    let advice = advise(report, &Flags);
+    paragraphs(&mut text, "Settings of a plain fit", &advice.reasons);
+    paragraphs(&mut text, "Keep in mind", &advice.cautions);
     let what = match next.vectors.as_slice() {
         [] => "a robust fit, which judges links and needs no settings, or a plain one",
         _ => "clusters of the data vectors (K: how many you want); or a fit, robust or plain",
@@ -349,28 +333,15 @@ fn weights(text: &mut String, weights: &Weights) {
     }
 }
 
-/// What else is known of impossible weights.
-fn heavy(text: &mut String, known: &Heavy) {
-    if let Some(law) = known.law {
-        let beyond = match known.beyond_law {
-            0.0 => "none of the impossible weights is".to_owned(),
-            share => format!("{} of the impossible weights are", in_percent(share)),
-        };
-        let law = format!("{} ({beyond} too large for it)", law.in_words());
-        line(text, "law of sizes", &law);
+/// What the judge found, and whether features agree.
+fn links(report: &Report) -> Vec<String> {
+    let mut items: Vec<String> = report.not_judged.iter().cloned().collect();
+    if let Some(judged) = &report.judged {
+        items.extend(judged.says.iter().map(|said| said.says.clone()));
+        items.push(auc(&judged.facts));
     }
-    let how = match known.backing {
-        Backing::Unknown => return,
-        Backing::More => "more than for other links",
-        Backing::Alike => "as for other links",
-        Backing::Less => "less than for other links",
-    };
-    let backing = format!(
-        "data vectors and common neighbours speak for heavy links {how} ({:.0}% against {:.0}%)",
-        100.0 * known.heavy,
-        100.0 * known.others
-    );
-    line(text, "heavy links", &backing);
+    items.extend(report.agreement.iter().map(|it| it.says.clone()));
+    items
 }
 
 fn power_of_ten(exponent: f64) -> String {

@@ -1,6 +1,7 @@
 //! The commands, one file each: what is typed, what is done, what is said.
 
 pub mod audit;
+pub mod check;
 pub mod cluster;
 pub mod datasets;
 pub mod demo;
@@ -8,6 +9,7 @@ pub mod embed;
 pub mod evaluate;
 pub mod export;
 pub mod fit;
+pub mod gone;
 pub mod inspect;
 pub mod manual;
 pub mod neighbors;
@@ -16,5 +18,4 @@ pub mod report;
 pub mod reproduce;
 pub mod score;
 pub mod select;
-pub mod smooth;
 pub mod update;

@@ -16,6 +16,8 @@ pub struct TimeLeft {
     /// Steps of a fit, and when they were done.
     steps: VecDeque<(f64, usize)>,
     many: Option<Many>,
+    /// When the work began of which shares are told.
+    began: Option<f64>,
 }
 
 /// Many fits.
@@ -28,6 +30,16 @@ struct Many {
 }
 
 impl TimeLeft {
+    /// Work begins of which shares may be told.
+    pub fn begin(&mut self, now: f64) {
+        self.began = Some(now);
+    }
+
+    /// Such a share of the work is done.
+    pub fn after_share(&mut self, now: f64, share: f64) -> Option<f64> {
+        rest(now - *self.began.get_or_insert(now), share)
+    }
+
     /// A step of a fit is done, and about so many are left.
     pub fn after_step(&mut self, now: f64, step: usize, left: usize) -> Option<f64> {
         self.steps.push_back((now, step));

@@ -1,136 +1,220 @@
-//! `linkproof audit`.
+//! `linkproof audit`: the judgment of a model's links, and of others.
 
-use crate::lab::{Lab, features_csv, links_csv, planted};
+use crate::lab::links_csv;
+use crate::robust::{FIT, add_false, graph, name, noise, number, rows, write};
 
-/// 90 nodes in three groups, some links of which join groups at weight 50.
-fn corrupted() -> Lab {
-    let lab = Lab::new();
-    let mut graph = planted(90, 3, 2);
-    for node in 0..8 {
-        graph
-            .links
-            .retain(|link| (link.0, link.1) != (node, node + 31));
-        graph.links.push((node, node + 31, 50.0));
-    }
-    let name = |node: usize| format!("node {node}");
-    lab.write("links.csv", links_csv(&graph.links, name));
-    lab.write("x.csv", features_csv(&graph.features, name));
-    lab
-}
+const COLUMNS: &str = "rank,src,dst,src_name,dst_name,weight,belief,suspect,why,mu,trust,\
+    influence,false_discovery_rate";
 
-fn table(text: &str) -> Vec<Vec<String>> {
-    let row = |line: &str| line.split(',').map(str::to_owned).collect();
-    text.lines().map(row).collect()
+/// Words without line breaks.
+fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn corrupted_links_come_first_and_clean_leaves_them_out() {
-    let lab = corrupted();
-    let fit = "fit --links links.csv --features x.csv --dim 3 --score probability --beta 0.1";
-    lab.ok(&format!("{fit} --ridge 1 --out m"));
-    let line =
-        "audit --model m --links links.csv --no-judge --out a.csv --clean kept.csv --missing 4";
+fn false_links_come_first_and_clean_leaves_them_out() {
+    let mut graph = graph();
+    let wrong = add_false(&mut graph, 200, 1.0);
+    let lab = write(&graph);
+    lab.ok(&format!("{FIT} --quiet --out m"));
+    let line = "audit --model m --out a.csv --clean kept.csv --missing 4";
     let found = lab.json(line);
-    let rows = table(&lab.read("a.csv"));
-    let header = "src,dst,weight,mu,trust,influence,surprise,fdr,suspect,weight_fdr,why";
-    assert_eq!(rows[0].join(","), header);
-    let links = table(&lab.read("links.csv")).len() - 1;
-    assert_eq!((rows.len() - 1, &found["links"]), (links, &links.into()));
-    for row in &rows[1..9] {
-        assert_eq!((row[2].as_str(), row[8].as_str()), ("50", "1"), "{row:?}");
-        assert!(row[4].parse::<f64>().unwrap() < 1e-9);
+    assert_eq!(found["abstained"], false);
+    assert_eq!(found["judged_by_links_alone"], false);
+    for name in ["share_low", "share_high", "auc", "auc_decoys"] {
+        assert!(found[name].is_number(), "{name}: {found}");
     }
-    let trusts: Vec<f64> = rows[1..]
+    let truth = wrong.len() as f64 / graph.links.len() as f64;
+    assert!(
+        (found["share_false"].as_f64().unwrap() - truth).abs() < 0.1,
+        "{found}"
+    );
+    let kinds: Vec<_> = found["detection"]
+        .as_array()
+        .unwrap()
         .iter()
-        .map(|row| row[4].parse().unwrap())
+        .map(|it| &it["kind"])
         .collect();
-    assert!(trusts.is_sorted() && trusts.iter().all(|trust| (0.0..=1.0).contains(trust)));
-    let suspects = found["suspects"].as_u64().unwrap() as usize;
-    let kept = lab.read("kept.csv");
-    assert_eq!(kept.lines().count() - 1, links - suspects);
+    assert_eq!(kinds, ["uniform", "by degree", "alike"]);
+    assert_eq!(found["implanted"].as_array().unwrap().len(), 3);
+    let text = lab.read("a.csv");
+    assert_eq!(text.lines().next(), Some(COLUMNS));
+    let table = rows(&text);
+    assert_eq!(table.len(), graph.links.len());
     assert!(
-        !kept.contains(",50\n") && kept.contains("node 1,"),
-        "{kept}"
+        table
+            .iter()
+            .zip(1..)
+            .all(|(row, rank)| row[0] == rank.to_string())
     );
-    assert_eq!(lab.read("missing.csv").lines().count(), 5);
-    assert_eq!(found["missing"].as_array().unwrap().len(), 4);
-    assert_eq!(found["too_heavy"], 8);
-    // By trust alone.
-    let found = lab.json(
-        "audit --model m --links links.csv --no-judge --out b.csv --clean k.csv --min-trust 1e-9",
-    );
-    assert_eq!(found["suspects"], 8);
-    assert_eq!(lab.read("k.csv").lines().count() - 1, links - 8);
-    // The same without having seen the links, beside the baseline.
-    let line = "audit --model m --links links.csv --features x.csv --no-judge --cross-fit --folds 4 \
-         --out c.csv";
-    let found = lab.json(line);
-    let rows = table(&lab.read("c.csv"));
+    let is_wrong = |row: &Vec<String>| {
+        let node = |text: &str| text[5..].parse::<usize>().unwrap();
+        let (a, b) = (node(&row[1]), node(&row[2]));
+        wrong.contains(&(a.min(b), a.max(b)))
+    };
+    let first = table[..120].iter().filter(|row| is_wrong(row)).count();
+    assert!(first > 100, "{first}");
+    let flagged = table.iter().filter(|row| row[7] == "1").count();
     assert_eq!(
-        rows[0].join(","),
-        header.replace("suspect", "suspect,cosine")
+        (&found["suspects"], &found["flagged"]),
+        (&flagged.into(), &flagged.into())
     );
-    assert!(rows[1..9].iter().all(|row| row[2] == "50"));
-    let auc = &found["auc_against_random_pairs"];
-    assert!(auc["fit"].as_f64().unwrap() > 0.5 && auc["cosine"].as_f64().unwrap() > 0.5);
-    let words = lab.ok(line);
-    assert!(
-        words.contains("least trusted") && words.contains("AUC"),
-        "{words}"
+    assert_eq!(rows(&lab.read("kept.csv")).len(), table.len() - flagged);
+    assert_eq!(rows(&lab.read("missing.csv")).len(), 4);
+    assert_eq!(found["missing"].as_array().unwrap().len(), 4);
+    // The folder, the fit and the audit say the same.
+    let suspects = rows(&lab.read("m/suspects.csv"));
+    assert!(suspects.iter().zip(&table).all(|(a, b)| a[..] == b[..9]));
+    // The model's own links, in a file or not.
+    lab.ok("audit --model m --links links.csv --out b.csv");
+    assert_eq!(lab.read("b.csv"), text);
+    // Rates, counts and beliefs.
+    let found = lab.json("audit --model m --clean k.csv --false-discovery-rate 0.02");
+    assert!(found["suspects"].as_u64().unwrap() < flagged as u64);
+    lab.ok("audit --model m --clean k.csv --drop 10");
+    assert_eq!(rows(&lab.read("k.csv")).len(), table.len() - 10);
+    lab.ok("audit --model m --clean k.csv --min-belief 0.9");
+    let least = table.iter().filter(|row| number(&row[6]) >= 0.9).count();
+    assert_eq!(rows(&lab.read("k.csv")).len(), least);
+    // What is printed.
+    let words = joined(&lab.ok("audit --model m --top 2"));
+    for part in [
+        "rank src dst",
+        "flagged in m/suspects.csv.",
+        "Test We planted",
+        "--sample 30",
+    ] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    assert!(words.contains(" 2* ") && !words.contains(" 3* "), "{words}");
+}
+
+#[test]
+fn verified_links_stay_in_the_model_and_reach_the_next_fit() {
+    let mut graph = graph();
+    let wrong = add_false(&mut graph, 60, 1.0);
+    let lab = write(&graph);
+    lab.ok(&format!("{FIT} --quiet --sample 30 --out m"));
+    let answered = |text: &str| {
+        let row = |row: Vec<String>| {
+            let node = |text: &str| text[5..].parse::<usize>().unwrap();
+            let (a, b) = (node(&row[0]), node(&row[1]));
+            let real = u8::from(!wrong.contains(&(a.min(b), a.max(b))));
+            format!("{},{},,,{real}\n", row[0], row[1])
+        };
+        let rows: String = rows(text).into_iter().map(row).collect();
+        format!("src,dst,src_name,dst_name,real\n{rows}")
+    };
+    assert_eq!(rows(&lab.read("m/sample.csv")).len(), 30);
+    lab.write("m/sample.csv", answered(&lab.read("m/sample.csv")));
+    lab.refused(
+        "audit --model m --sample 5",
+        &["sample.csv", "30 answers", "--checked"],
+    );
+    let found = lab.json("audit --model m --checked m/sample.csv --sample 5");
+    assert_eq!(found["checks"]["verified"], 30, "{found}");
+    assert!(found["share_high_unchecked"].is_number());
+    assert_eq!(rows(&lab.read("m/sample.csv")).len(), 5);
+    assert_eq!(rows(&lab.read("m/checked.csv")).len(), 30);
+    assert_eq!(lab.json("audit --model m")["checks"]["verified"], 30);
+    let words = joined(&lab.ok("audit --model m"));
+    assert!(words.contains("by 30 checks"), "{words}");
+    assert!(words.contains("--robust --force --out m"), "{words}");
+    // A new fit counts them, and keeps the user's files.
+    let words = joined(&lab.ok(&format!("{FIT} --force --out m")));
+    assert!(words.contains("by 30 checks"), "{words}");
+    assert_eq!(rows(&lab.read("m/checked.csv")).len(), 30);
+    assert_eq!(rows(&lab.read("m/sample.csv")).len(), 5);
+    lab.write("v.csv", "src,dst,real\nnode 0,node 1,1\n");
+    lab.refused(
+        "audit --model m --checked v.csv",
+        &["v.csv, line 2", "no link"],
     );
 }
 
 #[test]
-fn audits_that_cannot_be_are_refused() {
-    let lab = corrupted();
+fn plain_models_and_other_links_are_judged_too() {
+    let mut graph = graph();
+    add_false(&mut graph, 60, 1.0);
+    let lab = write(&graph);
+    lab.ok("fit --links links.csv --features x.csv --dim 10 --quiet --out m");
+    let found = lab.json("audit --model m --out a.csv");
+    assert_eq!(
+        (&found["abstained"], &found["judged_by_links_alone"]),
+        (&false.into(), &true.into())
+    );
+    let words = lab.ok("audit --model m");
+    assert!(words.contains("--features FILE"), "{words}");
+    assert!(!lab.path("m/suspects.csv").exists());
+    let found = lab.json("audit --model m --features x.csv");
+    assert_eq!(found["judged_by_links_alone"], false);
+    // Fewer links than anything can be said of: they are ranked all the same.
+    lab.write("few.csv", "node 0,node 3\nnode 0,node 1\n");
+    let found = lab.json("audit --model m --links few.csv --out f.csv");
+    assert_eq!(
+        (&found["abstained"], &found["suspects"]),
+        (&true.into(), &0.into())
+    );
+    assert_eq!(rows(&lab.read("f.csv")).len(), 2);
+    lab.refused(
+        "audit --model m --links few.csv --sample 1",
+        &["--sample", "linkproof check"],
+    );
+    let some = links_csv(&graph.links[..400], name);
+    lab.write(
+        "some.csv",
+        some.replace(",1\n", ",1,0.5\n")
+            .replace("weight", "weight,score"),
+    );
+    lab.ok("audit --model m --links some.csv --features x.csv --evidence score --no-test");
+}
+
+#[test]
+fn links_that_look_random_are_ranked_and_not_called_false() {
+    let noise = noise();
+    let lab = write(&noise);
+    lab.ok(&format!("{FIT} --quiet --out m"));
+    let refused = lab.run("audit --model m --out a.csv --clean kept.csv");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(
+        said.starts_with("error: --clean kept.csv: not written"),
+        "{said}"
+    );
+    assert!(!lab.path("kept.csv").exists());
+    let table = rows(&lab.read("a.csv"));
+    assert!(
+        table
+            .iter()
+            .all(|row| row[6].is_empty() && row[7] == "0" && row[12].is_empty())
+    );
+    lab.ok("audit --model m --clean kept.csv --drop 10");
+    assert_eq!(rows(&lab.read("kept.csv")).len(), noise.links.len() - 10);
+}
+
+#[test]
+fn wrong_and_old_options() {
+    let lab = write(&graph());
     lab.ok("fit --links links.csv --features x.csv --dim 3 --quiet --out m");
-    let line = "audit --model m --links links.csv --out a.csv";
     for (options, what) in [
-        ("--min-trust 2", ["min-trust", "between 0 and 1"]),
-        ("--fdr nan", ["fdr", "between 0 and 1"]),
-        (
-            "--false-discovery-rate 2",
-            ["false-discovery-rate", "between 0 and 1"],
-        ),
-        (
-            "--false-discovery-rate .1 --no-judge",
-            ["--false-discovery-rate", "--no-judge"],
-        ),
-        ("--folds 1", ["folds", "2 to 100"]),
-        ("--cross-fit", ["--cross-fit", "--features"]),
-        (
-            "--cross-fit --features x.csv --folds 1",
-            ["folds", "2 to 100"],
-        ),
+        ("--rate 2", ["--rate", "between 0 and 1"]),
         ("--missing -1", ["--missing", "-1"]),
+        ("--fdr 0.1", ["--fdr", "--min-belief"]),
+        ("--min-trust 1e-6", ["--min-trust", "--rate"]),
+        ("--drop 3", ["required", "--clean"]),
     ] {
-        lab.refused(&format!("{line} {options}"), &what);
+        lab.refused(&format!("audit --model m {options}"), &what);
     }
+    let output = lab.run("audit --model m --no-judge --cross-fit --folds 4");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        output.status.success() && said.contains("--folds has no effect"),
+        "{said}"
+    );
     lab.write("other.csv", "src,dst\nnode 1,node 2\nnode 1,stranger\n");
     let what = ["other.csv, line 3", "'stranger'", "nodes.csv"];
-    lab.refused("audit --model m --links other.csv --out a.csv", &what);
-    lab.refused(
-        "audit --model none --links links.csv --out a.csv",
-        &["none"],
-    );
-}
-
-#[test]
-fn links_of_several_views_keep_their_ends() {
-    let lab = corrupted();
-    // Nodes that stand in another order inside.
-    let names = (0..90).map(|node| format!("node {node},{}\n", ["a", "b"][node % 2]));
-    lab.write(
-        "nodes.csv",
-        format!("node,view\n{}", names.collect::<String>()),
-    );
-    lab.ok("fit --links links.csv --nodes nodes.csv --dim 3 --score likelihood --ridge 1 --out v");
-    lab.ok("audit --model v --links links.csv --out va.csv --missing 3");
-    let links = lab.read("links.csv");
-    for row in &table(&lab.read("va.csv"))[1..] {
-        assert!(
-            links.contains(&format!("{},{},{}\n", row[0], row[1], row[2])),
-            "{row:?}"
-        );
-    }
+    lab.refused("audit --model m --links other.csv", &what);
+    lab.refused("audit --model none", &["none"]);
+    let old = "smooth --model m --links links.csv --features x.csv --out y.npy";
+    lab.refused(old, &["is gone", "fit --robust", "embed"]);
 }

@@ -114,7 +114,7 @@ fn instructions_that_the_machine_lacks_are_refused() {
 #[test]
 fn columns_stand_on_lines_of_their_own() {
     let help = Lab::new().ok("audit --help");
-    for column in ["trust ", "belief ", "false_discovery_rate", "weight_odds"] {
+    for column in ["rank ", "trust ", "belief ", "false_discovery_rate"] {
         let line = format!("\n  {column}");
         assert!(help.contains(&line), "{column}: {help}");
     }

@@ -58,7 +58,8 @@ fn a_person_reads_a_summary_and_what_to_do_next() {
     let words = lab.ok("fit --links links.csv --features x.csv --dim 3 --out m");
     assert!(words.contains("60 nodes"), "{words}");
     assert!(
-        words.contains("Next:\n  linkproof report m\n  linkproof neighbors --model m"),
+        words.contains("Next:\n  linkproof report m\n")
+            && words.contains("linkproof neighbors --model m"),
         "{words}"
     );
     assert_eq!(

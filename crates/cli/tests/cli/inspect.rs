@@ -168,7 +168,7 @@ fn views_and_isolated_nodes_are_listed() {
     for what in [
         "view user",
         "user:item",
-        "neither links nor data vectors",
+        "neither links nor features",
         "1 node: y",
     ] {
         assert!(text.contains(what), "{what} in\n{text}");
@@ -216,7 +216,7 @@ fn links_that_follow_data_vectors_and_links_that_do_not_are_told_apart() {
         found["agreement"]
     );
     assert_eq!(found["agreement"]["vectors_alone"], false);
-    assert!(words(&lab, line).contains("Links agree with the data vectors: "));
+    assert!(words(&lab, line).contains("Features and links agree: "));
     // The same nodes, whose links join anything with anything.
     let other = crate::robust::noise();
     lab.write(
@@ -231,12 +231,12 @@ fn links_that_follow_data_vectors_and_links_that_do_not_are_told_apart() {
         found["agreement"]
     );
     assert!(
-        text.contains("k-means on the data vectors alone is the better choice"),
+        text.contains("k-means on the features alone is the better choice"),
         "{text}"
     );
     assert!(text.contains("linkproof cluster --features"), "{text}");
     assert_eq!(found["agreement"]["says"].as_str().unwrap(), {
-        let from = text.find("Links do not agree").unwrap();
+        let from = text.find("Features and links have").unwrap();
         let to = text[from..].find(" Estimated cost").unwrap();
         &text[from..from + to]
     });

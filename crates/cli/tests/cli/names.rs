@@ -49,18 +49,17 @@ fn names_stand_beside_ids_in_all_that_is_written() {
         assert!(lab.read("m/report.html").contains(name), "{name}");
     }
 
-    let told = lab.ok("audit --model m --links links.csv --no-judge --missing 3 --out a.csv");
+    let told = lab.ok("audit --model m --links links.csv --missing 3 --out a.csv");
     assert!(told.contains("Node "), "{told}");
     let audit = lab.read("a.csv");
     let head = audit.lines().next().unwrap();
     assert!(
-        head.starts_with("src,dst,weight,mu,trust,influence,"),
+        head.starts_with("rank,src,dst,src_name,dst_name,weight,belief,suspect,why,mu,"),
         "{head}"
     );
-    assert!(head.ends_with(",src_name,dst_name"), "{head}");
     let first = &rows(&audit)[0];
-    let named = format!("Node {}", &first[0][1..]);
-    assert_eq!(first[first.len() - 2], named, "{first:?}");
+    let named = format!("Node {}", &first[1][1..]);
+    assert_eq!(first[3], named, "{first:?}");
     assert!(
         lab.read("missing.csv")
             .starts_with("src,dst,mu,src_name,dst_name\n")
@@ -111,7 +110,7 @@ fn columns_that_are_not_there_are_named() {
     let lines = [
         "report m --name x",
         "neighbors --model m --node n1 --name x",
-        "audit --model m --links links.csv --name x --no-judge --out a.csv",
+        "audit --model m --links links.csv --name x --out a.csv",
     ];
     for line in lines {
         lab.refused(line, &["--name", "no column", "'x'"]);
@@ -170,7 +169,7 @@ fn a_table_for_each_view_is_as_good_as_one() {
         "{nodes}"
     );
     assert!(nodes.ends_with("d5,doc,\"\"\n"), "{nodes}");
-    let audit = "audit --model two --links links.csv --features doc=x.npy --no-judge --out a.csv";
+    let audit = "audit --model two --links links.csv --features doc=x.npy --out a.csv";
     lab.ok(&format!(
         "{audit} --nodes word=words.csv --nodes doc=docs.csv"
     ));
@@ -346,7 +345,7 @@ fn options_that_nobody_reads_are_errors() {
     lab.write("pairs.csv", "n1,n2\n");
     let node = "neighbors --model m --node n1";
     let score = "score --model m --pairs pairs.csv --out s.csv";
-    let audit = "audit --model m --links links.csv --no-judge --out a.csv";
+    let audit = "audit --model m --links links.csv --out a.csv";
     for (line, option) in [
         (format!("{node} --view v"), "--view"),
         (format!("{node} --nodes nodes.csv"), "--nodes"),

@@ -248,7 +248,7 @@ fn contamination_has_tables_and_a_picture_for_each_graph() {
         assert_eq!(number(&pair[0], "Linkproof, fit", "+30% uniform"), None);
         let vectors = number(&pair[0], "data vectors alone", "30% removed");
         assert_eq!(vectors.is_none(), views);
-        let recommended = cell(&pair[1], "runs in which averages are recommended", "clean");
+        let recommended = cell(&pair[1], "runs in which embeddings are smoothed", "clean");
         assert!(recommended["mean"].is_number());
     }
     for name in ["data", "blocks", "bloggers", "views"] {

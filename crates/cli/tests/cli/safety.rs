@@ -97,15 +97,6 @@ fn no_output_is_an_input() {
             "pairs.csv",
         ),
         (
-            "smooth --model m --links links.csv --features x.csv --out x.csv",
-            "x.csv",
-        ),
-        (
-            "smooth --model m --links links.csv --as-fitted --new-features x.csv \
-             --new-links pairs.csv --out x.csv",
-            "x.csv",
-        ),
-        (
             "objective --embeddings y.npy --links 0.csv --gamma 1 --score moment --beta 0.5 \
              --gradient y.npy",
             "y.npy",
@@ -144,7 +135,6 @@ fn no_output_is_a_file_of_a_model() {
         "score --model m --pairs pairs.csv --out other/model.safetensors",
         "neighbors --model m --node n1 --out m/nodes.csv",
         "embed --model m --features x.csv --out other/embeddings.npy",
-        "smooth --model m --links links.csv --as-fitted --out m/embeddings.npy",
         "audit --model m --links links.csv --out other/beliefs.csv",
         "audit --model m --links links.csv --out a.csv --clean m/links.parquet",
         "select --links links.csv --out other/fit.json",
@@ -243,7 +233,6 @@ fn outputs_are_tried_before_inputs_are_read() {
         "fit --links bad.csv --out k --plot file/p.svg",
         "audit --model m --links bad.csv --out file/a.csv",
         "audit --model m --links bad.csv --out a.csv --clean file/c.csv",
-        "smooth --model m --links bad.csv --out file/s.npy",
         "objective --embeddings y.npy --links bad.csv --gamma 1 --score moment --beta 0.5 \
          --gradient file/g.npy",
     ] {

@@ -56,7 +56,7 @@ fn memory_that_the_system_does_not_give_is_an_error() {
     let program = assert_cmd::cargo::cargo_bin("linkproof");
     let before = lab.snapshot();
     let mut codes = Vec::new();
-    for kilobytes in [42_000, 60_000, 90_000, 200_000, 4_000_000] {
+    for kilobytes in [32_000, 42_000, 60_000, 90_000, 200_000, 4_000_000] {
         let line = format!(
             "ulimit -v {kilobytes}; exec {} fit --links links.csv --dim 64 --steps 3 \
              --threads 1 --max-memory 4GB --quiet --out m --force",

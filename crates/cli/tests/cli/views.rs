@@ -176,7 +176,7 @@ fn files_with_ids_tell_the_nodes_of_their_views() {
         );
     }
     lab.ok(&format!(
-        "audit --model m --links cites.csv {files} --no-judge --out a.csv"
+        "audit --model m --links cites.csv {files} --out a.csv"
     ));
     // The way there: each message says what to type.
     let two = "fit --links cites.csv --features papers.csv --features authors.csv --out x";
@@ -203,7 +203,7 @@ fn files_with_ids_tell_the_nodes_of_their_views() {
         &["bare.npy", "--nodes NAME=FILE", "--bipartite"],
     );
     let text = lab.ok(&format!("inspect --links cites.csv {sides}"));
-    assert!(text.contains("Not compared before a fit"), "{text}");
+    assert!(text.contains("Links and features"), "{text}");
 }
 
 fn ids(letter: &str) -> String {

@@ -8,11 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::model_files;
 use linkproof_method::engine::encoder::NetworkSpec;
 use linkproof_method::error::Error;
+use linkproof_method::judge::Facts;
 use linkproof_method::params::Params;
 use linkproof_method::size::SizeLaw;
 
 pub(super) use crate::model_files::{
-    BELIEFS, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, MODEL, NODES, OFFSETS,
+    BELIEFS, EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, MODEL, NODES, OFFSETS, SUSPECTS,
 };
 
 /// The version of the format of a model folder.
@@ -43,9 +44,11 @@ pub(super) struct Described {
 #[derive(Serialize, Deserialize)]
 pub(super) struct DescribedBeliefs {
     pub(super) abstained: bool,
-    pub(super) judge_ridge: f64,
     pub(super) rounds: usize,
     pub(super) numbers: Vec<String>,
+    /// None in models of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) facts: Option<Facts>,
 }
 
 #[derive(Serialize, Deserialize)]

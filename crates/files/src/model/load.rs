@@ -55,7 +55,7 @@ fn load_files(folder: &Path) -> Result<Stored> {
         false => (recommended, None),
         true => (load_embeddings(&plain, n, dim)?, Some(recommended)),
     };
-    let links = load_links(folder, &ids)?;
+    let links = links_between(folder, &ids)?;
     let (report, fit) = load_report(&folder.join(FIT), &read_text(folder.join(FIT))?)?;
     let labels = folder.join(LABELS);
     let labels = labels.exists().then(|| read_labels(&labels)).transpose()?;
@@ -170,8 +170,8 @@ pub fn classes(labels: &Labels, ids: &Ids) -> Classes {
     }
 }
 
-/// The links of the fit, between the model's rows.
-fn load_links(folder: &Path, ids: &Ids) -> Result<Graph> {
+/// The links of a folder, between the rows of its nodes.
+pub(crate) fn links_between(folder: &Path, ids: &Ids) -> Result<Graph> {
     let path = folder.join(LINKS);
     // A build without Parquet writes links.csv.
     let other = folder.join("links.csv");

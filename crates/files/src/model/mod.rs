@@ -9,8 +9,10 @@ mod tables;
 mod tensor;
 
 pub use files::{LINKS, VERSION};
+pub(crate) use load::links_between;
 pub use load::{Stored, classes, from_bytes, load};
 pub use save::{fit_json, gamma_json, save, to_bytes, write_model};
+pub(crate) use tensor::{Tensor, write_safetensors};
 
 #[cfg(test)]
 mod kinds_tests;

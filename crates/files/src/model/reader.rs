@@ -161,13 +161,18 @@ impl<'a> Reader<'a> {
                         self.any_f64s(&numbers_of_links(&name), &[rest.links.n_links()])?;
                     Ok((name, numbers))
                 });
-                Some(Believed {
+                let believed = Believed {
                     numbers: numbers.collect::<Result<_>>()?,
                     abstained: about.abstained,
-                    judge_ridge: about.judge_ridge,
+                    facts: about.facts,
                     rounds: about.rounds,
                     vectors: self.vectors(&rest.views, &rest.node_views)?,
-                })
+                };
+                if believed.facts.is_some() && believed.judgment(&rest.links).is_none() {
+                    let why = "numbers about links that are no judgment";
+                    return Err(damaged(self.path, &why));
+                }
+                Some(believed)
             }
             None => None,
         };

@@ -5,7 +5,7 @@
 //! ours has the same bytes every time and streams the weights.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
@@ -17,8 +17,9 @@ use super::files::{
     NODES, OFFSETS_OF_NODES, VERSION, averages_of, numbers_of_links, offsets_of, replicate_of,
     vectors_of,
 };
-use super::tables::{write_beliefs, write_labels, write_offsets};
-use super::tensor::Tensor;
+use super::tables::{write_judged, write_labels, write_offsets};
+use super::tensor::{Named, Tensor, header, write_tensors};
+use crate::check::check_files::KEPT;
 use crate::{FolderKind, OutputFolder, write_file, write_links, write_nodes, write_npy};
 use linkproof_method::Fitted;
 use linkproof_method::data::attributes::Attributes;
@@ -42,7 +43,7 @@ pub fn write_model(
     record: &Map<String, Value>,
 ) -> Result<()> {
     let tensors = tensors(model);
-    let header = header(&described(model)?, &tensors)?;
+    let header = header(&described(model)?, &tensors);
     write_file(folder.file(MODEL), |file| {
         write_tensors(file, &header, &tensors)
     })?;
@@ -64,13 +65,14 @@ pub fn write_model(
     }
     write_links(folder.file(LINKS), model.links())?;
     write_offsets(model, folder)?;
-    write_beliefs(model, folder)?;
+    write_judged(model, folder)?;
     write_labels(model, folder)?;
     let fit = fit_json(model, record)?;
     write_file(folder.file(FIT), |file| {
         serde_json::to_writer_pretty(&mut *file, &fit)?;
         file.write_all(b"\n")
-    })
+    })?;
+    folder.keep(&KEPT)
 }
 
 /// A model and its record in one piece, for a pickle: all that a folder holds.
@@ -111,7 +113,7 @@ pub fn to_bytes(model: &Fitted, record: &Map<String, Value>) -> Result<Vec<u8>> 
         Tensor::bytes("U32", vec![links.n_links(), 2], ends),
     );
     put("links.weights", Tensor::f64s(links.weights()));
-    let header = header(&metadata, &tensors)?;
+    let header = header(&metadata, &tensors);
     let mut bytes = Vec::new();
     write_tensors(&mut bytes, &header, &tensors)
         .map_err(|error| Error::data("model", error.to_string(), "memory to hold it"))?;
@@ -174,9 +176,9 @@ fn described(model: &Fitted) -> Result<BTreeMap<&'static str, String>> {
         view_pairs: model.view_pairs().to_vec(),
         believed: model.believed().map(|believed| DescribedBeliefs {
             abstained: believed.abstained,
-            judge_ridge: believed.judge_ridge,
             rounds: believed.rounds,
             numbers: believed.numbers.keys().cloned().collect(),
+            facts: believed.facts.clone(),
         }),
         sizes: model.sizes().copied(),
         replicates: model.replicates().map(|it| it.parts.len()),
@@ -211,8 +213,6 @@ fn nodes_json(ids: &Ids) -> Value {
         }),
     }
 }
-
-type Named<'a> = (String, Tensor<'a>);
 
 fn tensors(model: &Fitted) -> Vec<Named<'_>> {
     let n_views = model.views().len();
@@ -336,32 +336,6 @@ fn put_matrix<'a>(tensors: &mut Vec<Named<'a>>, before: &str, matrix: &'a Matrix
 }
 
 /// A header in JSON.
-fn header(metadata: &BTreeMap<&'static str, String>, tensors: &[Named<'_>]) -> Result<String> {
-    let mut header: BTreeMap<&str, Value> = BTreeMap::new();
-    header.insert("__metadata__", json!(metadata));
-    let mut start = 0;
-    for (name, tensor) in tensors {
-        let end = start + tensor.size();
-        header.insert(
-            name,
-            json!({ "dtype": tensor.dtype(), "shape": tensor.shape, "data_offsets": [start, end] }),
-        );
-        start = end;
-    }
-    let mut header = to_value(&header)?.to_string();
-    header.push_str(&" ".repeat(header.len().next_multiple_of(8) - header.len()));
-    Ok(header)
-}
-
-/// A safetensors file: the length of a JSON header, the header, the numbers.
-fn write_tensors(file: &mut impl Write, header: &str, tensors: &[Named<'_>]) -> io::Result<()> {
-    file.write_all(&(header.len() as u64).to_le_bytes())?;
-    file.write_all(header.as_bytes())?;
-    tensors
-        .iter()
-        .try_for_each(|(_, tensor)| tensor.write(file))
-}
-
 fn to_value(value: &impl Serialize) -> Result<Value> {
     serde_json::to_value(value)
         .map_err(|error| Error::data("model", error.to_string(), "plain values"))

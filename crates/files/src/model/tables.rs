@@ -1,7 +1,7 @@
 //! The tables of a model folder that people and other programs read.
 
-use super::files::{BELIEFS, LABELS, OFFSETS};
-use crate::{Field, OutputFolder, write_table};
+use super::files::{BELIEFS, LABELS, OFFSETS, SUSPECTS};
+use crate::{Field, JudgedTable, OutputFolder, write_table};
 use linkproof_method::Fitted;
 use linkproof_method::error::Result;
 
@@ -27,41 +27,31 @@ pub(super) fn write_offsets(model: &Fitted, folder: &OutputFolder) -> Result<()>
     })
 }
 
-/// How far each link is believed, `src,dst,weight,belief` and names where there are any,
-/// for people and other programs: a model is loaded without.
-pub(super) fn write_beliefs(model: &Fitted, folder: &OutputFolder) -> Result<()> {
+/// The judgment of the links for people and other programs: a model is loaded without.
+/// Models of earlier versions have beliefs alone.
+pub(super) fn write_judged(model: &Fitted, folder: &OutputFolder) -> Result<()> {
     let Some(believed) = model.believed() else {
         return Ok(());
     };
-    let mut columns = vec!["src", "dst", "weight", "belief"];
-    columns.extend(
-        model
-            .has_names()
-            .then_some(["src_name", "dst_name"])
-            .into_iter()
-            .flatten(),
-    );
+    if let Some(judgment) = believed.judgment(model.links()) {
+        let table = JudgedTable {
+            judgment: &judgment,
+            ids: model.ids(),
+            attributes: model.attributes(),
+        };
+        table.write_suspects(folder.file(SUSPECTS))?;
+        return table.write_beliefs(folder.file(BELIEFS));
+    }
+    let columns = ["src", "dst", "weight", "belief"];
     write_table(folder.file(BELIEFS), &columns, |rows| {
         for (link, &belief) in model.links().links().zip(believed.beliefs()) {
             let [src, dst] = [link.src, link.dst].map(|row| model.ids().name(row as usize));
-            let mut row = vec![
-                Field::Text(&src),
-                Field::Text(&dst),
-                Field::Real(link.weight),
-                Field::Real(belief),
-            ];
-            row.extend(names(model, [link.src, link.dst]));
-            rows.row(&row)?;
+            let ends = [Field::Text(&src), Field::Text(&dst)];
+            let numbers = [Field::Real(link.weight), Field::Real(belief)];
+            rows.row(&[ends, numbers].concat())?;
         }
         Ok(())
     })
-}
-
-/// What the ends of a link are called, as fields; none in a model without names.
-fn names(model: &Fitted, ends: [u32; 2]) -> impl Iterator<Item = Field<'_>> {
-    let title = |row: u32| Field::Text(model.title(row as usize).unwrap_or(""));
-    let ends = model.has_names().then_some(ends);
-    ends.into_iter().flatten().map(title)
 }
 
 /// The classes of nodes, `node,label[,label_name]`.

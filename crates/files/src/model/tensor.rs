@@ -1,13 +1,20 @@
 //! Numbers as a safetensors file holds them.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::ops::Range;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::write_file;
 
 use linkproof_method::data::features::Values;
 use linkproof_method::engine::encoder::Layer;
+use linkproof_method::error::Result;
 
 /// Numbers of a shape.
-pub(super) struct Tensor<'a> {
+pub(crate) struct Tensor<'a> {
     pub(super) shape: Vec<usize>,
     numbers: Numbers<'a>,
 }
@@ -43,7 +50,7 @@ impl<'a> Tensor<'a> {
         Tensor { shape, numbers }
     }
 
-    pub(super) fn f64s(values: &'a [f64]) -> Tensor<'a> {
+    pub(crate) fn f64s(values: &'a [f64]) -> Tensor<'a> {
         let (shape, numbers) = (vec![values.len()], Numbers::F64(values));
         Tensor { shape, numbers }
     }
@@ -94,4 +101,48 @@ impl<'a> Tensor<'a> {
             Numbers::Bytes(_, bytes) => file.write_all(bytes),
         }
     }
+}
+
+/// Numbers with their name.
+pub(super) type Named<'a> = (String, Tensor<'a>);
+
+/// Writes a safetensors file.
+pub(crate) fn write_safetensors(
+    path: &Path,
+    metadata: &BTreeMap<&'static str, String>,
+    tensors: &[Named<'_>],
+) -> Result<()> {
+    let header = header(metadata, tensors);
+    write_file(path, |file| write_tensors(file, &header, tensors))
+}
+
+/// The header: the metadata, and where each tensor stands.
+pub(super) fn header(metadata: &BTreeMap<&'static str, String>, tensors: &[Named<'_>]) -> String {
+    let mut header: BTreeMap<&str, Value> = BTreeMap::new();
+    header.insert("__metadata__", json!(metadata));
+    let mut start = 0;
+    for (name, tensor) in tensors {
+        let end = start + tensor.size();
+        header.insert(
+            name,
+            json!({ "dtype": tensor.dtype(), "shape": tensor.shape, "data_offsets": [start, end] }),
+        );
+        start = end;
+    }
+    let mut header = json!(header).to_string();
+    header.push_str(&" ".repeat(header.len().next_multiple_of(8) - header.len()));
+    header
+}
+
+/// A safetensors file: the length of a JSON header, the header, the numbers.
+pub(super) fn write_tensors(
+    file: &mut impl Write,
+    header: &str,
+    tensors: &[Named<'_>],
+) -> io::Result<()> {
+    file.write_all(&(header.len() as u64).to_le_bytes())?;
+    file.write_all(header.as_bytes())?;
+    tensors
+        .iter()
+        .try_for_each(|(_, tensor)| tensor.write(file))
 }

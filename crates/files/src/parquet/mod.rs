@@ -11,6 +11,7 @@ use std::path::Path;
 use self::table::{Kind, Table, kind};
 pub(super) use self::write::{write_embeddings, write_links};
 use super::caught::caught;
+use super::evidence;
 use super::features::repeated_id;
 use super::intern::Interner;
 use super::link_text::{LinkColumns, Role, no_links, role};
@@ -23,8 +24,39 @@ use linkproof_method::error::{Error, Remedy, Result, quote};
 const PIECE: usize = 1 << 22;
 
 /// Links from columns that are named so, or else from the first two or three.
-pub(super) fn read_links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec<Link>)> {
-    whole(path, || links(path, self_links))
+pub(super) fn read_links(
+    path: &Path,
+    self_links: SelfLinks,
+    evidence: &[String],
+) -> Result<(Ids, Vec<Link>)> {
+    whole(path, || links(path, self_links, evidence))
+}
+
+/// Columns of numbers about links, of which each row is handed over.
+pub(super) fn read_evidence(
+    path: &Path,
+    names: &[String],
+    mut visit: impl FnMut(&str, &str, &[f64]),
+) -> Result<()> {
+    whole(path, || {
+        let table = Table::open(path)?;
+        let headers = table.names();
+        let layout = layout(path, &headers, names)?;
+        let places = evidence::places(path, &headers, layout, names)?;
+        let wanted: Vec<usize> = [layout.src, layout.dst].into_iter().chain(places).collect();
+        table.read(&wanted, 1 << 16, |n, mut columns| {
+            let (src, dst) = (columns.next_ids()?, columns.next_ids()?);
+            let numbers = names
+                .iter()
+                .map(|_| columns.next_numbers_or_nan())
+                .collect::<Result<Vec<_>>>()?;
+            for at in 0..n {
+                let values: Vec<f64> = numbers.iter().map(|column| column[at]).collect();
+                visit(&src.name(at), &dst.name(at), &values);
+            }
+            Ok(())
+        })
+    })
 }
 
 /// Data vectors: ids in the first column, numbers in the others.
@@ -32,14 +64,19 @@ pub(super) fn read_features(path: &Path) -> Result<Features> {
     whole(path, || features(path))
 }
 
+/// The names of all columns.
+pub(super) fn column_names(path: &Path) -> Result<Vec<String>> {
+    whole(path, || Ok(Table::open(path)?.names()))
+}
+
 /// Reads a file. The reader of Parquet panics on some that are damaged.
 fn whole<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
     caught(read).unwrap_or_else(|said| Err(damaged(path)(said)))
 }
 
-fn links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec<Link>)> {
+fn links(path: &Path, self_links: SelfLinks, evidence: &[String]) -> Result<(Ids, Vec<Link>)> {
     let table = Table::open(path)?;
-    let layout = layout(path, &table.names())?;
+    let layout = layout(path, &table.names(), evidence)?;
     let wanted: Vec<usize> = [Some(layout.src), Some(layout.dst), layout.weight]
         .into_iter()
         .flatten()
@@ -80,7 +117,7 @@ fn links(path: &Path, self_links: SelfLinks) -> Result<(Ids, Vec<Link>)> {
     Ok((ids.into_ids(), links))
 }
 
-fn layout(path: &Path, names: &[String]) -> Result<LinkColumns> {
+fn layout(path: &Path, names: &[String], evidence: &[String]) -> Result<LinkColumns> {
     let place = |wanted| names.iter().position(|name| role(name) == Some(wanted));
     match (place(Role::Src), place(Role::Dst), names.len()) {
         (Some(src), Some(dst), _) => Ok(LinkColumns {
@@ -88,7 +125,14 @@ fn layout(path: &Path, names: &[String]) -> Result<LinkColumns> {
             dst,
             weight: place(Role::Weight),
         }),
-        (None, None, n @ (2 | 3)) => Ok(LinkColumns::in_order(n)),
+        (None, None, n @ (2 | 3)) => {
+            let layout = LinkColumns::in_order(n);
+            let is_weight = |&at: &usize| !evidence::is_apart(&names[at], evidence);
+            Ok(LinkColumns {
+                weight: layout.weight.filter(is_weight),
+                ..layout
+            })
+        }
         _ => Err(Error::input(
             path,
             None,

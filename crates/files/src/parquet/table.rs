@@ -249,7 +249,41 @@ impl Columns<'_> {
         }
     }
 
+    /// The next column, as numbers, of which some may be missing.
+    pub(super) fn next_numbers_or_nan(&mut self) -> Result<Vec<f64>> {
+        let (field, values, levels) = self.next_values("numbers")?;
+        let mut numbers = match values {
+            ColumnValues::Reals(numbers) => numbers,
+            ColumnValues::Whole(numbers) => numbers.iter().map(|&x| x as f64).collect(),
+            ColumnValues::Texts(_) => return Err(self.wrong_type(&field, "numbers")),
+        };
+        if numbers.len() < self.n {
+            let mut there = numbers.into_iter();
+            let number = |level: &i16| match level {
+                0 => f64::NAN,
+                _ => there.next().unwrap_or(f64::NAN),
+            };
+            numbers = levels.iter().map(number).collect();
+            numbers.resize(self.n, f64::NAN);
+        }
+        match numbers.iter().position(|x| x.is_infinite()) {
+            Some(row) => Err(self.wrong(&field, "an infinite number", row, "a finite number")),
+            None => Ok(numbers),
+        }
+    }
+
+    /// The next column, without nulls.
     fn next_column(&mut self, expected: &str) -> Result<(TypePtr, ColumnValues)> {
+        let (field, values, levels) = self.next_values(expected)?;
+        if values.len() == self.n {
+            return Ok((field, values));
+        }
+        let null = levels.iter().position(|&level| level == 0);
+        Err(self.wrong(&field, "a null", null.unwrap_or(0), "a value"))
+    }
+
+    /// The values of the next column, and of each row whether it has one.
+    fn next_values(&mut self, expected: &str) -> Result<(TypePtr, ColumnValues, Vec<i16>)> {
         let (Some(&at), Some(reader)) = (self.wanted.next(), self.readers.next()) else {
             let message = "fewer columns than were named";
             return Err(damaged(self.table.path)(message));
@@ -260,14 +294,11 @@ impl Columns<'_> {
         };
         let path = self.table.path;
         let read = column_values(kind, reader, self.n);
-        let (values, null) = read.map_err(|error| match self.room.is_over() {
+        let (values, levels) = read.map_err(|error| match self.room.is_over() {
             true => unpacked::too_large(path, self.limit),
             false => damaged(path)(error),
         })?;
-        match null {
-            Some(row) => Err(self.wrong(&field, "a null", row, "a value")),
-            None => Ok((field, values)),
-        }
+        Ok((field, values, levels))
     }
 
     fn wrong(&self, field: &Type, found: &str, row: usize, expected: &str) -> Error {
@@ -295,45 +326,55 @@ enum ColumnValues {
     Texts(Vec<ByteArray>),
 }
 
-/// So many values, and the place of the first null.
+impl ColumnValues {
+    fn len(&self) -> usize {
+        match self {
+            ColumnValues::Whole(values) => values.len(),
+            ColumnValues::Reals(values) => values.len(),
+            ColumnValues::Texts(values) => values.len(),
+        }
+    }
+}
+
+/// The values of so many rows, and of each row whether it has one.
 fn column_values(
     kind: Kind,
     reader: &mut ColumnReader,
     n: usize,
-) -> ParquetResult<(ColumnValues, Option<usize>)> {
+) -> ParquetResult<(ColumnValues, Vec<i16>)> {
     let unsigned = kind == Kind::Unsigned;
     Ok(match reader {
         ColumnReader::Int32ColumnReader(reader) => {
-            let (values, null) = take(reader, n)?;
+            let (values, levels) = take(reader, n)?;
             let whole = values.into_iter().map(|x| match unsigned {
                 true => i128::from(x as u32),
                 false => i128::from(x),
             });
-            (ColumnValues::Whole(whole.collect()), null)
+            (ColumnValues::Whole(whole.collect()), levels)
         }
         ColumnReader::Int64ColumnReader(reader) => {
-            let (values, null) = take(reader, n)?;
+            let (values, levels) = take(reader, n)?;
             let whole = values.into_iter().map(|x| match unsigned {
                 true => i128::from(x as u64),
                 false => i128::from(x),
             });
-            (ColumnValues::Whole(whole.collect()), null)
+            (ColumnValues::Whole(whole.collect()), levels)
         }
         ColumnReader::FloatColumnReader(reader) => {
-            let (values, null) = take(reader, n)?;
+            let (values, levels) = take(reader, n)?;
             let reals = values.into_iter().map(f64::from);
-            (ColumnValues::Reals(reals.collect()), null)
+            (ColumnValues::Reals(reals.collect()), levels)
         }
         ColumnReader::DoubleColumnReader(reader) => {
-            let (values, null) = take(reader, n)?;
-            (ColumnValues::Reals(values), null)
+            let (values, levels) = take(reader, n)?;
+            (ColumnValues::Reals(values), levels)
         }
         ColumnReader::ByteArrayColumnReader(reader) => {
-            let (values, null) = take(reader, n)?;
-            (ColumnValues::Texts(values), null)
+            let (values, levels) = take(reader, n)?;
+            (ColumnValues::Texts(values), levels)
         }
         ColumnReader::FixedLenByteArrayColumnReader(reader) => {
-            let (values, null) = take(reader, n)?;
+            let (values, levels) = take(reader, n)?;
             let reals = values.iter().map(|half| match half.data() {
                 &[low, high] => Ok(half::f16::from_le_bytes([low, high]).to_f64()),
                 _ => Err(ParquetError::General(
@@ -342,7 +383,7 @@ fn column_values(
             });
             (
                 ColumnValues::Reals(reals.collect::<ParquetResult<_>>()?),
-                null,
+                levels,
             )
         }
         ColumnReader::BoolColumnReader(_) | ColumnReader::Int96ColumnReader(_) => {
@@ -354,7 +395,7 @@ fn column_values(
 fn take<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     n: usize,
-) -> ParquetResult<(Vec<T::T>, Option<usize>)> {
+) -> ParquetResult<(Vec<T::T>, Vec<i16>)> {
     let mut values = Vec::with_capacity(n);
     let mut levels = Vec::new();
     let mut rows = 0;
@@ -365,11 +406,7 @@ fn take<T: DataType>(
         }
         rows += more;
     }
-    let null = match values.len() < n {
-        true => Some(levels.iter().position(|&level| level == 0).unwrap_or(0)),
-        false => None,
-    };
-    Ok((values, null))
+    Ok((values, levels))
 }
 
 /// Node ids in a column.

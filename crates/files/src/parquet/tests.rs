@@ -118,7 +118,7 @@ fn with_table<T>(columns: &[(&str, Values)], read: impl Fn(&Path) -> Result<T>) 
 
 fn links(columns: &[(&str, Values)]) -> Result<Graph> {
     with_table(columns, |path| {
-        let (ids, links) = read_links(path, SelfLinks::Error)?;
+        let (ids, links) = read_links(path, SelfLinks::Error, &[])?;
         Graph::new(ids, links, LinkRules::default())
     })
 }
@@ -269,7 +269,7 @@ fn damage_is_an_error_and_no_panic() {
     let mut look = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
         for error in [
-            read_links(&path, SelfLinks::Drop).err(),
+            read_links(&path, SelfLinks::Drop, &[]).err(),
             read_features(&path).err(),
         ] {
             let Some(error) = error else {

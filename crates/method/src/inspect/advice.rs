@@ -1,15 +1,11 @@
-//! Which settings to begin with, and why, in plain words.
-
-mod words;
-
-pub use words::in_percent;
+//! Settings to begin with, and why, in the words of a front end.
 
 use serde::Serialize;
 
-use super::{Backing, Report, Tail, Way};
+use super::{Report, Tail, Way};
+use crate::error::Dialect;
 use crate::model::too_heavy_for_probability;
-use crate::params::{OptimizerKind, Params, ScoreKind, SolverKind, WeightTransform};
-use crate::size::Family;
+use crate::params::{OptimizerKind, Param, Params, ScoreKind, SolverKind, WeightTransform};
 
 /// The exponent of the probability score. With the default ridge a larger one
 /// sees too little of a sparse graph: on Cora with a tenth of the links at
@@ -22,9 +18,10 @@ use crate::size::Family;
 const PROBABILITY_BETA: f64 = 0.1;
 /// Where so many weights are equal, the others are all that weights say.
 const NEARLY_ALL: f64 = 0.85;
-/// Weights are errors by their sizes alone where this share of those that no Poisson
-/// count reaches is beyond the law of all sizes, too.
-const MOSTLY: f64 = 0.5;
+/// Weights agree with the rest of the evidence, or contradict it, if their correlation is
+/// this far from 0, and this many standard errors.
+const LEAST_AGREEMENT: f64 = 0.05;
+const LEAST_ERRORS: f64 = 4.0;
 /// Isolated heavy weights above this share look like a second kind of link.
 const SECOND_KIND: f64 = 0.1;
 
@@ -42,118 +39,9 @@ pub struct Advice {
     /// Its optimizer.
     pub optimizer: OptimizerKind,
     /// Why, for each choice.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<String>,
     /// When to choose otherwise, and what else to look at.
-    pub cautions: Vec<Caution>,
-}
-
-/// Why settings are advised.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Reason {
-    /// What the weights say about score, exponent and transform.
-    Weights {
-        /// The score.
-        score: ScoreKind,
-        /// Its exponent.
-        beta: f64,
-        /// The transform.
-        weights: WeightTransform,
-        /// What the weights are like.
-        why: WeightsLook,
-    },
-    /// What the number of nodes says about the solver.
-    Nodes {
-        /// The solver.
-        solver: SolverKind,
-        /// Its optimizer.
-        optimizer: OptimizerKind,
-        /// How it goes through the pairs.
-        way: Way,
-        /// The number of nodes.
-        nodes: usize,
-    },
-}
-
-/// What weights are like.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum WeightsLook {
-    /// All are equal.
-    Equal,
-    /// None is larger than a count may be.
-    Sound {
-        /// The median.
-        median: f64,
-        /// The largest.
-        max: f64,
-    },
-    /// This share is too large for Poisson counts, and one law of sizes has them all.
-    HeavyTail {
-        /// The share.
-        share: f64,
-        /// The law.
-        law: Option<Family>,
-    },
-    /// A share is too large for Poisson counts, and more speaks for these links than
-    /// for the others.
-    Backed {
-        /// The share.
-        share: f64,
-        /// The chance that such a link has more to say for it than a pair without one.
-        heavy: f64,
-        /// The same of the other links.
-        others: f64,
-    },
-    /// A share of the weights looks wrong, and the probability score cannot follow the
-    /// others either.
-    WrongAndHeavy {
-        /// The share.
-        share: f64,
-        /// The median weight.
-        median: f64,
-    },
-    /// This share is negative.
-    Signed(f64),
-    /// A share of the weights looks wrong.
-    Wrong {
-        /// The share.
-        share: f64,
-        /// The chances that such a link, and another one, has more to say for it than a
-        /// pair without one, where these tell.
-        chances: Option<(f64, f64)>,
-    },
-}
-
-/// What to look at, or when to choose otherwise.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Caution {
-    /// Weights may be too large although they do not look so.
-    SomeMayBeTooLarge,
-    /// The probability score cannot follow such a median weight on a sparse graph.
-    NotProbability(f64),
-    /// Heavy weights may be real.
-    HeavyMayBeReal,
-    /// All other weights are nearly equal, to this.
-    OthersAreEqual(f64),
-    /// There may be two kinds of links, this share of them heavy.
-    TwoKinds(f64),
-    /// So many nodes have neither links nor data vectors.
-    UnknownNodes(usize),
-    /// So many data vectors are zero.
-    ZeroVectors(usize),
-    /// The links fall into so many components.
-    Components(usize),
-    /// There are fewer links than nodes.
-    FewLinks {
-        /// The links.
-        links: usize,
-        /// The nodes.
-        nodes: usize,
-        /// Whether all nodes have data vectors.
-        vectors: bool,
-    },
+    pub cautions: Vec<String>,
 }
 
 impl Default for Advice {
@@ -172,139 +60,251 @@ impl Default for Advice {
 }
 
 /// The advice that follows from the rest of a report.
-pub fn advise(report: &Report) -> Advice {
+pub fn advise(report: &Report, dialect: &dyn Dialect) -> Advice {
+    let words = Words { report, dialect };
     let mut advice = Advice::default();
-    advise_on_weights(report, &mut advice);
-    advise_on_solver(report, &mut advice);
-    advice.cautions.extend(cautions(report));
+    let why = words.advise_on_weights(&mut advice);
+    advice.reasons.push(format!(
+        "{}, {}, {}: {why}",
+        words.set(Param::Score, advice.score.name()),
+        words.set(Param::Beta, &advice.beta.to_string()),
+        words.set(Param::Weights, advice.weights.name()),
+    ));
+    words.advise_on_solver(&mut advice);
+    advice.cautions.extend(words.on_few_links_and_features());
     advice
 }
 
-fn advise_on_weights(report: &Report, advice: &mut Advice) {
-    let weights = &report.weights;
-    let (share, tail) = (weights.impossible.share, weights.impossible.tail);
-    let (why, caution) = match tail {
-        Tail::None if weights.all_equal && weights.negative == 0.0 => {
-            if weights.median != 1.0 {
+/// A report, and how a front end names settings.
+struct Words<'r> {
+    report: &'r Report,
+    dialect: &'r dyn Dialect,
+}
+
+/// What the weights beyond a Poisson count are.
+enum Heavy {
+    /// Heavier links are likelier by the rest of the evidence: the correlation.
+    Signal(f64),
+    /// The end of a smooth tail.
+    Tail,
+    /// Errors; if heavier links are less likely, the correlation.
+    Errors(Option<f64>),
+}
+
+impl Words<'_> {
+    fn set(&self, param: Param, value: &str) -> String {
+        self.dialect.with(param.name(), &[value])
+    }
+
+    /// Whether the probability score would take correct weights for errors.
+    fn too_heavy_for_probability(&self) -> bool {
+        let median = self.report.weights.median;
+        too_heavy_for_probability(median, PROBABILITY_BETA, self.report.linked_share)
+    }
+
+    /// Fills in score, exponent and transform, and cautions about weights; returns the
+    /// reason.
+    fn advise_on_weights(&self, advice: &mut Advice) -> String {
+        let weights = &self.report.weights;
+        let (median, max) = (weights.median, weights.max);
+        let (share, tail) = (weights.impossible.share, weights.impossible.tail);
+        let binary = self.set(Param::Weights, "binary");
+        let why = if weights.negative > 0.0 {
+            advice.weights = WeightTransform::Binary;
+            format!(
+                "{} of the weights are negative, like correlations. Expected weights are positive, \
+                 so a fit to the pattern of links is safer. {} fits the pattern too, and estimates \
+                 sizes of either sign.",
+                in_percent(weights.negative),
+                self.dialect.with("robust", &["true"])
+            )
+        } else if tail != Tail::None {
+            self.advise_on_heavy(share, advice)
+        } else if weights.all_equal {
+            if median != 1.0 {
                 advice.weights = WeightTransform::Binary;
             }
-            (WeightsLook::Equal, None)
+            format!(
+                "all weights are equal, so no weight can be wrong; the moment score with a small \
+                 beta keeps false links from pulling hard. Or let {} choose score, beta and ridge, \
+                 without labels.",
+                self.dialect.selection()
+            )
+        } else {
+            let probability = self.set(Param::Score, "probability");
+            advice.cautions.push(if self.too_heavy_for_probability() {
+                format!(
+                    "not {probability}: it cannot follow weights above 1 on a sparse graph (half of \
+                     the weights are {median} or more) and takes such links for errors. If some \
+                     weights are far too large, {} tames them.",
+                    self.set(Param::Weights, "log1p")
+                )
+            } else {
+                format!(
+                    "if some weights are far too large all the same, take {probability}: the moment \
+                     score is linear in the weights."
+                )
+            });
+            format!(
+                "no weight is larger than a Poisson count can be (median {median}, largest {max})."
+            )
+        };
+        if tail == Tail::Isolated && weights.at_median >= NEARLY_ALL.min(1.0 - 1.5 * share) {
+            advice.cautions.push(format!(
+                "nearly all other weights are {median}: {binary}, which uses the links alone, does \
+                 no worse if the sizes mean nothing."
+            ));
         }
-        _ if weights.negative > 0.0 => {
-            advice.weights = WeightTransform::Binary;
-            (WeightsLook::Signed(weights.negative), None)
+        if tail == Tail::Isolated && share > SECOND_KIND {
+            advice.cautions.push(format!(
+                "{} is a lot for errors: perhaps two kinds of links stand in one file.",
+                in_percent(share)
+            ));
         }
-        Tail::None => {
-            let (median, max) = (weights.median, weights.max);
-            let sound = WeightsLook::Sound { median, max };
-            let caution = match heavy_for_probability(report) {
-                true => Caution::NotProbability(median),
-                false => Caution::SomeMayBeTooLarge,
-            };
-            (sound, Some(caution))
+        why
+    }
+
+    /// What heavy weights are. The rest of the evidence decides, then the tail: a Poisson
+    /// count alone decides nothing, because most real counts spread wider.
+    fn heavy(&self) -> Heavy {
+        let judged = self.report.judged.as_ref().map(|judged| &judged.facts);
+        let agreement = judged.filter(|facts| !facts.abstained);
+        let agreement = agreement.and_then(|facts| facts.weight_agreement);
+        let agreement = agreement.unwrap_or(0.0);
+        let least = LEAST_AGREEMENT.max(LEAST_ERRORS / (self.report.links as f64).sqrt());
+        match agreement {
+            _ if agreement >= least => Heavy::Signal(agreement),
+            _ if agreement <= -least => Heavy::Errors(Some(agreement)),
+            _ if self.report.weights.impossible.tail == Tail::Smooth => Heavy::Tail,
+            _ => Heavy::Errors(None),
         }
-        _ => {
-            let (look, caution) = look_at_heavy(report, share);
-            match look {
-                WeightsLook::Wrong { .. } => {
-                    advice.score = ScoreKind::Probability;
-                    advice.beta = PROBABILITY_BETA;
-                }
-                _ => advice.weights = WeightTransform::Log1p,
+    }
+
+    fn advise_on_heavy(&self, share: f64, advice: &mut Advice) -> String {
+        let log1p = self.set(Param::Weights, "log1p");
+        let large = format!(
+            "{} of the weights are larger than a Poisson count can be",
+            in_percent(share)
+        );
+        advice.weights = WeightTransform::Log1p;
+        let why = match self.heavy() {
+            Heavy::Signal(agreement) => {
+                return format!(
+                    "{large}, and heavier links are likelier by the rest of the evidence \
+                     (correlation {agreement:.2}): they are signal. {log1p} keeps the order and \
+                     tames the size."
+                );
             }
-            (look, caution)
+            Heavy::Tail => {
+                return format!(
+                    "{large}, at the end of a smooth tail: that is how real counts (contacts, \
+                     co-occurrences) look. {log1p} keeps the order and tames the size."
+                );
+            }
+            Heavy::Errors(Some(agreement)) => format!(
+                "heavier links are less likely by the rest of the evidence (correlation \
+                 {agreement:.2})"
+            ),
+            Heavy::Errors(None) => "they stand apart from the rest".to_owned(),
+        };
+        if self.too_heavy_for_probability() {
+            return format!(
+                "{large}, and {why}. The probability score would not follow them, but neither can \
+                 it follow correct weights above 1 on a sparse graph (half of the weights are {} or \
+                 more). {log1p} tames them all.",
+                self.report.weights.median
+            );
         }
-    };
-    advice.reasons.push(Reason::Weights {
-        score: advice.score,
-        beta: advice.beta,
-        weights: advice.weights,
-        why,
-    });
-    advice.cautions.extend(caution);
-    if tail == Tail::Isolated && weights.at_median >= NEARLY_ALL.min(1.0 - 1.5 * share) {
-        let median = weights.median;
-        advice.cautions.push(Caution::OthersAreEqual(median));
+        advice.weights = WeightTransform::AsIs;
+        advice.score = ScoreKind::Probability;
+        advice.beta = PROBABILITY_BETA;
+        advice.cautions.push(format!(
+            "heavy weights can be noise or can be the signal (contacts, co-occurrence counts): look \
+             at the heaviest links. If they are real, take {log1p} instead: the probability score \
+             takes them for errors."
+        ));
+        format!(
+            "{large}, and {why}. They may be errors, and the probability score does not follow \
+             them; the moment score and the likelihood are linear in the weights and would."
+        )
     }
-    if tail == Tail::Isolated && share > SECOND_KIND {
-        advice.cautions.push(Caution::TwoKinds(share));
-    }
-}
 
-/// Heavy weights are signal where more speaks for their links than for others, errors
-/// where less does, and else what the law of sizes says. A Poisson count alone decides
-/// nothing: most real counts spread wider.
-fn look_at_heavy(report: &Report, share: f64) -> (WeightsLook, Option<Caution>) {
-    let Some(known) = report.heavy else {
-        return (WeightsLook::HeavyTail { share, law: None }, None);
-    };
-    let (heavy, others) = (known.heavy, known.others);
-    let chances = match known.backing {
-        Backing::More => {
-            let look = WeightsLook::Backed {
-                share,
-                heavy,
-                others,
+    fn advise_on_solver(&self, advice: &mut Advice) {
+        let Some(default) = self.report.solvers.iter().find(|cost| cost.is_default) else {
+            return;
+        };
+        (advice.solver, advice.optimizer) = (default.solver, default.optimizer);
+        let why = match default.way {
+            Way::AllPairs => "are few enough to visit all pairs at every step",
+            Way::Blocks => "have too many pairs to visit all at every step",
+            Way::Sweeps => {
+                "have too many pairs to visit all at every step, and free vectors can move a \
+                 block at a time"
+            }
+        };
+        advice.reasons.push(format!(
+            "{}, {}: {} nodes {why}; a fit chooses this by itself.",
+            self.set(Param::Solver, default.solver.name()),
+            self.set(Param::Optimizer, default.optimizer.name()),
+            self.report.nodes
+        ));
+    }
+
+    fn on_few_links_and_features(&self) -> Vec<String> {
+        let report = self.report;
+        let all = report.views.iter().all(|view| view.vectors.is_some());
+        let zero = report.views.iter().filter_map(|view| view.vectors.as_ref());
+        let zero: usize = zero.map(|vectors| vectors.zero).sum();
+        let (unknown, components) = (report.isolated.without_vectors, report.components.count);
+        let (links, nodes) = (report.links, report.nodes);
+        let mut cautions = Vec::new();
+        if unknown > 0 {
+            cautions.push(format!(
+                "{unknown} of the nodes have neither links nor features: nothing is known of them, \
+                 and their embeddings mean nothing. Leave them out, or give them features."
+            ));
+        }
+        if zero > 0 {
+            cautions.push(format!(
+                "{zero} of the rows of features are zero: their nodes all get the same embedding."
+            ));
+        }
+        if !all && components > 1 {
+            cautions.push(format!(
+                "the links fall into {components} components: without features, only missing links \
+                 say how the vectors of one lie to those of another."
+            ));
+        }
+        if links < nodes {
+            let what = if all {
+                format!(
+                    "the map has to learn from few; a small {} and a larger {} are safer.",
+                    self.dialect.name(Param::Dim.name()),
+                    self.dialect.name(Param::Ridge.name())
+                )
+            } else {
+                "too few to learn a free vector for each node; features would help.".to_owned()
             };
-            return (look, None);
+            cautions.push(format!(
+                "fewer links than nodes ({links} and {nodes}): {what}"
+            ));
         }
-        Backing::Less => Some((heavy, others)),
-        Backing::Alike | Backing::Unknown if known.beyond_law < MOSTLY => {
-            let law = known.law;
-            return (WeightsLook::HeavyTail { share, law }, None);
-        }
-        Backing::Alike | Backing::Unknown => None,
-    };
-    match heavy_for_probability(report) {
-        true => {
-            let median = report.weights.median;
-            (WeightsLook::WrongAndHeavy { share, median }, None)
-        }
-        false => {
-            let caution = Caution::HeavyMayBeReal;
-            (WeightsLook::Wrong { share, chances }, Some(caution))
-        }
+        cautions
     }
 }
 
-/// Whether the probability score would take honest weights for errors.
-fn heavy_for_probability(report: &Report) -> bool {
-    too_heavy_for_probability(report.weights.median, PROBABILITY_BETA, report.linked_share)
+/// A share in words: `3.2%`, and `0.004%` rather than `0.0%`.
+pub fn in_percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        0.0 => "0%".to_owned(),
+        ..0.001 => "less than 0.001%".to_owned(),
+        ..0.1 => format!("{percent:.3}%"),
+        ..1.0 => format!("{percent:.2}%"),
+        _ => format!("{percent:.1}%"),
+    }
 }
 
-fn advise_on_solver(report: &Report, advice: &mut Advice) {
-    let Some(default) = report.solvers.iter().find(|cost| cost.is_default) else {
-        return;
-    };
-    (advice.solver, advice.optimizer) = (default.solver, default.optimizer);
-    advice.reasons.push(Reason::Nodes {
-        solver: default.solver,
-        optimizer: default.optimizer,
-        way: default.way,
-        nodes: report.nodes,
-    });
-}
-
-fn cautions(report: &Report) -> Vec<Caution> {
-    let vectors = report.views.iter().all(|view| view.vectors.is_some());
-    let zero = |view: &super::ViewShape| view.vectors.as_ref().map_or(0, |vectors| vectors.zero);
-    let zero: usize = report.views.iter().map(zero).sum();
-    let unknown = report.isolated.without_vectors;
-    let components = report.components.count;
-    let (links, nodes) = (report.links, report.nodes);
-    let all = [
-        (unknown > 0, Caution::UnknownNodes(unknown)),
-        (zero > 0, Caution::ZeroVectors(zero)),
-        (!vectors && components > 1, Caution::Components(components)),
-        (
-            links < nodes,
-            Caution::FewLinks {
-                links,
-                nodes,
-                vectors,
-            },
-        ),
-    ];
-    let applies = all.into_iter().filter(|(applies, _)| *applies);
-    applies.map(|(_, caution)| caution).collect()
-}
+#[cfg(test)]
+#[path = "advice_tests.rs"]
+mod tests;

@@ -20,6 +20,7 @@
 
 use serde::Serialize;
 
+use super::judged::judged_bytes;
 use super::speed::Trial;
 use crate::data::dataset::Dataset;
 use crate::engine::objective::{Prepared, Problem};
@@ -27,7 +28,6 @@ use crate::engine::{CpuEngine, Forecast, Plan};
 use crate::error::Result;
 use crate::model::held_out_pairs;
 use crate::params::{CheckedParams, OptimizerKind, Params, Precision, SolverKind};
-use crate::trust::judge::glance_bytes;
 use linkproof_numeric::real::Real;
 
 /// Passes that a step of L-BFGS takes, with its line search.
@@ -97,7 +97,7 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
     let mut trial = Trial::new(CpuEngine::<T>::new(tried), params.dim)?;
     let speed = trial.speed()?;
     let default = Plan::new(params, &problem)?;
-    let look_bytes = glance_bytes(params, data);
+    let look_bytes = judged_bytes(data);
     let mut costs = Vec::new();
     for (solver, optimizer) in [
         (SolverKind::Exact, OptimizerKind::Lbfgs),
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn memory_grows_with_the_nodes() {
         // Enough rows that exact passes are worked out rather than tried.
-        let (small, large) = (costs(&ring(3_000), 8), costs(&ring(60_000), 8));
+        let (small, large) = (costs(&ring(3_000), 64), costs(&ring(60_000), 64));
         for (small, large) in small.iter().zip(&large).take(2) {
             assert!(large.memory_bytes > small.memory_bytes);
         }

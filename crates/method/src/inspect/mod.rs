@@ -2,21 +2,21 @@
 //! would cost, and which settings to begin with.
 
 mod advice;
-mod after;
 mod agreement;
 mod components;
 mod cost;
-mod heavy;
+mod judged;
+mod plain;
 mod shape;
 mod speed;
 mod weights;
 
 pub use advice::{Advice, advise, in_percent};
-pub use after::{Leading, PlainVerdict, plain_verdict};
-pub use agreement::{Agreement, ClustersTell, Relation};
+pub use agreement::{Agreement, Relation};
 pub use components::{Components, components};
 pub use cost::{SolverCost, Way, solver_costs};
-pub use heavy::{Backing, Heavy};
+pub use judged::LinksJudged;
+pub use plain::{Leading, PlainVerdict, plain_verdict};
 pub use shape::{Degrees, Hub, Isolated, Vectors, ViewLinks, ViewShape};
 pub use weights::{HeavyLink, Impossible, Tail, Weights};
 
@@ -25,9 +25,8 @@ use serde::Serialize;
 use crate::data::dataset::Dataset;
 use crate::data::graph::LinkCounts;
 use crate::engine::runtime::Runtime;
-use crate::error::Result;
+use crate::error::{Fields, Result};
 use crate::params::{CheckedParams, Params, WeightTransform};
-use crate::trust::judge::glance;
 
 /// What there is to know about data before a fit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -54,16 +53,18 @@ pub struct Report {
     pub components: Components,
     /// Link weights.
     pub weights: Weights,
-    /// What else is known of links whose weights are impossible to a Poisson model,
-    /// where there are some.
-    pub heavy: Option<Heavy>,
-    /// Whether links agree with data vectors, where there are some to compare.
+    /// What the judge finds about the links; none if there are too many for a look.
+    pub judged: Option<LinksJudged>,
+    /// Why the links were not judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_judged: Option<String>,
+    /// Whether features and links agree, if there are features to compare.
     pub agreement: Option<Agreement>,
     /// What each solver would cost.
     pub solvers: Vec<SolverCost>,
     /// The threads that the times are for.
     pub threads: usize,
-    /// What to begin with.
+    /// What to begin with, in the words of the library ([`advise`] for others).
     pub advice: Advice,
 }
 
@@ -82,7 +83,7 @@ pub struct Report {
 /// let report = inspect(&Dataset::from_links(graph)?, &Params::default().check()?)?;
 /// assert_eq!(report.isolated.count, 2);
 /// assert_eq!(report.weights.impossible.tail, Tail::Isolated);
-/// assert_eq!(report.heavy.map(|heavy| heavy.beyond_law), Some(1.0));
+/// assert!(report.judged.is_some());
 /// assert_eq!(report.advice.score, ScoreKind::Probability);
 /// # Ok::<(), linkproof::Error>(())
 /// ```
@@ -94,15 +95,8 @@ pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
     let degrees = graph.degrees();
     let isolated = shape::isolated(data, &degrees);
     let components = components(graph);
-    let (weights, impossible) = weights::weights(data);
-    let heavy = match impossible.is_empty() {
-        true => None,
-        false => Some(heavy::heavy(
-            data,
-            &impossible,
-            glance(params, data, Runtime::default())?.as_ref(),
-        )),
-    };
+    let (weights, _) = weights::weights(data);
+    let judged = judged::judged(data, params.seed, Runtime::default())?;
     let solvers = match graph.is_signed() {
         // As the advice is: the pattern alone is fitted.
         true => {
@@ -128,13 +122,14 @@ pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
         isolated,
         components,
         weights,
-        heavy,
-        agreement: agreement::agreement(data, params.seed)?,
+        judged: judged.links,
+        not_judged: judged.not_judged,
+        agreement: judged.agreement,
         solvers,
         threads: rayon::current_num_threads(),
         advice: Advice::default(),
     };
-    report.advice = advise(&report);
+    report.advice = advise(&report, &Fields);
     Ok(report)
 }
 

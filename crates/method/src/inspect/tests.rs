@@ -105,11 +105,8 @@ fn views_and_their_data_vectors_are_described() {
     assert_eq!(between, [("u", "u", 1, 3), ("u", "v", 2, 6)]);
     assert_eq!(report.isolated.examples, ["y", "c"]);
     assert_eq!(report.isolated.without_vectors, 1);
-    assert!(says(
-        &report.advice.cautions,
-        "neither links nor data vectors"
-    ));
-    assert!(says(&report.advice.cautions, "data vectors are zero"));
+    assert!(says(&report.advice.cautions, "neither links nor features"));
+    assert!(says(&report.advice.cautions, "rows of features are zero"));
 }
 
 #[test]
@@ -202,7 +199,7 @@ fn the_probability_score_is_not_advised_where_honest_weights_are_heavy() {
     assert_eq!(advice.weights, WeightTransform::Log1p);
     assert!(says(
         &advice.reasons,
-        "neither can it follow honest weights"
+        "neither can it follow correct weights"
     ));
     // Sound weights of that size get a warning, light ones the usual advice.
     let sound = ring(|k| 20.0 + f64::from(k % 3)).advice;

@@ -5,14 +5,13 @@ use super::candidates::{against_rivals, least_false, partner_shares, picked_by_l
 use super::claims::{
     RisingDensity, belief, interval, kept, logistic, logit, looks_random, mean_by_nodes,
 };
-use super::combine::{
-    Agreement, Apart, agreement, joins_unlike, learned, moments, normal_scores, standardize,
-};
+use super::combine::{Agreement, Apart, agreement, joins_unlike, learned, standardize};
 use super::evidence::{Evidence, Known};
 use super::features::FeatureSpaces;
 use super::outcome::{Cause, EvidenceColumn, Kind, Share, Unused};
 use super::pairs::{Links, Pairs};
 use super::strata::{COARSE, FINE, Strata};
+use super::votes::{odds_by_vote, scores_in_strata};
 use crate::error::Result;
 
 /// Fewer links with evidence, or fewer non-links, say nothing.
@@ -152,9 +151,10 @@ pub(super) fn assess(input: &Input<'_>, progress: &mut Progress<'_>) -> Result<A
     let blind = blind(input, &net);
     let reverse = known.reverse();
     let n_seen = blind.iter().filter(|&&blind| !blind).count();
-    let found = match n_seen.min(pairs.n_non_links) >= LEAST_COMPARED && !tails.kinds.is_empty() {
-        true => Some(combined(&tails, reverse, &pairs)),
-        false => None,
+    let found = if n_seen.min(pairs.n_non_links) >= LEAST_COMPARED && !tails.kinds.is_empty() {
+        Some(combined(&tails, reverse, &pairs))
+    } else {
+        None
     };
     progress.step(2.0)?;
     drop(net);
@@ -440,66 +440,3 @@ impl Assessed {
 /// The density is clipped here where checks recalibrate it.
 const LEAST_LOG: f64 = -3.912_023_005_428_146;
 const MOST_LOG: f64 = 3.912_023_005_428_146;
-
-/// Normal scores of ranks inside each stratum, standardized; 0 where nothing is known.
-/// None if the values that are known are all equal.
-fn scores_in_strata(values: &[f64], strata: &Strata, pairs: &Pairs) -> Option<Vec<f64>> {
-    let mut known = values.iter().filter(|x| !x.is_nan());
-    let first = known.next()?;
-    known.find(|x| *x != first)?;
-    let mut z = vec![0.0; values.len()];
-    for members in &strata.members {
-        let inside: Vec<usize> = members
-            .iter()
-            .map(|&place| place as usize)
-            .filter(|&place| pairs.is_link(place) && !values[place].is_nan())
-            .collect();
-        let scores = normal_scores(
-            &inside
-                .iter()
-                .map(|&place| values[place])
-                .collect::<Vec<_>>(),
-        );
-        inside
-            .iter()
-            .zip(scores)
-            .for_each(|(&place, score)| z[place] = score);
-    }
-    let m = z.len();
-    if moments(&z).1 == 0.0 {
-        return None;
-    }
-    standardize(&mut z, m);
-    Some(z)
-}
-
-/// Log odds that a vote adds: how often such a vote is found among believed and among
-/// disbelieved links.
-fn odds_by_vote(beliefs: &[f64], vote: &[f64]) -> Vec<f64> {
-    const BINS: usize = 20;
-    /// So many links' worth of the usual frequencies: with little evidence the odds stay.
-    const USUAL: f64 = 10.0;
-    let mut sorted = vote.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    let mut edges: Vec<f64> = (1..BINS)
-        .map(|bin| super::strata::quantile(&sorted, bin as f64 / BINS as f64))
-        .collect();
-    edges.dedup();
-    let bin = |x: f64| edges.partition_point(|&edge| edge < x);
-    let (mut real, mut wrong) = (vec![0.0; BINS], vec![0.0; BINS]);
-    for (&belief, &x) in beliefs.iter().zip(vote) {
-        real[bin(x)] += belief;
-        wrong[bin(x)] += 1.0 - belief;
-    }
-    let total = |counts: &[f64]| counts.iter().sum::<f64>();
-    let (all_real, all_wrong) = (total(&real), total(&wrong));
-    let log_odds: Vec<f64> = (0..BINS)
-        .map(|at| {
-            let usual = USUAL * real[at] / all_real;
-            let p = (real[at] + usual) / (all_real + USUAL) + 1e-12;
-            let q = (wrong[at] + usual) / (all_wrong + USUAL) + 1e-12;
-            linkproof_numeric::math::ln(p / q)
-        })
-        .collect();
-    vote.iter().map(|&x| log_odds[bin(x)]).collect()
-}

@@ -185,9 +185,10 @@ fn derivatives(
             *x = f64::from(column[place as usize]);
         }
         let p = 1.0 / (1.0 + math::exp(-score(columns, b, place)));
-        let (w, y) = match (place as usize) < n_links {
-            true => (1.0, 1.0),
-            false => (weight, 0.0),
+        let (w, y) = if (place as usize) < n_links {
+            (1.0, 1.0)
+        } else {
+            (weight, 0.0)
         };
         let (along, across) = (w * (p - y), w * p * (1.0 - p));
         for row in 0..size {

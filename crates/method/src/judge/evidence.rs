@@ -10,10 +10,12 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::Progress;
-use super::features::{FeatureSpaces, to_unit_rows};
-use super::net::{Neighbors, Net, ScaledNet, sums_of_neighbors};
+use super::features::FeatureSpaces;
+use super::net::{Net, ScaledNet, sums_of_neighbors};
 use super::outcome::Kind;
-use super::pairs::{FOLDS, Links, Pairs, mixed, pair_hash};
+use super::pairs::{FOLDS, Links, Pairs};
+use super::paths::{Middle, Walk};
+use super::rows::to_unit_rows;
 use crate::error::Result;
 
 /// Eigenpairs that are kept, and columns of the iteration beyond them.
@@ -22,8 +24,6 @@ const EXTRA: usize = 16;
 const ROUNDS: usize = 8;
 /// Of the regression of links on features.
 const RIDGE: f64 = 3.0;
-/// Middle links of paths are thinned where a node has more links than this.
-const MOST_MIDDLE: f64 = 1000.0;
 /// What rounding leaves of a subtraction.
 const ROUNDING: f64 = 1e-9;
 /// A neighborhood counts so many times the node itself.
@@ -32,8 +32,6 @@ const AROUND: f64 = 2.0;
 /// own link.
 const LEAST_LIKE_LINKS: usize = 20;
 const SPECTRAL_STREAM: u64 = 0x7370_6563;
-/// Starts of paths that one task goes through.
-const STARTS: usize = 64;
 
 /// A number for each pair.
 pub(super) struct Evidence {
@@ -262,7 +260,7 @@ impl Known<'_> {
     }
 
     /// Cosine of what the ends and their other neighbors are.
-    fn neighborhoods(&self, places: &[u32], of: &Spectral) -> Vec<f64> {
+    pub fn neighborhoods(&self, places: &[u32], of: &Spectral) -> Vec<f64> {
         let (net, pairs, width) = (self.net, self.pairs, of.width);
         let out = sums_of_neighbors(net.outgoing(), of.right.as_ref().unwrap_or(&of.left), width);
         let into = net
@@ -285,9 +283,10 @@ impl Known<'_> {
                 xx += x * x;
                 yy += y * y;
             }
-            match xx * yy > 0.0 {
-                true => xy / (xx * yy).sqrt(),
-                false => 0.0,
+            if xx * yy > 0.0 {
+                xy / (xx * yy).sqrt()
+            } else {
+                0.0
             }
         })
     }
@@ -363,11 +362,11 @@ impl Known<'_> {
 }
 
 /// Rows of unit length for sources and for targets.
-struct Spectral {
-    left: Vec<f64>,
-    right: Option<Vec<f64>>,
-    signs: Vec<f64>,
-    width: usize,
+pub(super) struct Spectral {
+    pub left: Vec<f64>,
+    pub right: Option<Vec<f64>>,
+    pub signs: Vec<f64>,
+    pub width: usize,
 }
 
 impl Spectral {
@@ -401,135 +400,6 @@ impl Spectral {
             right: None,
             signs: vec![1.0; kept.len()],
             width: kept.len(),
-        }
-    }
-}
-
-/// The links that may stand in the middle of a path: those of nodes with very many links
-/// are thinned, and weigh more instead.
-struct Middle {
-    out: Neighbors,
-    into: Option<Neighbors>,
-    weight: MiddleWeight,
-}
-
-/// What a middle link weighs, by the degrees of its ends.
-struct MiddleWeight(Vec<f64>);
-
-impl MiddleWeight {
-    fn of(&self, k: u32, l: u32) -> f64 {
-        let most = self.0[k as usize].max(self.0[l as usize]);
-        (most / MOST_MIDDLE).max(1.0)
-    }
-}
-
-impl Middle {
-    fn new(links: &Links, net: &Net, seed: u64) -> Middle {
-        let weight = MiddleWeight((0..net.n()).map(|node| net.degree(node)).collect());
-        let seed = mixed(seed ^ SPECTRAL_STREAM);
-        let is_kept = |ends: &[u32; 2]| {
-            let weight = weight.of(ends[0], ends[1]);
-            weight == 1.0 || (pair_hash(*ends, seed) >> 11) as f64 * weight < (1u64 << 53) as f64
-        };
-        let kept: Vec<[u32; 2]> = links.ends.iter().copied().filter(is_kept).collect();
-        let kept = Net::new(net.n(), net.directed, kept.iter().copied());
-        Middle {
-            into: net.directed.then(|| kept.incoming().clone()),
-            out: kept.outgoing().clone(),
-            weight,
-        }
-    }
-
-    fn incoming(&self) -> &Neighbors {
-        self.into.as_ref().unwrap_or(&self.out)
-    }
-
-    /// The weight of the middle link from one node to another, 0 if there is none.
-    fn weight_of(&self, k: u32, l: u32) -> f64 {
-        match self.out.of(k as usize).binary_search(&l) {
-            Ok(_) => self.weight.of(k, l),
-            Err(_) => 0.0,
-        }
-    }
-
-    /// Ways back and forth at each node: over a middle link first, and over one last.
-    fn round_trips(&self, net: &Net, inv: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let sum = |middle: &Neighbors, is_back: &dyn Fn(u32, u32) -> bool| -> Vec<f64> {
-            let of_node = |node: usize| {
-                let others = middle.of(node).iter();
-                let others = others.filter(|&&other| is_back(node as u32, other));
-                others
-                    .map(|&other| self.weight.of(node as u32, other) * inv[other as usize])
-                    .sum()
-            };
-            (0..net.n()).map(of_node).collect()
-        };
-        let first = sum(&self.out, &|node, other| net.has(other, node));
-        match net.directed {
-            true => {
-                let last = sum(self.incoming(), &|node, other| net.has(node, other));
-                (first, last)
-            }
-            false => (first.clone(), first),
-        }
-    }
-}
-
-/// Paths from some nodes, in one direction.
-struct Walk<'w> {
-    near: &'w Neighbors,
-    far: &'w Neighbors,
-    middle: &'w Neighbors,
-    weight: &'w MiddleWeight,
-    inv: &'w [f64],
-}
-
-impl Walk<'_> {
-    /// For (start, end, place), sorted, the place with common neighbors and paths.
-    fn all(&self, pairs: &[(u32, u32, u32)]) -> Vec<(u32, f64, f64)> {
-        let by_start: Vec<&[(u32, u32, u32)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
-        let n = self.near.n();
-        let found: Vec<Vec<(u32, f64, f64)>> = by_start
-            .par_chunks(STARTS)
-            .map_init(
-                || (vec![0.0; n], vec![0.0; n]),
-                |(one, two), starts| {
-                    let mut found = Vec::new();
-                    for pairs in starts {
-                        self.from_start(pairs, one, two, &mut found);
-                    }
-                    found
-                },
-            )
-            .collect();
-        found.concat()
-    }
-
-    fn from_start(
-        &self,
-        pairs: &[(u32, u32, u32)],
-        one: &mut [f64],
-        two: &mut [f64],
-        found: &mut Vec<(u32, f64, f64)>,
-    ) {
-        let near = self.near.of(pairs[0].0 as usize);
-        for &k in near {
-            let inv = self.inv[k as usize];
-            one[k as usize] = inv * inv;
-            for &l in self.middle.of(k as usize) {
-                two[l as usize] += self.weight.of(k, l) * inv * self.inv[l as usize];
-            }
-        }
-        for &(_, end, place) in pairs {
-            let far = self.far.of(end as usize).iter();
-            let sum = |sums: &[f64]| far.clone().map(|&l| sums[l as usize]).sum::<f64>();
-            found.push((place, sum(one), sum(two)));
-        }
-        for &k in near {
-            one[k as usize] = 0.0;
-            for &l in self.middle.of(k as usize) {
-                two[l as usize] = 0.0;
-            }
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Which links look false, and how many: the judge of links, in closed form.
 //!
-//! 1. Sampled pairs without a link are drawn for comparison ([`pairs`]).
+//! 1. Sampled pairs without a link are drawn for comparison (`pairs.rs`).
 //! 2. Every pair gets evidence of several kinds that does not include its own link
-//!    ([`evidence`], [`features`]).
-//! 3. Two combinations of the evidence rank the links ([`combine`]).
+//!    (`evidence.rs`, `features.rs`).
+//! 3. Two combinations of the evidence rank the links (`combine.rs`).
 //! 4. Ranks among non-links of the same degrees give the share of false links and a
-//!    belief for each link ([`claims`]). Weights and the user's columns vote at the end
-//!    ([`votes`]).
-//! 5. Planted links test the judge ([`planted`]); links that a person has verified
-//!    recalibrate it ([`labels`]).
+//!    belief for each link (`claims.rs`). Weights and the user's columns vote at the end
+//!    (`votes.rs`).
+//! 5. Planted links test the judge (`planted.rs`); links that a person has verified
+//!    recalibrate it (`labels.rs`).
 //!
 //! ```
 //! use linkproof::judge::{JudgeSpec, judge};
@@ -29,22 +29,29 @@ mod evidence;
 mod features;
 mod groups;
 mod labels;
-mod net;
+mod missing;
+pub(crate) mod net;
 mod outcome;
-mod pairs;
+pub(crate) mod pairs;
+mod paths;
 mod planted;
 mod reasons;
 mod record;
-mod strata;
+mod rows;
+pub(crate) mod strata;
 mod subject;
 #[cfg(test)]
 mod tests;
+mod votes;
+mod words;
 
+pub use missing::{MissingLink, missing_links};
 pub use outcome::{
     Cause, Check, ChecksUsed, Contradiction, Detection, EvidenceColumn, Facts, JudgeSpec,
     JudgedLink, Judgment, Kind, PlantedKind, Reason, Share, Status, Unused,
 };
 pub use record::Columns;
+pub use words::{CheckContext, Line, check_lines, why};
 
 use assess::{Assessed, Input, assess};
 use combine::normal_scores;
@@ -53,6 +60,7 @@ use reasons::EndFacts;
 use subject::Subject;
 
 use crate::data::dataset::Dataset;
+use crate::data::features::Matrix;
 use crate::engine::runtime::{Doing, Runtime};
 use crate::error::Result;
 
@@ -256,19 +264,26 @@ fn suspicion_of_negative(found: &Assessed) -> Vec<f64> {
 
 /// The largest number of bytes that [`judge`] holds for these data, about.
 pub fn estimated_bytes(data: &Dataset) -> u64 {
-    /// For each pair, and for each number of a node's rows.
-    const PAIR: u64 = 190;
+    /// For each pair, for each link, and for each number of a node's rows.
+    const PAIR: u64 = 135;
+    const LINK: u64 = 60;
     const NUMBER: u64 = 8;
-    /// Numbers of a node: features, positions and their sums.
-    const FEATURES: u64 = 65 * 4;
-    const POSITIONS: u64 = 64 * 4;
+    /// Numbers of a node: features or positions, and their sums.
+    const WITH_FEATURES: u64 = 65 * 4;
+    const LINKS_ALONE: u64 = 64 * 4;
     let m = data.graph().n_links() as u64;
     let n = data.n_nodes() as u64;
-    let has_features = data.views().iter().any(|view| view.matrix.is_some());
-    let numbers = match has_features {
-        true => FEATURES.max(POSITIONS),
-        false => POSITIONS,
+    let matrices = data.views().iter().filter_map(|view| view.matrix.as_ref());
+    let prepared = matrices.map(|matrix| match matrix {
+        Matrix::Dense(dense) => NUMBER * dense.values().len() as u64,
+        // By rows and by columns.
+        Matrix::Sparse(_) => 2 * matrix.bytes(),
+    });
+    let prepared: Vec<u64> = prepared.collect();
+    let numbers = if prepared.is_empty() {
+        LINKS_ALONE
+    } else {
+        WITH_FEATURES
     };
-    let vectors = 2 * data.vector_bytes();
-    vectors * 2 + PAIR * (m + m.max(4000)) + NUMBER * n * numbers + 60 * m
+    prepared.iter().sum::<u64>() + PAIR * (m + m.max(4000)) + NUMBER * n * numbers + LINK * m
 }

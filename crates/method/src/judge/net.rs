@@ -9,7 +9,7 @@ const ROWS: usize = 512;
 
 /// Neighbors of each node, in ascending order.
 #[derive(Debug, Clone)]
-pub(super) struct Neighbors {
+pub(crate) struct Neighbors {
     offsets: Vec<usize>,
     targets: Vec<u32>,
 }
@@ -58,7 +58,7 @@ impl Neighbors {
 
 /// Links between nodes. A link of an undirected net stands under both its ends.
 #[derive(Debug, Clone)]
-pub(super) struct Net {
+pub(crate) struct Net {
     /// Whether a link from i to j is another one than a link from j to i.
     pub directed: bool,
     out: Neighbors,
@@ -108,9 +108,10 @@ impl Net {
 
     /// The number of links at a node, of either direction.
     pub fn degree(&self, node: usize) -> f64 {
-        match self.directed {
-            true => self.d_out[node] + self.d_in[node],
-            false => self.d_out[node],
+        if self.directed {
+            self.d_out[node] + self.d_in[node]
+        } else {
+            self.d_out[node]
         }
     }
 
@@ -133,10 +134,7 @@ impl<'n> ScaledNet<'n> {
     pub fn new(net: &'n Net, calm: bool) -> ScaledNet<'n> {
         let scale = |degrees: &[f64]| -> Vec<f64> {
             let mean = degrees.iter().sum::<f64>() / degrees.len().max(1) as f64;
-            let scaled = |&degree: &f64| match calm {
-                true => degree + mean,
-                false => degree.max(1.0),
-            };
+            let scaled = |&degree: &f64| if calm { degree + mean } else { degree.max(1.0) };
             let root = |degree: f64| {
                 if degree > 0.0 {
                     1.0 / degree.sqrt()
@@ -162,6 +160,9 @@ fn product(
     width: usize,
     out: &mut [f64],
 ) {
+    if width == 0 {
+        return;
+    }
     out.par_chunks_mut(width * ROWS)
         .enumerate()
         .for_each(|(block, out)| {

@@ -142,7 +142,8 @@ pub enum Reason {
 pub struct JudgedLink {
     /// The user's row of one end; of a directed or bipartite graph, of the source.
     pub src: u32,
-    /// The user's row of the other end.
+    /// The user's row of the other end; the targets of a directed graph follow all its
+    /// sources.
     pub dst: u32,
     /// The weight as given.
     pub weight: f64,

@@ -32,7 +32,7 @@ pub(super) fn pair_hash([i, j]: [u32; 2], seed: u64) -> u64 {
 
 /// What is judged: nodes in groups, the links between them, and pairs that are neither
 /// links nor non-links.
-pub(super) struct Links {
+pub(crate) struct Links {
     /// The number of nodes.
     pub n: usize,
     /// Whether links have a direction.
@@ -53,19 +53,21 @@ impl Links {
 
     /// A number that stands for a pair.
     pub fn code(&self, [i, j]: [u32; 2]) -> u64 {
-        let (i, j) = match self.directed {
-            true => (i, j),
-            false => (i.min(j), i.max(j)),
+        let (i, j) = if self.directed {
+            (i, j)
+        } else {
+            (i.min(j), i.max(j))
         };
         u64::from(i) << 32 | u64::from(j)
     }
 
     /// The groups of the ends of a pair.
-    fn groups(&self, [i, j]: [u32; 2]) -> (u32, u32) {
+    pub fn groups(&self, [i, j]: [u32; 2]) -> (u32, u32) {
         let (a, b) = (self.group[i as usize], self.group[j as usize]);
-        match self.directed {
-            true => (a, b),
-            false => (a.min(b), a.max(b)),
+        if self.directed {
+            (a, b)
+        } else {
+            (a.min(b), a.max(b))
         }
     }
 
@@ -94,7 +96,7 @@ impl Links {
 }
 
 /// Kinds of links: the pairs of groups between which there are links.
-pub(super) struct Kinds {
+pub(crate) struct Kinds {
     groups: Vec<(u32, u32)>,
     links: Vec<Vec<u32>>,
     members: Vec<Vec<u32>>,
@@ -106,6 +108,11 @@ impl Kinds {
         self.groups.len()
     }
 
+    /// Whether there are links between the groups of a pair.
+    pub fn has(&self, links: &Links, ends: [u32; 2]) -> bool {
+        self.of(links.groups(ends)).is_some()
+    }
+
     /// How many links are of a kind.
     pub fn n_links(&self, kind: usize) -> usize {
         self.links[kind].len()
@@ -114,13 +121,11 @@ impl Kinds {
     /// The kind of a link that is drawn at random.
     pub fn of_random_link(&self, random: &mut ChaCha8Rng) -> usize {
         let all: usize = self.links.iter().map(Vec::len).sum();
-        let mut at = random.random_range(0..all.max(1));
-        let holds = |of_kind: &Vec<u32>| match at < of_kind.len() {
-            true => true,
-            false => {
-                at -= of_kind.len();
-                false
-            }
+        let at = random.random_range(0..all.max(1));
+        let mut before = 0;
+        let holds = |of_kind: &Vec<u32>| {
+            before += of_kind.len();
+            at < before
         };
         self.links.iter().position(holds).unwrap_or(0)
     }
@@ -166,7 +171,7 @@ impl Kinds {
 
     /// For each kind the one that it is compared with: kinds of fewer than
     /// [`LEAST_LINKS`] links join the smallest other one.
-    fn pooled(&self) -> Vec<u32> {
+    pub fn pooled(&self) -> Vec<u32> {
         let mut pool: Vec<usize> = (0..self.len()).collect();
         let mut sizes: Vec<usize> = self.links.iter().map(Vec::len).collect();
         loop {
@@ -189,13 +194,14 @@ impl Kinds {
         pool.into_iter().map(|kind| kind as u32).collect()
     }
 
-    fn of(&self, groups: (u32, u32)) -> Option<usize> {
+    /// The kind of links between two groups.
+    pub fn of(&self, groups: (u32, u32)) -> Option<usize> {
         self.groups.binary_search(&groups).ok()
     }
 }
 
 /// Links, then non-links, then other pairs.
-pub(super) struct Pairs {
+pub(crate) struct Pairs {
     /// The ends of each pair.
     pub ends: Vec<[u32; 2]>,
     /// The first so many are links.
@@ -234,9 +240,10 @@ impl Pairs {
                     if found == want {
                         break;
                     }
-                    let pair = match by_degree {
-                        true => kinds.by_degree(kind, links, &mut random),
-                        false => kinds.uniform(kind, &mut random),
+                    let pair = if by_degree {
+                        kinds.by_degree(kind, links, &mut random)
+                    } else {
+                        kinds.uniform(kind, &mut random)
                     };
                     if pair[0] != pair[1] && taken.insert(links.code(pair)) {
                         ends.push(pair);
@@ -250,7 +257,8 @@ impl Pairs {
         let pools = kinds.pooled();
         let pool = ends.iter().map(|&pair| {
             let kind = kinds.of(links.groups(pair));
-            pools[kind.unwrap_or(0)]
+            // Without positive links there is no kind.
+            pools.get(kind.unwrap_or(0)).copied().unwrap_or(0)
         });
         Pairs {
             pool: pool.collect(),

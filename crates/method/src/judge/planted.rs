@@ -51,9 +51,10 @@ impl Plan {
         let free = (pairs.sum::<f64>() - m as f64).max(0.0);
         let room = (free.min(m as f64) * MOST / kinds.len() as f64) as usize;
         let count = (m * PERCENT / 100).max(LEAST).min(room);
-        let runs = match count >= LEAST {
-            true => 1,
-            false => LEAST.div_ceil(count.max(1)).min(MOST_RUNS),
+        let runs = if count >= LEAST {
+            1
+        } else {
+            LEAST.div_ceil(count.max(1)).min(MOST_RUNS)
         };
         (count * runs >= LEAST).then_some(Plan { kinds, count, runs })
     }
@@ -148,7 +149,7 @@ fn one_run(
         columns: &columns,
         picked: Some(picked),
         others: &[],
-        seed: input.seed + run as u64,
+        seed: input.seed.wrapping_add(run as u64),
         ..*input
     };
     let found = assess(&again, progress)?;

@@ -77,9 +77,11 @@ pub(super) struct EndFacts<'r> {
     data: &'r Dataset,
     subject: &'r Subject,
     found: &'r Assessed,
-    /// The sum of the absolute weights at each internal row, and the usual weight of a
-    /// link between rows of strength 1.
+    /// The sum of the absolute weights at each internal row.
     strength: Vec<f64>,
+    /// The median absolute weight, and the usual factor between a weight and the other
+    /// weights at its ends.
+    median: f64,
     usual: f64,
     degree: Vec<u32>,
 }
@@ -91,26 +93,40 @@ impl<'r> EndFacts<'r> {
             strength[link.src as usize] += link.weight.abs();
             strength[link.dst as usize] += link.weight.abs();
         }
-        let ratio = |link: Link| {
-            let expected = strength[link.src as usize] * strength[link.dst as usize];
-            link.weight.abs() / expected
+        let median = |mut values: Vec<f64>| {
+            values.sort_unstable_by(f64::total_cmp);
+            super::strata::quantile(&values, 0.5).max(f64::MIN_POSITIVE)
         };
-        let mut ratios: Vec<f64> = data.graph().links().map(ratio).collect();
-        ratios.sort_unstable_by(f64::total_cmp);
-        EndFacts {
-            usual: super::strata::quantile(&ratios, 0.5),
+        let weights = data.graph().weights().iter();
+        let mut facts = EndFacts {
+            median: median(weights.map(|weight| weight.abs()).collect()),
+            usual: 1.0,
             degree: data.graph().degrees(),
             data,
             subject,
             found,
             strength,
-        }
+        };
+        let ratios = data.graph().links().map(|link| facts.ratio(link));
+        facts.usual = median(ratios.collect());
+        facts
+    }
+
+    /// The weight of a link against the mean weight of the other links of its ends.
+    fn ratio(&self, link: Link) -> f64 {
+        let weight = link.weight.abs();
+        let others = |row: u32| {
+            let degree = f64::from(self.degree[row as usize]);
+            let sum = (self.strength[row as usize] - weight).max(0.0);
+            // A node without another link is taken for a usual one.
+            (sum + self.median) / degree
+        };
+        weight / (others(link.src).sqrt() * others(link.dst).sqrt())
     }
 
     /// The weight of a link against the usual weight between such nodes.
     pub fn times(&self, link: Link) -> f32 {
-        let expected = self.strength[link.src as usize] * self.strength[link.dst as usize];
-        (link.weight.abs() / expected / self.usual) as f32
+        (self.ratio(link) / self.usual) as f32
     }
 
     /// The end of a link that its reason names, in the user's rows.
@@ -138,9 +154,10 @@ impl<'r> EndFacts<'r> {
             let silent = features.is_none_or(|it| it.silent[node]);
             (!silent, self.degree[row as usize])
         };
-        match known(link.src) <= known(link.dst) {
-            true => link.src,
-            false => link.dst,
+        if known(link.src) <= known(link.dst) {
+            link.src
+        } else {
+            link.dst
         }
     }
 }

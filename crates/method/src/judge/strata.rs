@@ -8,14 +8,14 @@ use super::pairs::Pairs;
 
 /// Equal parts of the links by the product of their ends' degrees: for evidence, where
 /// degrees may speak.
-pub(super) const COARSE: usize = 5;
+pub(crate) const COARSE: usize = 5;
 /// For claims, where links and non-links must have the same degrees.
 pub(super) const FINE: usize = 20;
 /// A stratum holds at least so many links and so many non-links.
 const LEAST: usize = 20;
 
 /// A partition of the pairs.
-pub(super) struct Strata {
+pub(crate) struct Strata {
     /// The pairs of each stratum, ascending.
     pub members: Vec<Vec<u32>>,
 }

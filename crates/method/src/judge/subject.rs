@@ -40,9 +40,12 @@ impl Subject {
         };
         // The two sides of a directed graph are the same nodes.
         let node_of: Vec<u32> = (0..data.n_nodes()).map(|row| (row % n) as u32).collect();
-        let group = (0..n as u32).map(|row| match directed {
-            true => 0,
-            false => data.view_of(row) as u32,
+        let group = (0..n as u32).map(|row| {
+            if directed {
+                0
+            } else {
+                data.view_of(row) as u32
+            }
         });
         let mut subject = Subject {
             links: Links {
@@ -106,9 +109,10 @@ impl Subject {
                 continue;
             }
             let next = self.links.ends.len() as u32;
-            let at = match folded {
-                true => *known.entry(self.links.code(ends)).or_insert(next),
-                false => next,
+            let at = if folded {
+                *known.entry(self.links.code(ends)).or_insert(next)
+            } else {
+                next
             };
             if at == next {
                 self.links.ends.push(ends);

@@ -1,40 +1,41 @@
-//! What a model keeps of links beside their weights: how far a robust fit
-//! believes them, and what links of unseen nodes are judged by.
-
-use std::collections::BTreeMap;
+//! What a model keeps of its links beside their weights: how they were judged, and the
+//! features that new links are judged by.
 
 use crate::data::features::Matrix;
+use crate::data::graph::Graph;
+use crate::judge::{Columns, Facts, Judgment};
 
-/// What a robust fit knows of its links.
+/// The judgment of the links of a robust fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Believed {
     /// Numbers by name, one for each link in the order of the model's links:
-    /// [`Believed::BELIEF`], and what spoke for and against it.
-    pub numbers: BTreeMap<String, Vec<f64>>,
-    /// Whether links could not be told from pairs without a link.
+    /// [`Believed::BELIEF`], and the evidence.
+    pub numbers: Columns,
+    /// What holds for all links together; none of models of earlier versions.
+    pub facts: Option<Facts>,
+    /// Whether the links look random to everything that is known.
     pub abstained: bool,
-    /// The ridge of the fits that judged links.
-    pub judge_ridge: f64,
-    /// Rounds of averaging over believed links; 0 where averages are not
+    /// Rounds of smoothing over believed links; 0 if smoothed embeddings are not
     /// recommended.
     pub rounds: usize,
-    /// The data vectors of each view's nodes, in row order, for links of unseen
-    /// nodes; none where averages are not recommended.
+    /// The features of each view's nodes, in row order.
     pub vectors: Vec<Option<Matrix>>,
 }
 
 impl Believed {
-    /// The name of the chance that a link is sound.
+    /// The name of the beliefs among the numbers.
     pub const BELIEF: &'static str = "belief";
 
-    /// The numbers of a name.
-    pub fn column(&self, name: &str) -> Option<&[f64]> {
-        self.numbers.get(name).map(Vec::as_slice)
+    /// The belief in each link.
+    pub fn beliefs(&self) -> &[f64] {
+        let beliefs = self.numbers.get(Believed::BELIEF);
+        beliefs.map_or(&[], Vec::as_slice)
     }
 
-    /// The chance that each link is sound.
-    pub fn beliefs(&self) -> &[f64] {
-        self.column(Believed::BELIEF).unwrap_or_default()
+    /// The judgment, of `links` of the model; none of models of earlier versions.
+    pub fn judgment(&self, links: &Graph) -> Option<Judgment> {
+        let facts = self.facts.clone()?;
+        Judgment::from_columns(links.links(), &self.numbers, facts).ok()
     }
 
     /// Whether it is of so many links and such views.

@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::grid::Candidate;
+use super::held_out::SAME_RANKS;
 use super::nodes::gain_of_ranks;
 use super::{Criterion, Entry, Search};
 use crate::error::{Dialect, in_words};
 use crate::params::Param;
-use crate::trust::judge::held_out::SAME_RANKS;
 
 /// A candidate beside the best one.
 #[derive(Debug, Clone, PartialEq, Serialize)]

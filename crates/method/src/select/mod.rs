@@ -2,7 +2,7 @@
 //! over folds of the pairs, by one fixed criterion.
 //!
 //! By default that is how well embeddings tell held-out links from pairs without a
-//! link (the mean rank of links, [`crate::trust::judge::held_out`]). It is free of the
+//! link (the mean rank of links, `held_out.rs`). It is free of the
 //! unit of weights, and false links cost every candidate the same. Fits are to the
 //! pattern of links then, and so should the final one be ([`Candidate::weights`]): a
 //! ridge or a score that suits weights in one unit does not in another.
@@ -15,6 +15,7 @@
 mod choose;
 mod criterion;
 mod grid;
+pub(crate) mod held_out;
 mod nodes;
 mod race;
 mod wants;
@@ -36,7 +37,7 @@ use crate::error::{Error, Result};
 use crate::model::check_weights;
 use crate::model::folds::{Folds, HoldOut};
 use crate::params::{Params, WeightTransform};
-use crate::trust::judge::held_out::HeldOut;
+use held_out::HeldOut;
 
 /// How a search is run.
 #[derive(Debug, Clone, PartialEq)]

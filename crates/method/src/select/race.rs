@@ -12,6 +12,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::grid::Candidate;
+use super::held_out::HeldOut;
 use super::{Entry, Outcome, Search};
 use crate::data::dataset::Dataset;
 use crate::engine::objective::Prepared;
@@ -19,7 +20,6 @@ use crate::engine::runtime::{ALONE_NODES, Doing, FitCount, Fits};
 use crate::error::{Error, Result};
 use crate::model::folds::{Care, FoldFit, Folds, fit_fold};
 use crate::params::CheckedParams;
-use crate::trust::judge::held_out::HeldOut;
 
 /// One in so many candidates goes on to the next round.
 const KEPT: usize = 3;

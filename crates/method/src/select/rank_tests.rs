@@ -2,11 +2,11 @@
 //! no collapsed fit is chosen.
 
 use super::choose::choose;
+use super::held_out::SAME_RANKS;
 use super::*;
 use crate::model::Fit;
 use crate::params::{Normalize, ScoreKind};
 use crate::synthetic::{Noise, Synthetic, synthetic};
-use crate::trust::judge::held_out::SAME_RANKS;
 
 fn base() -> Params {
     Params {
@@ -140,7 +140,7 @@ fn ranks_are_those_of_a_plain_count() {
                 dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
             };
             let is_link = |i, j| made.data.graph().weight(i, j).is_some();
-            // Half of the decoys are uniform, half are drawn by degree.
+            // Half of the non-links are uniform, half are drawn by degree.
             let (mut links, mut others) = (Vec::new(), Vec::new());
             let mut sums = [0.0; 2];
             for i in 0..200u32 {
@@ -160,7 +160,7 @@ fn ranks_are_those_of_a_plain_count() {
                 drawn.sum::<f64>() / 2.0
             };
             let plain = links.iter().map(|&x| above(x)).sum::<f64>() / links.len() as f64;
-            // Decoys are a sample, and ranks are by stratum.
+            // Non-links are a sample, and ranks are by stratum.
             assert!((mean - plain).abs() < 0.05, "{fold}: {mean} {plain}");
             assert!(mean < 0.45, "{mean}");
         }

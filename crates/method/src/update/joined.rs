@@ -8,7 +8,7 @@ use crate::data::graph::{Graph, Link, LinkRules};
 use crate::data::ids::{Ids, Names};
 use crate::error::{Error, Remedy, Result, quote};
 use crate::model::{Fitted, NO_NEGATIVE, Updates};
-use crate::trust::robust::{NewVectors, Seen};
+use crate::robust::{NewVectors, Seen};
 
 /// Nodes and links of a model after some changes. Known nodes keep their rows.
 #[derive(Debug)]

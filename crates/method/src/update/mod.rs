@@ -37,7 +37,7 @@ use crate::engine::encoder::{Network, NetworkSpec};
 use crate::engine::runtime::Runtime;
 use crate::error::{Error, Remedy, Result};
 use crate::model::{Fitted, FittedView, ModelParts, Updates};
-use crate::trust::robust::rejudge;
+use crate::robust::rejudge;
 use joined::Joined;
 
 /// A full fit is due where more than this share of the nodes or links is newer than

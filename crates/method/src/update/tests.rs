@@ -3,7 +3,7 @@ use crate::data::dataset::Dataset;
 use crate::data::features::Matrix;
 use crate::data::ids::{Ids, Names};
 use crate::params::Params;
-use crate::trust::robust::{Averaging, Recipe, fit_model, remembered};
+use crate::robust::{Recipe, fit_model};
 
 /// Two groups; each node is linked to the four that follow it in its group.
 fn links(n: usize) -> Vec<(u32, u32, f64)> {
@@ -44,6 +44,12 @@ fn linear(n: usize) -> Fitted {
         ..Params::default()
     };
     crate::fit(&params.check().unwrap(), &data).unwrap()
+}
+
+/// The links of a robust model as they are judged.
+fn judged(model: &Fitted) -> Vec<crate::judge::JudgedLink> {
+    let judgment = model.believed().unwrap().judgment(model.links());
+    judgment.unwrap().links
 }
 
 fn run(model: &Fitted, changes: &Changes<'_>) -> Updated {
@@ -251,7 +257,12 @@ fn ids_stay_as_they_were_written() {
 #[test]
 fn a_robust_model_judges_new_links() {
     let n = 300;
-    let features = Features::new(Matrix::dense(n, 3, vectors(n)).unwrap());
+    // Columns can be hidden if there are enough of them.
+    let wide: Vec<f64> = vectors(n)
+        .chunks_exact(3)
+        .flat_map(|row| [row[0], row[1], row[2], row[1], row[0]])
+        .collect();
+    let features = Features::new(Matrix::dense(n, 5, wide).unwrap());
     // One link in four is between the groups.
     let mut links = links(n);
     links.extend((0..400).map(|k| (k % 150, 150 + (k * 7 + k / 150) % 150, 1.0)));
@@ -261,14 +272,14 @@ fn a_robust_model_judges_new_links() {
         ..Params::default()
     };
     let recipe = Recipe {
-        averaging: Averaging::Always,
+        threshold: 0.0,
         ..Recipe::default()
     };
     let params = params.check().unwrap();
     let fitted = fit_model(&params, &data, &recipe, Runtime::default()).unwrap();
     let model = fitted.model;
     assert!(model.averaged().is_some());
-    let new = Features::new(Matrix::dense(1, 3, vec![1.1, 0.2, 0.0]).unwrap());
+    let new = Features::new(Matrix::dense(1, 5, vec![1.1, 0.2, 0.0, 0.2, 1.1]).unwrap());
     let added = Graph::from_rows(n + 1, &[(300, 2, 1.0), (300, 200, 1.0), (5, 221, 1.0)]).unwrap();
     let changes = Changes {
         links: Some(&added),
@@ -276,12 +287,12 @@ fn a_robust_model_judges_new_links() {
         ..Changes::default()
     };
     let found = run(&model, &changes);
-    let judged = remembered(&found.model).unwrap();
+    let all = judged(&found.model);
     let belief = |src: u32, dst: u32| {
-        let link = judged.iter().find(|it| (it.src, it.dst) == (src, dst));
+        let link = all.iter().find(|it| (it.src, it.dst) == (src, dst));
         link.unwrap().belief
     };
-    assert_eq!(judged.len(), found.model.links().n_links());
+    assert_eq!(all.len(), found.model.links().n_links());
     // One end in each group: the vectors speak against it.
     assert!(
         belief(2, 300) > belief(200, 300),
@@ -296,7 +307,7 @@ fn a_robust_model_judges_new_links() {
         belief(5, 221)
     );
     // Old links are believed as they were, and their order is kept.
-    let before = remembered(&model).unwrap();
+    let before = judged(&model);
     assert_eq!(belief(before[7].src, before[7].dst), before[7].belief);
     // Averages: those far from every change stay, the others move a little.
     assert_eq!(found.model.recommended().len(), (n + 1) * 4);

@@ -4,6 +4,8 @@
 // Not every test needs all of it.
 #![allow(dead_code, clippy::panic)]
 
+pub mod planted;
+
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::RngSeed;
 

@@ -116,9 +116,10 @@ pub fn leading_singular<A: TallProduct>(
     for round in 1..=rounds {
         a.apply(&q, width, &mut image);
         a.apply_transposed(&image, width, &mut q);
-        match round == rounds {
-            true => orthonormalize(&mut q, width),
-            false => orthonormalize_roughly(&mut q, width),
+        if round == rounds {
+            orthonormalize(&mut q, width)
+        } else {
+            orthonormalize_roughly(&mut q, width)
         }
     }
     a.apply(&q, width, &mut image);

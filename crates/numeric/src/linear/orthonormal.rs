@@ -82,9 +82,10 @@ fn scaled_gram(q: &[f64], columns: usize, noise: &mut [f64]) -> (Vec<f64>, Vec<f
     for (i, (scale, noise)) in scales.iter_mut().zip(noise).enumerate() {
         let length = gram[i * columns + i].sqrt();
         let counts = length > *noise && length.is_normal();
-        (*scale, *noise) = match counts {
-            true => (1.0 / length, (*noise / length).max(NEGLIGIBLE)),
-            false => (0.0, 0.0),
+        (*scale, *noise) = if counts {
+            (1.0 / length, (*noise / length).max(NEGLIGIBLE))
+        } else {
+            (0.0, 0.0)
         };
     }
     for (i, row) in gram.chunks_exact_mut(columns.max(1)).enumerate() {

@@ -52,7 +52,12 @@ pub fn gram(x: &[f64], columns: usize) -> Vec<f64> {
 /// `columns`), written to `out` (rows x `columns`).
 pub fn times(x: &[f64], inner: usize, m: &[f64], columns: usize, out: &mut [f64]) {
     if columns == 0 || inner == 0 {
-        assert!(x.is_empty() && m.is_empty(), "matrix size");
+        let is_empty = if inner == 0 {
+            x.is_empty()
+        } else {
+            out.is_empty()
+        };
+        assert!(is_empty && m.is_empty(), "matrix size");
         out.fill(0.0);
         return;
     }

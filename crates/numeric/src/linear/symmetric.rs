@@ -153,9 +153,10 @@ fn step(matrix: &mut Tridiagonal, rows: &mut [f64], n: usize, first: usize, last
     let (mut x, mut z) = (diagonal[first] - shift, beside[first]);
     for k in first..last {
         let length = (x * x + z * z).sqrt();
-        let (c, s) = match length > 0.0 {
-            true => (x / length, z / length),
-            false => (1.0, 0.0),
+        let (c, s) = if length > 0.0 {
+            (x / length, z / length)
+        } else {
+            (1.0, 0.0)
         };
         if k > first {
             beside[k - 1] = length;

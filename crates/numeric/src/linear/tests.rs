@@ -45,9 +45,12 @@ fn identity(n: usize) -> Vec<f64> {
 
 fn diagonal(values: &[f64]) -> Vec<f64> {
     let n = values.len();
-    let entry = |place: usize| match place / n == place % n {
-        true => values[place / n],
-        false => 0.0,
+    let entry = |place: usize| {
+        if place / n == place % n {
+            values[place / n]
+        } else {
+            0.0
+        }
     };
     (0..n * n).map(entry).collect()
 }
@@ -145,6 +148,7 @@ fn products_agree_with_plain_loops() {
     let mut out = [f64::NAN; 2];
     times(&[], 0, &[], 1, &mut out);
     assert_eq!(out, [0.0, 0.0]);
+    times(&[1.0, 2.0], 1, &[], 0, &mut []);
 }
 
 /// The columns are orthonormal or zeros, so many are not zeros, and they span the

@@ -1,96 +1,102 @@
-//! The links of a page: what the model expects of them, how far they are believed, and
-//! which of many are shown.
+//! The links of a page: how they are judged, what the model expects of them, and which of
+//! many are shown.
 
 use serde_json::{Value, json};
 
 use super::Page;
 use super::arrays::{array, reals};
+use linkproof_method::audit::{AuditSettings, ExpectedLink, audit, judged_data, taking_part};
 use linkproof_method::data::graph::Graph;
+use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::Result;
-use linkproof_method::trust::audit::{
-    Thresholds, Verdict, as_fitted, discover, judged_data, pairs_to_compare, sizes, taking_part,
-};
-use linkproof_method::trust::judge::JudgedLink;
-use linkproof_method::trust::judge::evidence::Kind;
-use linkproof_method::trust::robust::remembered;
+use linkproof_method::judge::{JudgeSpec, Judgment, why};
 
-/// So many links are drawn at most: the least believed, and some of the others.
+/// So many links are drawn at most: the most suspicious, and some of the others.
 const MOST_LINKS: usize = 500_000;
-/// Suspects are the least believed links, with at most this share of sound ones.
-const SUSPECTS: f64 = 0.1;
 
-/// The links of which the fit tells something.
+/// The links of a page.
 pub(super) struct Judged {
     /// They themselves.
     pub graph: Graph,
-    /// The share that looks like random pairs.
-    pub random_share: f64,
-    /// The least believed first, or the least trusted where there are no beliefs.
+    /// The least believed first, or the least trusted if there are no beliefs.
     links: Vec<JudgedOne>,
-    by_belief: bool,
+    has_beliefs: bool,
 }
 
 struct JudgedOne {
-    verdict: Verdict,
-    rate: f64,
-    belief: Option<JudgedLink>,
+    expected: ExpectedLink,
+    belief: f64,
+    rank: usize,
+    why: String,
     suspect: bool,
-    /// The standard error of the logarithm of its expected weight, where it is known.
+    /// The standard error of the logarithm of its expected weight, if it is known.
     error: Option<f64>,
 }
 
 impl Page<'_> {
-    /// How the model judges its links.
+    /// The links of the model as a robust fit has judged them; those of other models are
+    /// compared with what the model expects.
     pub(super) fn judge(&self) -> Result<Judged> {
         let data = judged_data(self.model, self.links.clone(), Vec::new())?;
         let (data, _) = taking_part(self.model, data)?;
-        let random = pairs_to_compare(self.model, &data);
-        let judged = as_fitted(self.model, &data, &random)?;
-        let law = sizes(self.model, &judged.verdicts, |_| 1.0);
-        let discovery = discover(&judged.verdicts, law.as_ref(), &judged.random);
-        // Where all are believed alike, beliefs say nothing.
-        let speaks = self.model.believed().is_some_and(|it| !it.abstained);
-        let beliefs = remembered(self.model)
-            .filter(|_| speaks)
-            .unwrap_or_default();
-        let find = |link: &Verdict| {
-            let ends = (link.src.min(link.dst), link.src.max(link.dst));
-            let place = beliefs.binary_search_by_key(&ends, |it| (it.src, it.dst));
-            place.ok().map(|place| beliefs[place])
+        let known = self.model.believed();
+        let kept = known.and_then(|it| it.judgment(self.model.links()));
+        let settings = AuditSettings {
+            judge: JudgeSpec {
+                test: false,
+                ..JudgeSpec::default()
+            },
+            missing: 0,
         };
-        let own = Thresholds::new(None, None)?;
-        let spread = |link: &Verdict| {
-            let found = self.model.spread(link.src as usize, link.dst as usize);
-            found.map(|spread| spread.error)
-        };
-        let rates = discovery.rates.iter().zip(&discovery.weight_rates);
-        let verdicts = judged.verdicts.into_iter().zip(rates);
-        let mut links: Vec<JudgedOne> = verdicts
-            .map(|(verdict, (&rate, &weight_rate))| {
-                let belief = find(&verdict);
-                JudgedOne {
-                    verdict,
-                    rate,
-                    belief,
-                    error: spread(&verdict),
-                    suspect: match belief {
-                        Some(it) => it.false_discovery_rate.min(weight_rate) <= SUSPECTS,
-                        None => own.call(&verdict, rate),
-                    },
-                }
-            })
+        let has_judgment = kept.is_some();
+        let found = audit(
+            self.model,
+            (!has_judgment).then_some(&data),
+            &settings,
+            Runtime::default(),
+        )?;
+        let has_beliefs = has_judgment && !found.judgment.facts.abstained;
+        let mut links: Vec<JudgedOne> = found
+            .expected
+            .iter()
+            .enumerate()
+            .map(|(place, expected)| self.one(&found.judgment, place, expected, has_judgment))
             .collect();
-        let by_belief = !links.is_empty() && links.iter().all(|link| link.belief.is_some());
-        if by_belief {
-            let belief = |link: &JudgedOne| link.belief.map_or(1.0, |it| it.belief);
-            links.sort_by(|a, b| belief(a).total_cmp(&belief(b)));
-        }
+        links.sort_by(|a, b| match has_beliefs {
+            true => a.belief.total_cmp(&b.belief).then(a.rank.cmp(&b.rank)),
+            false => a.expected.trust.total_cmp(&b.expected.trust),
+        });
         Ok(Judged {
             graph: data.user_graph()?,
-            random_share: discovery.random_share,
             links,
-            by_belief,
+            has_beliefs,
         })
+    }
+
+    fn one(
+        &self,
+        judgment: &Judgment,
+        place: usize,
+        expected: &ExpectedLink,
+        has_judgment: bool,
+    ) -> JudgedOne {
+        let judged = &judgment.links[place];
+        let name = |row: u32| {
+            let title = self.model.title(row as usize).map(str::to_owned);
+            title.unwrap_or_else(|| self.model.ids().name(row as usize).into_owned())
+        };
+        let (src, dst) = (expected.src as usize, expected.dst as usize);
+        JudgedOne {
+            expected: *expected,
+            belief: judged.belief,
+            rank: judged.rank,
+            why: match has_judgment {
+                true => why(&judgment.reasons(place), &name),
+                false => String::new(),
+            },
+            suspect: has_judgment && judged.suspect,
+            error: self.model.spread(src, dst).map(|spread| spread.error),
+        }
     }
 }
 
@@ -100,8 +106,8 @@ impl Judged {
         let suspects: Vec<bool> = self.links.iter().map(|link| link.suspect).collect();
         let places = shown(&suspects, MOST_LINKS);
         let each = || places.iter().map(|&place| &self.links[place]);
-        let numbers = |number: fn(&Verdict) -> f64| {
-            let finite = |link: &JudgedOne| number(&link.verdict).clamp(f64::MIN, f64::MAX);
+        let numbers = |number: fn(&ExpectedLink) -> f64| {
+            let finite = |link: &JudgedOne| number(&link.expected).clamp(f64::MIN, f64::MAX);
             reals(&each().map(finite).collect::<Vec<f64>>())
         };
         let single = |value: f64| value.clamp(0.0, f64::from(f32::MAX)) as f32;
@@ -109,33 +115,21 @@ impl Judged {
             "n": self.links.len(),
             "shown": places.len(),
             "suspects": suspects.iter().filter(|suspect| **suspect).count(),
-            "src": array(each().map(|link| link.verdict.src)),
-            "dst": array(each().map(|link| link.verdict.dst)),
-            "weight": numbers(|verdict| verdict.weight),
-            "mu": numbers(|verdict| verdict.mu),
-            "trust": array(each().map(|link| single(link.verdict.trust))),
-            "chance": array(each().map(|link| single(link.rate))),
+            "src": array(each().map(|link| link.expected.src)),
+            "dst": array(each().map(|link| link.expected.dst)),
+            "weight": numbers(|link| link.weight),
+            "mu": numbers(|link| link.mu),
+            "trust": array(each().map(|link| single(link.expected.trust))),
             "suspect": array(each().map(|link| u8::from(link.suspect))),
         });
         if self.links.iter().any(|link| link.error.is_some()) {
             let errors = each().map(|link| link.error.map_or(f32::NAN, |error| error as f32));
             drawn["spread"] = array(errors);
         }
-        if self.by_belief {
-            let of_judge = |number: &dyn Fn(&JudgedLink) -> f64| {
-                array(each().map(|link| single(link.belief.as_ref().map_or(f64::NAN, number))))
-            };
-            drawn["belief"] = of_judge(&|it| it.belief);
-            drawn["rate"] = of_judge(&|it| it.false_discovery_rate);
-            drawn["weight_odds"] = of_judge(&|it| it.weight_odds);
-            let mut evidence = Vec::new();
-            for (place, kind) in Kind::ALL.into_iter().enumerate() {
-                let name = kind.to_string().replace('-', " ");
-                let column = format!("rank_{}", name.replace(' ', "_"));
-                drawn[&column] = of_judge(&|it| it.by_kind[place]);
-                evidence.push(json!({ "name": name, "column": column }));
-            }
-            drawn["evidence"] = evidence.into();
+        if self.has_beliefs {
+            drawn["belief"] = array(each().map(|link| single(link.belief)));
+            drawn["rank"] = array(each().map(|link| link.rank as u32));
+            drawn["why"] = each().map(|link| link.why.as_str()).collect();
         }
         drawn
     }

@@ -119,7 +119,7 @@ impl Page<'_> {
             "selection": self.selection(),
             "degrees": degrees,
             "weights": weights,
-            "facts": self.facts(judged.random_share),
+            "facts": self.facts(),
             "verdict": self.verdict(),
             "notes": self.notes(),
             "command": self.record.get("command").filter(|command| command.is_array()),

@@ -3,9 +3,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Page, expected, percent};
+use super::{Page, expected};
 use linkproof_method::params::{ScoreKind, WeightTransform};
-use linkproof_method::trust::robust::dimensions_sentence;
+use linkproof_method::verdict::dimensions;
 use linkproof_numeric::math;
 
 impl Page<'_> {
@@ -48,12 +48,12 @@ impl Page<'_> {
             .cloned()
             .or_else(|| of_robust("verdict"));
         let said = said.unwrap_or_else(|| {
-            let used = dimensions_sentence(model.effective_rank(), model.dim());
+            let used = dimensions(model.effective_rank(), model.dim());
             let links = "The fit took all links as they are: nobody judged which of them are false. \
                          A robust fit does.";
-            json!([{ "about": "judged", "says": links }, { "about": "dimensions", "says": used }])
+            json!([{ "about": "links", "says": links }, { "about": "dimensions", "says": used }])
         });
-        json!({ "said": said, "implanted": of_robust("implanted").unwrap_or_default() })
+        json!({ "said": said, "detection": of_robust("detection").unwrap_or_default() })
     }
 
     /// The candidates of a search, where one was run before the fit.
@@ -107,7 +107,7 @@ impl Page<'_> {
         params
     }
 
-    pub(super) fn facts(&self, random_share: f64) -> Vec<(String, String)> {
+    pub(super) fn facts(&self) -> Vec<(String, String)> {
         let (model, report) = (self.model, self.model.report());
         let counts = report.counts;
         let mut facts = vec![
@@ -120,7 +120,6 @@ impl Page<'_> {
             ("value", figures(report.value)),
             ("steps", separated(report.steps)),
             ("seconds", figures(report.seconds)),
-            ("links that look like random pairs", percent(random_share)),
         ];
         let of_score = model.params().of_score();
         facts.splice(4..4, of_score.map(|(param, value)| (param.name(), value)));

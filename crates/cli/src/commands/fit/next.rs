@@ -1,16 +1,16 @@
 //! What a fit proposes to do next.
 
-use std::fmt::Write;
-
 use linkproof::Fitted;
-use linkproof::trust::robust::Advice;
+use linkproof::io::check_files;
+use linkproof::verdict::Advice;
 
 use super::FitArgs;
 use crate::args::quoted;
+use crate::suspects::fill;
 
-/// What to do next, by what the verdict advises.
-pub(super) fn next(args: &FitArgs, fitted: &Fitted, advice: Option<Advice>) -> String {
-    let out = args.out.display();
+/// What to type next, by what the verdict advises.
+pub(super) fn next(args: &FitArgs, fitted: &Fitted, advice: Option<Advice>) -> Vec<String> {
+    let out = quoted(&args.out.display().to_string());
     let classes = fitted.classes().map(|known| known.names.len());
     // A number that nobody found would be taken for one that was.
     let k = classes.map_or_else(|| "K".to_owned(), |count| count.to_string());
@@ -40,21 +40,26 @@ pub(super) fn next(args: &FitArgs, fitted: &Fitted, advice: Option<Advice>) -> S
                 "linkproof neighbors --model {out} --node {}",
                 quoted(&fitted.ids().name(0))
             ));
-            lines.push(format!(
-                "linkproof cluster --model {out} --clusters {k} --out clusters.csv"
-            ));
+            if !args.robust {
+                lines.push(format!(
+                    "linkproof cluster --model {out} --clusters {k} --out clusters.csv"
+                ));
+            }
         }
     }
-    lines.push(format!(
-        "linkproof audit --model {out} {} --out audit.csv",
-        args.data.typed_for_model()
-    ));
-    let mut text = format!("\nWritten to {out}. Next:");
-    for line in lines {
-        let _ = write!(text, "\n  {line}");
+    if args.checks.sample.is_some() {
+        let sample = args.out.join(check_files::SAMPLE);
+        let sample = quoted(&sample.display().to_string());
+        lines.push(fill(&sample));
+        lines.push(format!("linkproof audit --model {out} --checked {sample}"));
+    } else if !args.robust {
+        let data = args.data.typed_for_model();
+        lines.push(format!(
+            "linkproof audit --model {out} {data} --out audit.csv"
+        ));
     }
-    if k == "K" && text.contains("--clusters K") {
-        text.push_str("\n(K: how many clusters you want)");
+    if lines.iter().any(|line| line.contains("--clusters K")) {
+        lines.push("(K: how many clusters you want)".to_owned());
     }
-    text
+    lines
 }

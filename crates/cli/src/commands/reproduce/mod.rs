@@ -11,8 +11,10 @@ use clap::{Args, ValueEnum};
 use linkproof::Error;
 use linkproof::io;
 use linkproof_lab::contamination::Column;
+use linkproof_lab::false_links;
 use linkproof_lab::job::{Job, Table};
 use linkproof_lab::labelled::{Labelled, features_in};
+use linkproof_lab::planted_links;
 use linkproof_lab::suite::{GENERATED, METHODS};
 use linkproof_lab::table1;
 use linkproof_pictures::drawing::Drawing;
@@ -33,6 +35,9 @@ use crate::session::Session;
 ///   contamination  false links, corrupted weights and missing links, on the
 ///                  graphs of --data and on generated ones (a block model,
 ///                  bloggers, two views)
+///   false-links    the judge of links on the graphs of --data, with false links
+///                  planted between classes
+///   planted        the judge of links on planted designs, and after 30 checks
 ///
 /// Writes a table as Markdown and JSON, and pictures as SVG and PNG. Finished
 /// cells are kept in --out: an interrupted run goes on where it was, and a
@@ -142,12 +147,15 @@ enum Experiment {
     Figure1,
     Table2,
     Contamination,
+    FalseLinks,
+    Planted,
 }
 
 impl Experiment {
     /// As it is typed.
     fn name(self) -> String {
-        format!("{self:?}").to_lowercase()
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 }
 
@@ -207,6 +215,12 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
         )
         .into());
     }
+    if args.experiment == Experiment::FalseLinks && args.data.is_empty() {
+        return Err(Usage::new(
+            "reproduce false-links: needs --data DIR, a folder that 'linkproof datasets fetch cora' makes",
+        )
+        .into());
+    }
     let mut graphs: Vec<Labelled> = Vec::new();
     for folder in &args.data {
         let graph = Labelled::read(folder)?;
@@ -240,6 +254,8 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
         (Experiment::Table1, _) => table1(&run)?,
         (Experiment::Figure1, _) => figure1(&run)?,
         (Experiment::Table2, [graph]) => tables::table2(&run, graph)?,
+        (Experiment::FalseLinks, graphs) => false_links(&run, graphs)?,
+        (Experiment::Planted, _) => planted(&run)?,
         (_, graphs) => tables::contamination(&run, graphs)?,
     };
     write(args, &run, &found, clock)
@@ -302,6 +318,29 @@ fn figure1(run: &Run<'_>) -> anyhow::Result<Found> {
     Ok(Found {
         pictures: vec![("figure1".into(), drawing)],
         more: Some(json!({ "xi": 0.03, "ridge": 1.0, "panels": panels })),
+        ..Found::default()
+    })
+}
+
+fn false_links(run: &Run<'_>, graphs: &[Labelled]) -> anyhow::Result<Found> {
+    let jobs = false_links::jobs(graphs, run.runs, run.seed);
+    Ok(Found {
+        outcome: run.work(&jobs, &[])?,
+        tables: graphs
+            .iter()
+            .flat_map(|graph| false_links::tables(graph, run.runs))
+            .collect(),
+        ..Found::default()
+    })
+}
+
+fn planted(run: &Run<'_>) -> anyhow::Result<Found> {
+    let jobs = planted_links::jobs(run.runs, run.seed);
+    let mut outcome = run.work(&jobs, &[])?;
+    outcome.readings = planted_links::together(outcome.readings, run.runs);
+    Ok(Found {
+        tables: planted_links::tables(run.runs),
+        outcome,
         ..Found::default()
     })
 }

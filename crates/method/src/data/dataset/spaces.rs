@@ -111,7 +111,10 @@ mod tests {
             ends: Ends::Bipartite,
             ..LinkRules::default()
         };
-        Graph::new(names(ids), vec![link(0, 1), link(2, 3)], rules).unwrap()
+        let all = names(ids);
+        let row = |at: usize| all.row(ids[at]).unwrap();
+        let links = vec![link(row(0), row(1)), link(row(2), row(3))];
+        Graph::new(all.clone(), links, rules).unwrap()
     }
 
     #[test]

@@ -8,19 +8,19 @@ class LinkTable {
     this.report = scatter.report;
     const { links } = this.report;
     this.columns = [
+      { name: "Rank", values: links.rank, title: "suspicion rank: 1 is the link to look at first" },
       { name: "From", kind: "name", values: links.src },
       { name: "To", kind: "name", values: links.dst },
       { name: "Weight", values: links.weight },
       { name: "Expected", values: links.mu, title: "the weight that the model expects" },
       { name: "Spread", values: links.spread, title: "standard error of the logarithm of the expected weight, by fits to parts of the nodes" },
-      { name: "Belief", values: links.belief, title: "chance that the link is sound, by fits that did not see it" },
+      { name: "Belief", values: links.belief, title: "estimated probability that the link is real" },
       { name: "Suspect", kind: "mark", values: links.suspect },
-      { name: "Trust", values: links.trust, title: "1: no larger than expected; 0: not to be believed" },
-      { name: "Chance", values: links.chance, title: "chance that the link is sound, by the weight that the model expects alone" },
-      { name: "For", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).for },
-      { name: "Against", kind: "words", values: links.belief, words: (link) => spoken(this.report, link).against },
+      { name: "Trust", values: links.trust, title: "1: the weight is no larger than expected; towards 0: it is far too large" },
+      { name: "Why", kind: "words", values: links.why, words: (link) => links.why[link] },
     ].filter(({ values }) => values);
-    this.sorted = { column: this.columns.findIndex(({ values }) => values === links.measure), descending: false };
+    const first = links.rank ?? links.measure;
+    this.sorted = { column: this.columns.findIndex(({ values }) => values === first), descending: false };
     this.rows = 0;
     this.table = byId("link-table");
     this.makeHead();
@@ -34,8 +34,8 @@ class LinkTable {
   lead() {
     const { n, shown } = this.report.links;
     const part = shown < n ? ` Of ${counted(n, "link")} the page holds ${count(shown)}: the least ${leastWord(this.report)}, suspects, and some of the others.` : "";
-    const judged = this.report.links.belief ? "Belief is the chance that a link is sound, by fits that did not see it. For and against: how many of the pairs without a link, of degrees like its own, it is ahead of or behind, by each kind of evidence, and what the weight multiplied the odds by. " : "";
-    return `How far the model believes each link. ${judged}Trust is 1 for a weight that is no larger than expected and falls towards 0 the less the weight can be explained; chance is the chance that the link is sound by that alone. A row shows its link on the map.${part}`;
+    const judged = this.report.links.belief ? "Rank 1 is the link to look at first. Belief is the estimated probability that a link is real. " : "";
+    return `${judged}Trust is 1 for a weight that is no larger than the model expects and falls towards 0 the larger it is. A row shows its link on the map.${part}`;
   }
 
   makeHead() {

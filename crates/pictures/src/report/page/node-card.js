@@ -83,14 +83,10 @@ class NodeCard {
   }
 
   linkContent(link) {
-    const { src, dst, weight, mu, trust, chance, suspect, belief, spread } = this.report.links;
+    const { src, dst, weight, mu, trust, suspect, belief, why, spread } = this.report.links;
     const rows = [["weight", figure(weight[link])], ["expected", figure(mu[link])], ["trust", figure(trust[link])]];
     if (spread && !Number.isNaN(spread[link])) rows.push(["spread of log expected", figure(spread[link])]);
-    if (belief) {
-      const said = spoken(this.report, link);
-      rows.push(["belief", figure(belief[link])], ["for it", said.for], ["against it", said.against]);
-    }
-    if (chance && !belief) rows.push(["chance that it is sound", figure(chance[link])]);
+    if (belief) rows.push(["belief", figure(belief[link])], ["why", why[link]]);
     const facts = rows.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, value)]);
     const ends = [src[link], dst[link]].map((node) => {
       const to = element("button", { type: "button", class: "text" }, nodeName(this.report, node));

@@ -36,9 +36,8 @@ function readReport(text) {
     throw new Error(`the data have version ${report.version}; this page reads version 1`);
   }
   report.nodes = withTypedArrays(report.nodes, ["x", "y", "view", "degree", "label", "cluster", "stability"]);
-  const evidence = report.links.evidence ?? [];
-  const columns = ["src", "dst", "weight", "mu", "trust", "chance", "suspect", "belief", "rate", "weight_odds", "spread", ...evidence.map(({ column }) => column)];
-  report.links = leastFirst(withTypedArrays(report.links, columns), columns);
+  const columns = ["src", "dst", "weight", "mu", "trust", "suspect", "belief", "rank", "spread"];
+  report.links = leastFirst(withTypedArrays(report.links, columns), [...columns, "why"]);
   return report;
 }
 

@@ -1,0 +1,141 @@
+//! Writing a check folder.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use serde_json::{Map, Value, json};
+
+use super::check_files::{BELIEFS, CHECK, KEPT, LINKS, NODES, NUMBERS, SUSPECTS};
+use super::{Check, JudgedTable};
+use crate::model::{Tensor, write_safetensors};
+use crate::{OutputFolder, VERSION, write_file, write_links, write_nodes};
+use linkproof_method::data::attributes::Attributes;
+use linkproof_method::data::graph::Ends;
+use linkproof_method::error::{Error, Result};
+use linkproof_method::judge::Facts;
+
+/// The links' file, by what this build can write.
+const LINKS_HERE: &str = LINKS[if cfg!(feature = "parquet") { 0 } else { 1 }];
+
+/// Writes the files of a check folder, beside the user's files of the folder that it
+/// replaces.
+pub fn write_check(check: &Check, folder: &OutputFolder) -> Result<()> {
+    let table = JudgedTable::of(check);
+    table.write_suspects(folder.file(SUSPECTS))?;
+    table.write_beliefs(folder.file(BELIEFS))?;
+    let views = match check.ends() {
+        Ends::Bipartite => Some(sides_of_nodes(check)),
+        _ => check.views.clone(),
+    };
+    let attributes = Some(&check.attributes);
+    let (ids, nodes) = (check.node_ids(), folder.file(NODES));
+    write_nodes(nodes, ids, views.as_deref(), attributes)?;
+    write_links(folder.file(LINKS_HERE), &check.all_links()?)?;
+    let columns = check.judgment.columns();
+    let tensors: Vec<(String, Tensor<'_>)> = columns
+        .iter()
+        .map(|(name, numbers)| (name.clone(), Tensor::f64s(numbers)))
+        .collect();
+    let metadata = BTreeMap::from([
+        ("format", "linkproof check".to_owned()),
+        ("version", VERSION.to_owned()),
+    ]);
+    write_safetensors(&folder.file(NUMBERS), &metadata, &tensors)?;
+    let content = check_json(check)?;
+    write_file(folder.file(CHECK), |file| {
+        serde_json::to_writer_pretty(&mut *file, &content)?;
+        file.write_all(b"\n")
+    })?;
+    folder.keep(&KEPT)
+}
+
+/// The side of each node of a bipartite graph.
+fn sides_of_nodes(check: &Check) -> Vec<String> {
+    let sides = check.ids.sides();
+    let side = |row: usize| sides.map(|sides| sides.place(row).0.name());
+    let rows = 0..check.ids.len();
+    rows.map(|row| side(row).unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// The content of `check.json`: what was found, the facts that loading needs, and the
+/// record.
+pub fn check_json(check: &Check) -> Result<Value> {
+    let facts = &check.judgment.facts;
+    let mut content = check.record.clone();
+    for (name, value) in found(check, facts) {
+        content.insert(name.to_owned(), value);
+    }
+    let plain = |error: serde_json::Error| Error::data("check", error.to_string(), "plain values");
+    let facts = serde_json::to_value(facts).map_err(plain)?;
+    content.insert("facts".to_owned(), facts);
+    let ends = check.ends().name();
+    content.insert("ends".to_owned(), ends.into());
+    content.insert("format_version".to_owned(), VERSION.into());
+    let named_by = check.attributes.name_header();
+    content.insert("name_column".to_owned(), json!(named_by));
+    Ok(content.into())
+}
+
+/// The fields of the contract.
+fn found(check: &Check, facts: &Facts) -> Map<String, Value> {
+    let name = |row: u32| check.ids.name(row as usize).into_owned();
+    let contradictions = facts.contradictions.iter().map(|it| {
+        json!({ "src": name(it.src), "dst": name(it.dst), "nodes": it.nodes,
+                "core": it.core, "usual": it.usual })
+    });
+    let groups = facts.duplicates.iter();
+    let groups = groups.map(|group| group.iter().map(|&row| name(row)).collect::<Vec<_>>());
+    let detection = match facts.detection.is_empty() {
+        true => Value::Null,
+        false => json!(facts.detection),
+    };
+    let share = facts.share.filter(|_| !facts.abstained);
+    let links = &check.judgment.links;
+    let verified = |real: bool| links.iter().filter(move |it| it.verified == Some(real));
+    let fields = json!({
+        "nodes": check.node_ids().len(),
+        "links": links.len(),
+        "flagged": check.judgment.n_flagged(),
+        "share_false": share.and_then(|share| share.estimate),
+        "share_low": share.map(|share| share.low),
+        "share_high": share.map(|share| share.high),
+        "share_high_unchecked": share.and_then(|share| share.high_unchecked),
+        "auc": facts.auc,
+        "auc_error": facts.auc_error,
+        "abstained": facts.abstained,
+        "candidates": facts.candidates,
+        "one_to_one": facts.one_to_one,
+        "weight_agreement": facts.weight_agreement,
+        "detection": detection,
+        "contradictions": contradictions.collect::<Vec<_>>(),
+        "duplicates": groups.collect::<Vec<_>>(),
+        "unused": facts.unused,
+        "verified": { "real": verified(true).count(), "false": verified(false).count() },
+    });
+    match fields {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// The names that are not the writer's record.
+pub(super) fn own_names(check: &Check) -> Vec<String> {
+    let found = found(check, &check.judgment.facts);
+    let others = ["facts", "ends", "format_version", "name_column"];
+    let others = others.map(str::to_owned);
+    found
+        .into_iter()
+        .map(|(name, _)| name)
+        .chain(others)
+        .collect()
+}
+
+/// Whether a table of nodes says anything.
+pub(super) fn named(attributes: Attributes, header: Option<&str>) -> Attributes {
+    match header {
+        // A table that was edited since may lack the column.
+        Some(header) => attributes.clone().shown_by(header).unwrap_or(attributes),
+        None => attributes,
+    }
+}

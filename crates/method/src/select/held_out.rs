@@ -1,0 +1,312 @@
+//! Held-out links ranked among non-links by embeddings alone.
+//!
+//! Fits are compared by the cosines of their embeddings: evidence that does not depend on
+//! the fit would hide their differences. A link is ranked among the non-links of its fold
+//! and stratum (same pair of views, similar degrees).
+
+use std::collections::BTreeSet;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::data::dataset::Dataset;
+use crate::engine::pairs::{Split, mirrored};
+use crate::error::{Error, Result};
+use crate::judge::pairs::{Kinds, Links, Pairs};
+use crate::judge::strata::{COARSE, Strata};
+use crate::model::folds::Folds;
+use crate::params::{CheckedParams, Params};
+
+/// Smaller differences between the mean ranks of two fits do not matter.
+pub const SAME_RANKS: f64 = 0.005;
+
+/// Non-links for each link, and at least and at most.
+const NON_LINKS_PER_LINK: usize = 5;
+const LEAST_NON_LINKS: usize = 8_000;
+const MOST_NON_LINKS: usize = 200_000;
+/// Draws for each non-link before the search ends.
+const DRAWS: usize = 20;
+const NON_LINK_STREAM: u64 = 0x6465_636f;
+
+/// Links that fits do not see, fold by fold, and non-links to rank them among.
+#[derive(Debug, Clone)]
+pub struct HeldOut {
+    folds: Vec<Fold>,
+    n_strata: usize,
+}
+
+/// The pairs of one fold.
+#[derive(Debug, Clone, Default)]
+struct Fold {
+    links: Vec<PlacedPair>,
+    non_links: Vec<PlacedPair>,
+}
+
+/// A pair of internal rows and its stratum.
+#[derive(Debug, Clone, Copy)]
+struct PlacedPair {
+    ends: [u32; 2],
+    stratum: u32,
+}
+
+impl HeldOut {
+    /// The links of the views that take part, in the folds that hold them out.
+    pub fn new(data: &Dataset, folds: Folds, params: &CheckedParams) -> Result<HeldOut> {
+        folds.check(data, params)?;
+        let splits: Vec<Split> = (0..folds.number()).map(|it| folds.split(it)).collect();
+        let names: Vec<&str> = data.views().iter().map(|view| view.name.as_str()).collect();
+        let named = params.view_pairs_among(&names)?;
+        let takes_part = |ends: &[u32; 2]| {
+            let [d, e] = ends.map(|row| data.view_of(row));
+            let is_named = |named: &Vec<_>| named.contains(&(d, e)) || named.contains(&(e, d));
+            named.as_ref().is_none_or(is_named)
+        };
+        let all = data.graph().links().map(|link| [link.src, link.dst]);
+        let links: Vec<[u32; 2]> = all.filter(takes_part).collect();
+        let holds_out = |[src, dst]: [u32; 2]| {
+            let mut splits = splits.iter();
+            splits.position(|split| split.holds_out(src.min(dst), src.max(dst)))
+        };
+        let found = HeldOut::sample(data, links, params.seed, folds.number(), holds_out);
+        if found.folds.iter().all(|fold| fold.non_links.is_empty()) {
+            let accepted = "a score (probability:0.5) where all pairs have a link";
+            return Err(Error::argument("criterion", accepted, "rank"));
+        }
+        Ok(found)
+    }
+
+    /// Some links of the data (internal rows, the smaller first) in one fold, number 0, in
+    /// the order of the data. Fits must not have seen these links; they may have seen the
+    /// sampled non-links as pairs without a link. Strata are by all links.
+    #[allow(dead_code)] // For the ridge of the robust fit.
+    pub fn of_links(data: &Dataset, links: &[[u32; 2]], seed: u64) -> HeldOut {
+        let held_out: BTreeSet<[u32; 2]> = links.iter().copied().collect();
+        let all = data.graph().links().map(|link| [link.src, link.dst]);
+        let holds_out = |ends: [u32; 2]| {
+            let is_seen = data.graph().weight(ends[0], ends[1]).is_some();
+            (!is_seen || held_out.contains(&ends)).then_some(0)
+        };
+        HeldOut::sample(data, all.collect(), seed, 1, holds_out)
+    }
+
+    fn sample(
+        data: &Dataset,
+        links: Vec<[u32; 2]>,
+        seed: u64,
+        n_folds: usize,
+        holds_out: impl Fn([u32; 2]) -> Option<usize>,
+    ) -> HeldOut {
+        let n = data.n_nodes();
+        let links = Links {
+            n,
+            directed: false,
+            group: (0..n as u32).map(|row| data.view_of(row) as u32).collect(),
+            ends: links,
+            excluded: Vec::new(),
+        };
+        let kinds = links.kinds();
+        let non_links = non_links(data, &links, &kinds, seed);
+        let mut ends = links.ends.clone();
+        ends.extend(&non_links);
+        let pools = kinds.pooled();
+        let pool = |&ends: &[u32; 2]| kinds.of(links.groups(ends)).map_or(0, |kind| pools[kind]);
+        let pairs = Pairs {
+            pool: ends.iter().map(pool).collect(),
+            fold: Vec::new(),
+            n_links: links.ends.len(),
+            n_non_links: non_links.len(),
+            ends,
+        };
+        let strata = Strata::new(&pairs, &links.net(), COARSE);
+        let mut stratum_of = vec![0; pairs.len()];
+        for (stratum, members) in (0..).zip(&strata.members) {
+            for &place in members {
+                stratum_of[place as usize] = stratum;
+            }
+        }
+        let mut folds = vec![Fold::default(); n_folds];
+        for (place, (&ends, stratum)) in pairs.ends.iter().zip(stratum_of).enumerate() {
+            let Some(fold) = holds_out(ends) else {
+                continue;
+            };
+            let fold = &mut folds[fold];
+            let list = if pairs.is_link(place) {
+                &mut fold.links
+            } else {
+                &mut fold.non_links
+            };
+            list.push(PlacedPair { ends, stratum });
+        }
+        HeldOut {
+            folds,
+            n_strata: strata.members.len(),
+        }
+    }
+
+    /// The ends of the links of a fold, in the order of their ranks.
+    pub fn ends(&self, fold: usize) -> impl Iterator<Item = [u32; 2]> {
+        self.folds[fold].links.iter().map(|pair| pair.ends)
+    }
+
+    /// For each link of a fold the share of the non-links of its stratum that are closer,
+    /// by embeddings `y` (internal rows) of a fit that did not see the fold; ties count
+    /// half.
+    pub fn ranks(&self, fold: usize, y: &[f32], params: &Params) -> Vec<f64> {
+        let Fold { links, non_links } = &self.folds[fold];
+        let dim = params.dim;
+        let mirror = mirrored(y, dim, params.negative());
+        let cosine = |pair: &PlacedPair| {
+            let [src, dst] = pair.ends.map(|row| row as usize * dim);
+            cosine(&y[src..][..dim], &mirror[dst..][..dim])
+        };
+        let cosines: Vec<f64> = non_links.par_iter().map(cosine).collect();
+        let mut strata = vec![Vec::new(); self.n_strata];
+        for (pair, cosine) in non_links.iter().zip(cosines) {
+            strata[pair.stratum as usize].push(cosine);
+        }
+        let sort = |list: &mut Vec<f64>| list.sort_by(f64::total_cmp);
+        strata.par_iter_mut().for_each(sort);
+        let rank = |pair: &PlacedPair| share_above(&strata[pair.stratum as usize], cosine(pair));
+        links.par_iter().map(rank).collect()
+    }
+}
+
+/// How often a held-out link outranks a non-link: one minus the mean of the ranks, with
+/// links weighted, for example by belief. One half if nothing has weight.
+#[allow(dead_code)] // For the ridge of the robust fit.
+pub fn auc(ranks: &[f64], weights: &[f64]) -> f64 {
+    let total: f64 = weights.iter().sum();
+    let above: f64 = ranks.iter().zip(weights).map(|(rank, w)| rank * w).sum();
+    if total > 0.0 {
+        1.0 - above / total
+    } else {
+        0.5
+    }
+}
+
+/// Draws pairs without a link for each pair of views with links, half of them uniformly,
+/// half with ends drawn by degree. A pair may be drawn twice.
+fn non_links(data: &Dataset, links: &Links, kinds: &Kinds, seed: u64) -> Vec<[u32; 2]> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(NON_LINK_STREAM);
+    let mut found = Vec::new();
+    for kind in 0..kinds.len() {
+        let m = kinds.n_links(kind);
+        let most = MOST_NON_LINKS * m / links.ends.len();
+        let wanted = (NON_LINKS_PER_LINK * m).clamp(LEAST_NON_LINKS, most.max(LEAST_NON_LINKS)) / 2;
+        for by_degree in [false, true] {
+            let last = found.len() + wanted;
+            for _ in 0..wanted * DRAWS {
+                if found.len() == last {
+                    break;
+                }
+                let [a, b] = if by_degree {
+                    kinds.by_degree(kind, links, &mut random)
+                } else {
+                    kinds.uniform(kind, &mut random)
+                };
+                let is_possible = a != b && !data.ids().is_same_node(a, b);
+                let (src, dst) = (a.min(b), a.max(b));
+                if is_possible && data.graph().weight(src, dst).is_none() {
+                    found.push([src, dst]);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn cosine(a: &[f32], b: &[f32]) -> f64 {
+    let dot = |a: &[f32], b: &[f32]| -> f64 {
+        let both = a.iter().zip(b);
+        both.map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    };
+    let lengths = (dot(a, a) * dot(b, b)).sqrt();
+    if lengths > 0.0 {
+        dot(a, b) / lengths
+    } else {
+        0.0
+    }
+}
+
+/// The share of ascending numbers that are larger; ties count half, and so does the number
+/// itself.
+fn share_above(sorted: &[f64], x: f64) -> f64 {
+    let below = sorted.partition_point(|&other| other < x);
+    let upto = sorted.partition_point(|&other| other <= x);
+    let (above, ties) = (sorted.len() - upto, upto - below);
+    (above as f64 + 0.5 * (ties as f64 + 1.0)) / (sorted.len() as f64 + 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::graph::Graph;
+
+    /// Two rings of 30 nodes, and embeddings that tell them apart.
+    fn rings() -> (Dataset, Vec<f32>) {
+        let ring = |first: u32| (0..30u32).map(move |k| (first + k, first + (k + 1) % 30, 1.0));
+        let links: Vec<_> = ring(0).chain(ring(30)).collect();
+        let data = Dataset::from_links(Graph::from_rows(60, &links).unwrap()).unwrap();
+        let y = (0..60).flat_map(|row| if row < 30 { [1.0, 0.1] } else { [0.1, 1.0] });
+        (data, y.collect())
+    }
+
+    fn params() -> CheckedParams {
+        let params = Params {
+            dim: 2,
+            ..Params::default()
+        };
+        params.check().unwrap()
+    }
+
+    #[test]
+    fn links_of_a_fold_are_ranked_among_its_non_links() {
+        let (data, y) = rings();
+        let folds = Folds::new(0, 3).unwrap();
+        let held_out = HeldOut::new(&data, folds, &params()).unwrap();
+        let mut ends: Vec<[u32; 2]> = Vec::new();
+        for fold in 0..3 {
+            let ranks = held_out.ranks(fold, &y, params().given());
+            assert_eq!(ranks.len(), held_out.ends(fold).count());
+            // Half of the pairs are inside a ring and tie with the links.
+            let mean = ranks.iter().sum::<f64>() / ranks.len() as f64;
+            assert!((mean - 0.25).abs() < 0.05, "{mean}");
+            ends.extend(held_out.ends(fold));
+            let split = folds.split(fold);
+            let of_fold = &held_out.folds[fold];
+            for pair in of_fold.links.iter().chain(&of_fold.non_links) {
+                assert!(split.holds_out(pair.ends[0], pair.ends[1]));
+            }
+            let is_link = |pair: &PlacedPair| data.graph().weight(pair.ends[0], pair.ends[1]);
+            assert!(of_fold.non_links.iter().all(|pair| is_link(pair).is_none()));
+        }
+        ends.sort_unstable();
+        let links: Vec<[u32; 2]> = data.graph().links().map(|it| [it.src, it.dst]).collect();
+        assert_eq!(ends, links);
+    }
+
+    #[test]
+    fn chosen_links_make_a_fold_and_weights_count() {
+        let (data, mut y) = rings();
+        // Node 10 is placed like the other ring.
+        y[20..22].copy_from_slice(&[0.1, 1.0]);
+        let held_out = HeldOut::of_links(&data, &[[10, 11], [3, 4]], 1);
+        let ends: Vec<[u32; 2]> = held_out.ends(0).collect();
+        assert_eq!(ends, [[3, 4], [10, 11]]);
+        let ranks = held_out.ranks(0, &y, params().given());
+        assert!(ranks[0] < 0.35 && ranks[1] > 0.65, "{ranks:?}");
+        let close = auc(&ranks, &[1.0, 0.0]);
+        assert!((close - (1.0 - ranks[0])).abs() < 1e-12);
+        assert!(auc(&ranks, &[1.0, 1.0]) < close);
+        assert_eq!(auc(&ranks, &[0.0, 0.0]), 0.5);
+    }
+
+    #[test]
+    fn ties_count_half() {
+        assert_eq!(share_above(&[1.0, 2.0, 2.0, 3.0], 2.0), 0.5);
+        assert_eq!(share_above(&[], 2.0), 0.5);
+        assert_eq!(share_above(&[1.0, 2.0, 3.0], 4.0), 0.125);
+    }
+}

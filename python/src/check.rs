@@ -1,0 +1,290 @@
+//! Links checked without an embedding.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use linkproof::Dataset;
+use linkproof::data::ids::Ids;
+use linkproof::io::{
+    self, Field, FolderKind, JudgedTable, OutputFolder, check_files, check_json, load_check,
+    read_checks, write_check, write_table,
+};
+use linkproof::judge::{CheckContext, JudgeSpec, check_lines, judge, missing_links};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Map, Value, json};
+
+use crate::data::Data;
+use crate::errors::{Keywords, exception};
+use crate::judged::{Evidence, Places, Verified, columns};
+use crate::kept::Surroundings;
+use crate::model::{text, versions};
+use crate::work::{Listeners, quietly, run};
+
+/// A finished check.
+#[pyclass(frozen, module = "linkproof._core")]
+pub struct Check {
+    check: io::Check,
+}
+
+#[pymethods]
+impl Check {
+    /// Judges links.
+    #[staticmethod]
+    #[pyo3(signature = (data, *, weights, one_to_one, test, seed, evidence, checked, threads, show))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "private; Python's function has defaults"
+    )]
+    fn judge(
+        py: Python<'_>,
+        data: &Data,
+        weights: bool,
+        one_to_one: bool,
+        test: bool,
+        seed: u64,
+        evidence: Option<Evidence>,
+        checked: Verified,
+        threads: Option<usize>,
+        show: Option<Py<PyAny>>,
+    ) -> PyResult<Check> {
+        let began = Instant::now();
+        let every_step = None;
+        let attributes = data.attributes.clone().unwrap_or_default();
+        let data = &data.dataset;
+        run(py, threads, &Listeners { show, every_step }, |monitor| {
+            let around = Surroundings::of(data)?;
+            let places = Places::of_data(data);
+            let spec = JudgeSpec {
+                seed,
+                one_to_one,
+                weights,
+                test,
+                columns: evidence.map_or_else(Vec::new, |it| places.evidence(&it)),
+                checks: places.verified(&checked)?,
+            };
+            let monitor = monitor.shares();
+            let mut judgment = judge(data, &spec, around.runtime(&monitor))?;
+            judgment.sort_by_ends();
+            let names: Vec<&String> = spec.columns.iter().map(|column| &column.name).collect();
+            let record = [
+                ("seed", json!(seed)),
+                ("test", json!(test)),
+                ("evidence", json!(names)),
+                ("read", json!(data.graph().counts())),
+                ("seconds", json!(began.elapsed().as_secs_f64())),
+                ("versions", versions()?),
+            ];
+            Ok(Check {
+                check: io::Check {
+                    ids: data.ids().clone(),
+                    views: views_of(data),
+                    attributes,
+                    judgment,
+                    record: record
+                        .map(|(name, value)| (name.to_owned(), value))
+                        .into_iter()
+                        .collect(),
+                },
+            })
+        })
+    }
+
+    /// Loads a check folder.
+    #[staticmethod]
+    fn load(py: Python<'_>, folder: PathBuf) -> PyResult<Check> {
+        quietly(py, None, || {
+            Ok(Check {
+                check: load_check(&folder)?,
+            })
+        })
+    }
+
+    /// Pairs of the checked data without a link that look most like links: their rows.
+    #[pyo3(signature = (data, count, *, threads, show))]
+    fn missing(
+        &self,
+        py: Python<'_>,
+        data: &Data,
+        count: usize,
+        threads: Option<usize>,
+        show: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<(u32, u32, f64)>> {
+        let every_step = None;
+        let seed = self.check.record.get("seed").and_then(Value::as_u64);
+        let spec = JudgeSpec {
+            seed: seed.unwrap_or(0),
+            one_to_one: self.check.judgment.facts.one_to_one,
+            ..JudgeSpec::default()
+        };
+        let data = &data.dataset;
+        run(py, threads, &Listeners { show, every_step }, |monitor| {
+            let around = Surroundings::of(data)?;
+            let monitor = monitor.shares();
+            let found = missing_links(data, &spec, count, around.runtime(&monitor))?;
+            Ok(found
+                .iter()
+                .map(|it| (it.src, it.dst, it.agreement))
+                .collect())
+        })
+    }
+
+    /// Writes a check folder; `extra` goes into `check.json`. `sample.csv` and `checked.csv`
+    /// of the folder stay; verified links are added to the second.
+    fn save(&self, py: Python<'_>, folder: PathBuf, overwrite: bool, extra: &str) -> PyResult<()> {
+        let extra: Map<String, Value> = crate::worker::read(extra, "extra")?;
+        quietly(py, None, || {
+            let kept = folder.join(check_files::CHECKED);
+            let kept = kept.exists().then(|| read_checks(&kept)).transpose()?;
+            let output = OutputFolder::create(&folder, FolderKind::check(), overwrite)?;
+            let mut check = self.check.clone();
+            check.record.extend(extra);
+            let mut lines: Vec<(String, String, bool)> = Vec::new();
+            for old in kept.into_iter().flat_map(|kept| kept.checks) {
+                let place = check.place(&old.src, &old.dst);
+                if place.is_none_or(|at| check.judgment.links[at].verified.is_none()) {
+                    lines.push((old.src, old.dst, old.real));
+                }
+            }
+            let name = |row: u32| check.ids.name(row as usize).into_owned();
+            for link in &check.judgment.links {
+                if let Some(real) = link.verified {
+                    lines.push((name(link.src), name(link.dst), real));
+                }
+            }
+            if !lines.is_empty() {
+                let path = output.file(check_files::CHECKED);
+                write_table(path, &["src", "dst", "real"], |rows| {
+                    lines.iter().try_for_each(|(src, dst, real)| {
+                        let real = Field::Whole(u64::from(*real));
+                        rows.row(&[Field::Text(src), Field::Text(dst), real])
+                    })
+                })?;
+            }
+            write_check(&check, &output)?;
+            output.commit()
+        })
+    }
+
+    /// The ids of the nodes in row order, as text; none if they are row numbers.
+    #[getter]
+    fn ids(&self) -> Option<Vec<String>> {
+        match self.check.node_ids() {
+            Ids::Rows(_) => None,
+            Ids::Names(names) => Some(text(names)),
+            ids @ Ids::Sides(_) => {
+                let rows = 0..ids.len();
+                Some(rows.map(|row| ids.name(row).into_owned()).collect())
+            }
+        }
+    }
+
+    /// The number of nodes.
+    #[getter]
+    fn n_nodes(&self) -> usize {
+        self.check.node_ids().len()
+    }
+
+    /// The name of each node; none if no table had names.
+    #[getter]
+    fn names(&self) -> Option<Vec<String>> {
+        let rows = 0..self.n_nodes() as u32;
+        let title = |row| self.check.title(row).unwrap_or_default().to_owned();
+        let named = self.check.attributes.has_names();
+        named.then(|| rows.map(title).collect())
+    }
+
+    /// Whether links have directions between nodes of one kind.
+    #[getter]
+    fn directed(&self) -> bool {
+        self.check.ids.sides().is_some_and(|sides| sides.same)
+    }
+
+    /// The number of sources, whose rows those of targets follow; none if links are between
+    /// nodes of one kind.
+    #[getter]
+    fn n_sources(&self) -> Option<usize> {
+        Some(self.check.ids.sides()?.source.len())
+    }
+
+    /// The content of `check.json` but for what only loading needs, as JSON.
+    #[getter]
+    fn report(&self) -> PyResult<String> {
+        let mut report = check_json(&self.check).map_err(exception)?;
+        if let Value::Object(fields) = &mut report {
+            fields.remove("facts");
+        }
+        Ok(report.to_string())
+    }
+
+    /// All links by rank, or those that are flagged or most suspicious, as columns.
+    fn table<'py>(&self, py: Python<'py>, all: bool) -> PyResult<Bound<'py, PyDict>> {
+        let table = JudgedTable::of(&self.check);
+        let places = match all {
+            true => self.check.judgment.by_rank(),
+            false => table.suspects(),
+        };
+        columns(py, &table, &places)
+    }
+
+    /// Some links for a person to verify, as columns.
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        count: usize,
+        seed: u64,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let places = self.check.judgment.sample(count, seed);
+        columns(py, &JudgedTable::of(&self.check), &places)
+    }
+
+    /// The places, in the order of ranks, of the links that are taken for false at a rate.
+    fn at_rate(&self, rate: f64) -> Vec<usize> {
+        let judgment = &self.check.judgment;
+        let places = judgment.at_rate(rate).into_iter();
+        places.map(|place| judgment.links[place].rank - 1).collect()
+    }
+
+    /// The check after links were verified.
+    fn checked(&self, py: Python<'_>, checks: Verified) -> PyResult<Check> {
+        quietly(py, None, || {
+            let mut check = self.check.clone();
+            let graph = check.graph(0..check.judgment.links.len())?;
+            let checks = Places::of_graph(&graph).verified(&checks)?;
+            check.judgment.recalibrate(&checks);
+            Ok(Check { check })
+        })
+    }
+
+    /// The lines that end a check: topics and sentences.
+    fn lines(&self, next: Vec<String>) -> Vec<(String, Vec<String>)> {
+        let recorded = |name: &str| self.check.record.get(name);
+        let context = CheckContext {
+            nodes: self.n_nodes(),
+            seconds: recorded("seconds").and_then(Value::as_f64).unwrap_or(0.0),
+            suspects: "report.suspects",
+            sample: "report.sample(30)",
+            next: &next,
+            tested: recorded("test").and_then(Value::as_bool).unwrap_or(true),
+            name: &|row| self.check.called(row),
+            dialect: &Keywords,
+        };
+        let lines = check_lines(&self.check.judgment, &context).into_iter();
+        lines
+            .map(|line| (line.topic.to_owned(), line.says))
+            .collect()
+    }
+}
+
+/// The view of each node in the user's order, if there are several views.
+fn views_of(data: &Dataset) -> Option<Vec<String>> {
+    if data.ids().sides().is_some() || data.views().iter().all(|view| view.name.is_empty()) {
+        return None;
+    }
+    let mut views = vec![String::new(); data.n_nodes()];
+    for row in 0..data.n_nodes() {
+        let view = data.view_of(row as u32);
+        views[data.user_row(row)].clone_from(&data.views()[view].name);
+    }
+    Some(views)
+}
