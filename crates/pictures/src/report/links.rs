@@ -14,6 +14,9 @@ use linkproof_method::judge::{JudgeSpec, Judgment, why};
 /// So many links are drawn at most: the most suspicious, and some of the others.
 const MOST_LINKS: usize = 500_000;
 
+/// In a plain fit a link of less trust is a suspect, too: its weight is far too large.
+const FAR_TOO_HEAVY: f64 = 0.05;
+
 /// The links of a page.
 pub(super) struct Judged {
     /// They themselves.
@@ -94,7 +97,7 @@ impl Page<'_> {
                 true => why(&judgment.reasons(place), &name),
                 false => String::new(),
             },
-            suspect: has_judgment && judged.suspect,
+            suspect: judged.suspect || (!has_judgment && expected.trust < FAR_TOO_HEAVY),
             error: self.model.spread(src, dst).map(|spread| spread.error),
         }
     }
