@@ -24,7 +24,7 @@ use crate::suspects::Suspects;
 
 /// Say which links look false, in seconds and without a fit
 ///
-/// Compares every link with sampled pairs without a link by everything that is known of
+/// Compares every link with sampled non-links (unlinked pairs) by everything that is known of
 /// its ends but the link itself: features, common neighbors, positions in the graph. Ranks
 /// all links, estimates the share of false ones, and tests itself with false links that it
 /// plants. Writes a folder:

@@ -16,7 +16,7 @@ pub struct TimeLeft {
     /// Steps of a fit, and when they were done.
     steps: VecDeque<(f64, usize)>,
     many: Option<Many>,
-    /// When the work began of which shares are told.
+    /// When the work began whose shares are reported.
     began: Option<f64>,
 }
 
