@@ -157,7 +157,7 @@ class Check:
         return table[ends].assign(real=None)
 
     def missing(self, count: int = 20) -> pd.DataFrame:
-        """The pairs without a link that look most like links.
+        """The unlinked pairs that look most like links.
 
         Parameters
         ----------
@@ -406,7 +406,7 @@ def check(
 ) -> Check:
     """Say which links look false, in seconds and without a fit.
 
-    Every link is compared with sampled pairs without a link by everything that is known of
+    Every link is compared with sampled non-links (unlinked pairs) by everything that is known of
     its ends but the link itself: features, common neighbors, positions in the graph. All
     links are ranked, the share of false ones is estimated, and false links that are planted
     test the judge. A link that looks random is not necessarily false: that, a person must

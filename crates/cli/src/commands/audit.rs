@@ -66,7 +66,7 @@ pub struct AuditArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     suspects: SuspectArgs,
-    /// List this many pairs without a link that the model expects most
+    /// List this many unlinked pairs that the model expects most
     #[arg(long, value_name = "N", default_value = "0", allow_negative_numbers = true, value_parser = whole)]
     missing: usize,
     /// CSV file for them: src,dst,mu [default: missing.csv beside --out]

@@ -68,7 +68,7 @@ pub struct CheckArgs {
     force: bool,
     #[command(flatten)]
     suspects: SuspectArgs,
-    /// List this many pairs without a link that look most like links, in missing.csv in the
+    /// List this many unlinked pairs that look most like links, in missing.csv in the
     /// folder
     #[arg(long, value_name = "N", default_value = "0", requires = "links",
           allow_negative_numbers = true, value_parser = whole)]

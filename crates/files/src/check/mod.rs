@@ -33,7 +33,7 @@ pub mod check_files {
     pub const LINKS: [&str; 2] = ["links.parquet", "links.csv"];
     /// The numbers about each link.
     pub const NUMBERS: &str = "judgment.safetensors";
-    /// Pairs without a link that look most like links.
+    /// Unlinked pairs that look most like links.
     pub const MISSING: &str = "missing.csv";
     /// The check as a page.
     pub const REPORT: &str = "report.html";

@@ -158,7 +158,7 @@ pub fn write_sample(folder: &Path, check: &Check, places: &[usize]) -> Result<()
     })
 }
 
-/// Writes pairs without a link as `src,dst,src_name,dst_name,agreement`.
+/// Writes unlinked pairs as `src,dst,src_name,dst_name,agreement`.
 pub fn write_missing(path: impl AsRef<Path>, check: &Check, pairs: &[MissingLink]) -> Result<()> {
     let columns = ["src", "dst", "src_name", "dst_name", "agreement"];
     write_table(path, &columns, |rows| {

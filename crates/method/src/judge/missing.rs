@@ -1,4 +1,4 @@
-//! Pairs without a link that look most like links.
+//! Unlinked pairs that look most like links.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub struct MissingLink {
     pub agreement: f64,
 }
 
-/// The pairs without a link that look most like links, of candidates: ends of short walks
+/// The unlinked pairs that look most like links, of candidates: ends of short walks
 /// and nodes with similar features.
 pub fn missing_links(
     data: &Dataset,

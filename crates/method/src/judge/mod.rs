@@ -1,6 +1,6 @@
 //! Which links look false, and how many: the judge of links, in closed form.
 //!
-//! 1. Sampled pairs without a link are drawn for comparison (`pairs.rs`).
+//! 1. Non-links (unlinked pairs) are drawn for comparison (`pairs.rs`).
 //! 2. Every pair gets evidence of several kinds that does not include its own link
 //!    (`evidence.rs`, `features.rs`).
 //! 3. Two combinations of the evidence rank the links (`combine.rs`).

@@ -181,7 +181,7 @@ fn one_run(
     }))
 }
 
-/// Pairs without a link, kind after kind.
+/// Unlinked pairs, kind after kind.
 fn plant(subject: &Subject, plan: &Plan, random: &mut ChaCha8Rng) -> Vec<[u32; 2]> {
     let links = &subject.links;
     let kinds = links.kinds();

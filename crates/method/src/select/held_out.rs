@@ -4,8 +4,6 @@
 //! the fit would hide their differences. A link is ranked among the non-links of its fold
 //! and stratum (same pair of views, similar degrees).
 
-use std::collections::BTreeSet;
-
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -74,20 +72,6 @@ impl HeldOut {
             return Err(Error::argument("criterion", accepted, "rank"));
         }
         Ok(found)
-    }
-
-    /// Some links of the data (internal rows, the smaller first) in one fold, number 0, in
-    /// the order of the data. Fits must not have seen these links; they may have seen the
-    /// sampled non-links as pairs without a link. Strata are by all links.
-    #[allow(dead_code)] // For the ridge of the robust fit.
-    pub fn of_links(data: &Dataset, links: &[[u32; 2]], seed: u64) -> HeldOut {
-        let held_out: BTreeSet<[u32; 2]> = links.iter().copied().collect();
-        let all = data.graph().links().map(|link| [link.src, link.dst]);
-        let holds_out = |ends: [u32; 2]| {
-            let is_seen = data.graph().weight(ends[0], ends[1]).is_some();
-            (!is_seen || held_out.contains(&ends)).then_some(0)
-        };
-        HeldOut::sample(data, all.collect(), seed, 1, holds_out)
     }
 
     fn sample(
@@ -172,20 +156,7 @@ impl HeldOut {
     }
 }
 
-/// How often a held-out link outranks a non-link: one minus the mean of the ranks, with
-/// links weighted, for example by belief. One half if nothing has weight.
-#[allow(dead_code)] // For the ridge of the robust fit.
-pub fn auc(ranks: &[f64], weights: &[f64]) -> f64 {
-    let total: f64 = weights.iter().sum();
-    let above: f64 = ranks.iter().zip(weights).map(|(rank, w)| rank * w).sum();
-    if total > 0.0 {
-        1.0 - above / total
-    } else {
-        0.5
-    }
-}
-
-/// Draws pairs without a link for each pair of views with links, half of them uniformly,
+/// Draws non-links for each pair of views with links, half of them uniformly,
 /// half with ends drawn by degree. A pair may be drawn twice.
 fn non_links(data: &Dataset, links: &Links, kinds: &Kinds, seed: u64) -> Vec<[u32; 2]> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -285,22 +256,6 @@ mod tests {
         ends.sort_unstable();
         let links: Vec<[u32; 2]> = data.graph().links().map(|it| [it.src, it.dst]).collect();
         assert_eq!(ends, links);
-    }
-
-    #[test]
-    fn chosen_links_make_a_fold_and_weights_count() {
-        let (data, mut y) = rings();
-        // Node 10 is placed like the other ring.
-        y[20..22].copy_from_slice(&[0.1, 1.0]);
-        let held_out = HeldOut::of_links(&data, &[[10, 11], [3, 4]], 1);
-        let ends: Vec<[u32; 2]> = held_out.ends(0).collect();
-        assert_eq!(ends, [[3, 4], [10, 11]]);
-        let ranks = held_out.ranks(0, &y, params().given());
-        assert!(ranks[0] < 0.35 && ranks[1] > 0.65, "{ranks:?}");
-        let close = auc(&ranks, &[1.0, 0.0]);
-        assert!((close - (1.0 - ranks[0])).abs() < 1e-12);
-        assert!(auc(&ranks, &[1.0, 1.0]) < close);
-        assert_eq!(auc(&ranks, &[0.0, 0.0]), 0.5);
     }
 
     #[test]
