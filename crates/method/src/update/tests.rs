@@ -279,8 +279,16 @@ fn a_robust_model_judges_new_links() {
     let fitted = fit_model(&params, &data, &recipe, Runtime::default()).unwrap();
     let model = fitted.model;
     assert!(model.averaged().is_some());
-    let new = Features::new(Matrix::dense(1, 5, vec![1.1, 0.2, 0.0, 0.2, 1.1]).unwrap());
-    let added = Graph::from_rows(n + 1, &[(300, 2, 1.0), (300, 200, 1.0), (5, 221, 1.0)]).unwrap();
+    let of_two = [1.1, 0.2, 0.0, 0.2, 1.1].repeat(2);
+    let new = Features::new(Matrix::dense(2, 5, of_two).unwrap());
+    // The last link joins two new nodes.
+    let added = [
+        (300, 2, 1.0),
+        (300, 200, 1.0),
+        (5, 221, 1.0),
+        (300, 301, 1.0),
+    ];
+    let added = Graph::from_rows(n + 2, &added).unwrap();
     let changes = Changes {
         links: Some(&added),
         vectors: vec![(0, new)],
@@ -310,7 +318,7 @@ fn a_robust_model_judges_new_links() {
     let before = judged(&model);
     assert_eq!(belief(before[7].src, before[7].dst), before[7].belief);
     // Averages: those far from every change stay, the others move a little.
-    assert_eq!(found.model.recommended().len(), (n + 1) * 4);
+    assert_eq!(found.model.recommended().len(), (n + 2) * 4);
     assert!(found.report.moved_nodes > 0 && found.report.moved_nodes < 60);
-    assert!(found.report.believed_links.unwrap() <= 3.0);
+    assert!(found.report.believed_links.unwrap() <= 4.0);
 }

@@ -249,9 +249,13 @@ impl Graph {
         self.place(a, b).map(|place| self.weights[place])
     }
 
-    /// The place of a linked pair in the order of [`Graph::links`].
+    /// The place of a linked pair in the order of [`Graph::links`]; none for rows beyond
+    /// the graph's.
     pub fn place(&self, a: u32, b: u32) -> Option<usize> {
         let row = a.min(b) as usize;
+        if row >= self.n_nodes() {
+            return None;
+        }
         let place = self.upper_row(row).0.binary_search(&a.max(b)).ok()?;
         Some(self.offsets[row] + place)
     }
