@@ -19,7 +19,7 @@ from linkproof._progress import Progress
 from linkproof._settings import read_flag, read_threads
 from linkproof._words import refused
 
-_FORMATS = ("graphml", "gexf", "json")
+_FORMATS = ("graphml", "json")
 
 
 class Exporting(FittedModel):
@@ -33,7 +33,7 @@ class Exporting(FittedModel):
         embeddings: bool = False,
         layout: str = "auto",
     ) -> None:
-        """Write the model as a graph: GraphML, GEXF, or NetworkX's node-link JSON.
+        """Write the model as a graph: GraphML, or NetworkX's node-link JSON.
 
         Nodes have label (the name, or else the id), coordinates x and y, view, class and
         class_name where there are any, and every column of ``node_table_``. Links have
@@ -43,7 +43,7 @@ class Exporting(FittedModel):
         ----------
         path : str or path
             The file.
-        format : {"graphml", "gexf", "json"}, optional
+        format : {"graphml", "json"}, optional
             By default what the file's name ends in.
         embeddings : bool, default=False
             Give nodes their embeddings too, y0, y1, ...
@@ -65,7 +65,8 @@ class Exporting(FittedModel):
         if format is None:
             format = PurePath(fspath(path)).suffix[1:].lower()
         if format not in _FORMATS:
-            raise refused("format", f"one of {list(_FORMATS)}, as format= or ending", format)
+            accepted = f"one of {list(_FORMATS)} as format= or ending (GEXF is gone)"
+            raise refused("format", accepted, format)
         with Progress("laying nodes out", self.verbose) as progress:
             replaced = _core.export(
                 self._model,

@@ -1,12 +1,11 @@
 //! `linkproof export`: a model as a graph for other programs.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use linkproof::io::{Files, GraphFormat, ModelGraph, Stored, load, write_graph};
 use serde_json::json;
 
-use crate::args::choice;
 use crate::exit::Usage;
 use crate::nodes::named_by;
 use crate::picture::{OnLayout, Pictured};
@@ -15,8 +14,8 @@ use crate::session::{Session, counted};
 
 /// Write a model as a graph that other programs read
 ///
-/// GraphML and GEXF are for Gephi, Cytoscape, igraph and others; JSON is NetworkX's
-/// node-link format. Nodes have their id and label (the name, or else the id), two
+/// GraphML is for Gephi, Cytoscape, igraph and others; JSON is NetworkX's node-link
+/// format. Nodes have their id and label (the name, or else the id), two
 /// coordinates x and y, view, class and class_name (the label that the fit was given, and
 /// what it is called), and every column of the table of nodes; a column whose texts are all
 /// numbers is one of numbers. Links have weight, mu (the expected weight) and, of a robust
@@ -33,9 +32,9 @@ pub struct ExportArgs {
     /// Model folder
     #[arg(long, value_name = "DIR")]
     model: PathBuf,
-    /// Format of the file [default: what its name ends in]
-    #[arg(long, value_name = "FORMAT", value_parser = choice!(GraphFormat))]
-    format: Option<GraphFormat>,
+    /// Format of the file: graphml or json [default: what its name ends in]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
     /// Give nodes their embeddings too, y0, y1, ...
     #[arg(long)]
     embeddings: bool,
@@ -52,10 +51,7 @@ pub struct ExportArgs {
 
 /// Runs the command.
 pub fn run(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
-    let format = match args.format {
-        Some(format) => format,
-        None => format_of(&args.out)?,
-    };
+    let format = format_of(args)?;
     let files = Files::default().reads_model(&args.model);
     files.writes([&args.out]).check()?;
     let mut progress = Progress::start(session, "reading");
@@ -93,12 +89,16 @@ pub fn run(args: &ExportArgs, session: &Session) -> anyhow::Result<()> {
     session.finish(&json, &words)
 }
 
-fn format_of(path: &Path) -> Result<GraphFormat, Usage> {
-    let ending = path.extension().unwrap_or_default().to_string_lossy();
-    ending.to_ascii_lowercase().parse().map_err(|_| {
+fn format_of(args: &ExportArgs) -> Result<GraphFormat, Usage> {
+    let ending = args.out.extension().unwrap_or_default().to_string_lossy();
+    let name = args.format.as_deref().unwrap_or(&ending);
+    name.to_ascii_lowercase().parse().map_err(|_| {
+        let place = match &args.format {
+            Some(name) => format!("--format {name}"),
+            None => format!("--out {}: the ending", args.out.display()),
+        };
         Usage::new(format!(
-            "--out {}: the ending chooses the format; expected .graphml, .gexf or .json, or --format",
-            path.display()
+            "{place}: expected .graphml or .json (GEXF is gone: Gephi reads GraphML)"
         ))
     })
 }

@@ -366,7 +366,7 @@ fn options_that_nobody_reads_are_errors() {
 fn a_model_is_exported_as_a_graph() {
     let lab = lab();
     lab.ok(&format!("{FIT} --labels labels.csv --out m"));
-    for format in ["graphml", "gexf", "json"] {
+    for format in ["graphml", "json"] {
         let found = lab.json(&format!("export --model m --out g.{format}"));
         assert_eq!(
             (&found["format"], &found["nodes"]),
@@ -389,6 +389,7 @@ fn a_model_is_exported_as_a_graph() {
     assert_eq!(json["nodes"][17]["label"], "T17");
     assert!(json["nodes"][17]["y2"].is_number());
     lab.refused("export --model m --out g.dot", &["g.dot", ".graphml"]);
+    lab.refused("export --model m --out g.gexf", &["g.gexf", "GEXF is gone"]);
     lab.refused(
         "export --model m --format dot --out g",
         &["--format", "graphml"],

@@ -3,7 +3,6 @@
 //!
 //! The formats are written from one list of columns, so that they hold the same.
 
-mod gexf;
 mod graphml;
 mod node_link;
 mod xml;
@@ -25,8 +24,6 @@ choice!(
     GraphFormat {
         /// GraphML.
         Graphml = "graphml",
-        /// GEXF 1.2, with positions.
-        Gexf = "gexf",
         /// JSON, nodes and links as NetworkX's node-link format has them.
         Json = "json",
     }
@@ -55,12 +52,11 @@ pub fn write_graph(
 ) -> Result<usize> {
     let content = Content::new(graph)?;
     let mut replaced = 0;
-    if format != GraphFormat::Json {
-        replaced = content.check_xml(format)?;
+    if format == GraphFormat::Graphml {
+        replaced = content.check_xml()?;
     }
     write_file(path, |file| match format {
         GraphFormat::Graphml => graphml::write(file, &content),
-        GraphFormat::Gexf => gexf::write(file, &content),
         GraphFormat::Json => node_link::write(file, &content),
     })?;
     Ok(replaced)
@@ -97,7 +93,6 @@ struct Content<'a> {
     keys: Vec<Cow<'a, str>>,
     /// What is shown of each: its name, or else its id.
     labels: Vec<Cow<'a, str>>,
-    points: &'a [[f32; 2]],
     nodes: Vec<Column<'a>>,
     /// The ends of links, as places among the nodes.
     ends: Vec<[usize; 2]>,
@@ -127,7 +122,6 @@ impl<'a> Content<'a> {
             labels: (0..n)
                 .map(|row| model.title(row).map_or_else(|| id(row), Cow::Borrowed))
                 .collect(),
-            points: graph.points,
             nodes: node_columns(graph),
             ends: ends.collect(),
             weights: model.links().weights(),
@@ -136,11 +130,13 @@ impl<'a> Content<'a> {
     }
 
     /// How many characters XML cannot hold; none of them may be in an id.
-    fn check_xml(&self, format: GraphFormat) -> Result<usize> {
+    fn check_xml(&self) -> Result<usize> {
         if let Some(key) = self.keys.iter().find(|key| xml::foreign(key) > 0) {
             let found = format!("the id {}, with a control character", quote(key));
             let expected = "ids that XML can hold";
-            return Err(Error::data(format.name(), found, expected).or(Remedy::OtherFormat));
+            return Err(
+                Error::data(GraphFormat::Graphml.name(), found, expected).or(Remedy::OtherFormat)
+            );
         }
         let texts = self.nodes.iter().flat_map(|column| {
             let is_text = column.kind == Kind::Text;

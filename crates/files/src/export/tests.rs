@@ -87,28 +87,17 @@ fn all_formats_hold_the_same() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    let (text, replaced) = written(&model, GraphFormat::Gexf).unwrap();
-    assert_eq!(replaced, 1);
-    for part in [
-        r#"<node id="7" label="7">"#,
-        r#"<viz:position x="2" y="-1" z="0"/>"#,
-        r#"title="born" type="long""#,
-        r#"<edge id="0" source="a&lt;" target="7" weight="1.5">"#,
-    ] {
-        assert!(text.contains(part), "{part}\n{text}");
-    }
 }
 
 #[test]
 fn ids_that_xml_cannot_hold_are_refused() {
     let model = model(["a", "b\u{0}", "c"]);
-    for format in [GraphFormat::Graphml, GraphFormat::Gexf] {
-        let error = written(&model, format).unwrap_err().to_string();
-        assert!(
-            error.contains("control character") && error.contains("format"),
-            "{error}"
-        );
-    }
+    let error = written(&model, GraphFormat::Graphml).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("control character") && error.contains("format"),
+        "{error}"
+    );
     assert!(written(&model, GraphFormat::Json).is_ok());
     let graph = ModelGraph {
         model: &model,
