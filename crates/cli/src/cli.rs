@@ -3,8 +3,8 @@
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::commands::{
-    audit, check, cluster, datasets, demo, embed, evaluate, export, fit, gone, inspect, manual,
-    neighbors, objective, report, reproduce, score, select, update,
+    audit, check, cluster, completions, datasets, demo, embed, evaluate, export, fit, gone,
+    inspect, neighbors, objective, report, reproduce, score, select, update,
 };
 use crate::exit::Usage;
 use crate::memory;
@@ -75,7 +75,7 @@ enum Command {
     Update(update::UpdateArgs),
     Audit(Box<audit::AuditArgs>),
     #[command(hide = true)]
-    Smooth(gone::SmoothArgs),
+    Smooth(gone::GoneArgs),
     Score(score::ScoreArgs),
     Neighbors(neighbors::NeighborsArgs),
     Cluster(cluster::ClusterArgs),
@@ -84,8 +84,9 @@ enum Command {
     Report(report::ReportArgs),
     Export(export::ExportArgs),
     Reproduce(reproduce::ReproduceArgs),
-    Completions(manual::CompletionsArgs),
-    Man(manual::ManArgs),
+    Completions(completions::CompletionsArgs),
+    #[command(hide = true)]
+    Man(gone::GoneArgs),
 }
 
 impl Cli {
@@ -115,7 +116,7 @@ impl Cli {
             Command::Embed(args) => embed::run(&args, session),
             Command::Update(args) => update::run(&args, session),
             Command::Audit(args) => audit::run(&args, session),
-            Command::Smooth(_) => gone::smooth(),
+            Command::Smooth(_) => gone::refused(gone::SMOOTH),
             Command::Score(args) => score::run(&args, session),
             Command::Neighbors(args) => neighbors::run(&args, session),
             Command::Cluster(args) => cluster::run(&args, session),
@@ -124,8 +125,8 @@ impl Cli {
             Command::Report(args) => report::run(&args, session),
             Command::Export(args) => export::run(&args, session),
             Command::Reproduce(args) => reproduce::run(&args, session),
-            Command::Completions(args) => manual::complete(&args, Cli::command(), session),
-            Command::Man(args) => manual::manual(&args, Cli::command(), session),
+            Command::Completions(args) => completions::run(&args, Cli::command(), session),
+            Command::Man(_) => gone::refused(gone::MAN),
         }
     }
 }

@@ -20,4 +20,3 @@ pub mod suite;
 pub mod synthetic;
 pub mod table1;
 pub mod table2;
-pub mod trials;

@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod check;
 pub mod cluster;
+pub mod completions;
 pub mod datasets;
 pub mod demo;
 pub mod embed;
@@ -11,7 +12,6 @@ pub mod export;
 pub mod fit;
 pub mod gone;
 pub mod inspect;
-pub mod manual;
 pub mod neighbors;
 pub mod objective;
 pub mod report;
