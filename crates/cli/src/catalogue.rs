@@ -53,47 +53,50 @@ const CORA: DataSet = DataSet {
         "https://raw.githubusercontent.com/williamleif/graphsage-simple/master/cora",
     ],
     raw: [
-        KnownFile {
-            name: "cora.content",
-            bytes: 7_823_427,
-            sha256: "b8ebed0fd45e53995abafd1b70cf6a9fcc8f86abc5826d69b97fe6ca46e9c8ee",
-        },
-        KnownFile {
-            name: "cora.cites",
-            bytes: 69_928,
-            sha256: "ec1a372391b7f0f60a6aff0084e8abd8f19f0faa7e1f2441a41c492042d5945e",
-        },
+        known(
+            "cora.content",
+            7_823_427,
+            "b8ebed0fd45e53995abafd1b70cf6a9fcc8f86abc5826d69b97fe6ca46e9c8ee",
+        ),
+        known(
+            "cora.cites",
+            69_928,
+            "ec1a372391b7f0f60a6aff0084e8abd8f19f0faa7e1f2441a41c492042d5945e",
+        ),
     ],
     files: [
-        KnownFile {
-            name: "edges.csv",
-            bytes: 58_047,
-            sha256: "696fce96c5095997c38b1f39cf3d3e7d02892b5851efdd248fd0d256acecc1a2",
-        },
-        KnownFile {
-            name: "features.mtx",
-            bytes: 537_221,
-            sha256: "463bc082c8aca88d386e6ef47125f8e6c461a1fb2e641566d6d8d62f6ddea7a0",
-        },
-        KnownFile {
-            name: "labels.csv",
-            bytes: 61_516,
-            sha256: "d6d4bb0aa689140630530d41b380accbdeb6b2f2f4b7832e54dbe585063ae228",
-        },
-        KnownFile {
-            name: "nodes.csv",
-            bytes: 31_095,
-            sha256: "41f90a45d2d787e87a6c2b765d292c51620e34ffc808232291115d5c0711ba3e",
-        },
+        known(
+            "edges.csv",
+            58_047,
+            "696fce96c5095997c38b1f39cf3d3e7d02892b5851efdd248fd0d256acecc1a2",
+        ),
+        known(
+            "features.mtx",
+            537_221,
+            "463bc082c8aca88d386e6ef47125f8e6c461a1fb2e641566d6d8d62f6ddea7a0",
+        ),
+        known(
+            "labels.csv",
+            61_516,
+            "d6d4bb0aa689140630530d41b380accbdeb6b2f2f4b7832e54dbe585063ae228",
+        ),
+        known(
+            "nodes.csv",
+            31_095,
+            "41f90a45d2d787e87a6c2b765d292c51620e34ffc808232291115d5c0711ba3e",
+        ),
     ],
 };
 
-impl DataSet {
-    /// What has to be fetched, in bytes.
-    pub fn download_bytes(&self) -> u64 {
-        self.raw.iter().map(|file| file.bytes).sum()
+const fn known(name: &'static str, bytes: u64, sha256: &'static str) -> KnownFile<'static> {
+    KnownFile {
+        name,
+        bytes,
+        sha256,
     }
+}
 
+impl DataSet {
     /// Whether a folder holds the data set already; one that holds something
     /// else under the same names is an error.
     pub fn is_in(&self, folder: &Path) -> Result<bool, Error> {
@@ -119,44 +122,34 @@ impl DataSet {
 
     /// What `README.md` in the folder says.
     pub fn readme(&self) -> String {
-        let DataSet {
-            title,
-            about,
-            citation,
-            nodes,
-            links,
-            features,
-            classes,
-            ..
-        } = self;
-        let sources: String = self
-            .addresses
-            .iter()
-            .map(|address| format!("- <{address}>\n"))
-            .collect();
-        let digests: String = self
-            .files
-            .iter()
-            .map(|file| format!("{}  {}\n", file.sha256, file.name))
-            .chain(
-                self.raw
-                    .iter()
-                    .map(|file| format!("{}  raw/{}\n", file.sha256, file.name)),
-            )
-            .collect();
+        let sources = self.addresses.iter().map(|it| format!("- <{it}>\n"));
+        let sources: String = sources.collect();
+        let digest = |folder: &'static str| {
+            move |file: &KnownFile<'_>| format!("{}  {folder}{}\n", file.sha256, file.name)
+        };
+        let files = self.files.iter().map(digest(""));
+        let digests: String = files.chain(self.raw.iter().map(digest("raw/"))).collect();
         format!(
-            "# {title}\n\n\
-             {nodes} nodes, {links} links: {about}. Please cite\n\n\
-             > {citation}.\n\n\
+            "# {}\n\n\
+             {} nodes, {} links: {}. Please cite\n\n\
+             > {}.\n\n\
              - `edges.csv`: links `src,dst,weight`, undirected, each pair once, weight 1\n\
-             - `features.mtx`: a row of {features} binary words for each node (MatrixMarket)\n\
-             - `labels.csv`: the class of each node, one of {classes}\n\
+             - `features.mtx`: a row of {} binary words for each node (MatrixMarket)\n\
+             - `labels.csv`: the class of each node, one of {}\n\
              - `nodes.csv`: each node's id in the published files\n\
              - `raw/`: the published files, of which `linkproof datasets fetch {}` made the others\n\n\
              Nodes are numbered from 0 in the order of `raw/{}`. The published files are also at\n\n\
              {sources}\n\
              SHA-256:\n\n```text\n{digests}```\n",
-            self.name, self.raw[0].name
+            self.title,
+            self.nodes,
+            self.links,
+            self.about,
+            self.citation,
+            self.features,
+            self.classes,
+            self.name,
+            self.raw[0].name
         )
     }
 }

@@ -1,17 +1,15 @@
 //! Progress on standard error: what is done, how far it has come, time left.
 
-mod left;
-
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use linkproof::engine::runtime::{Doing, Event, Monitor, Record};
 
-use self::left::{Pace, TimeLeft, in_figures};
 use crate::memory;
-use crate::session::Session;
+use crate::session::{Session, figure};
 
 /// A line that is drawn again several times a second, so that its times go on.
 const LINE: &str = "{spinner} {msg}  {elapsed} so far{left}";
@@ -22,10 +20,10 @@ pub struct Progress {
     bar: ProgressBar,
     clock: Instant,
     shown: Mutex<Shown>,
-    /// When it was told how many seconds are left, and how many.
     left: Left,
 }
 
+/// When it was known how many seconds are left, and how many.
 type Left = Arc<Mutex<Option<(Instant, f64)>>>;
 
 /// What is known of the work.
@@ -33,10 +31,8 @@ type Left = Arc<Mutex<Option<(Instant, f64)>>>;
 struct Shown {
     doing: Option<Doing>,
     held_out: Option<f64>,
-    time: TimeLeft,
-    /// The things that are counted.
-    counts: Option<&'static str>,
-    pace: Pace,
+    /// By what is counted.
+    paces: HashMap<&'static str, Pace>,
 }
 
 impl Monitor for Progress {
@@ -44,12 +40,27 @@ impl Monitor for Progress {
         match event {
             Event::Doing(doing) => self.begin(doing),
             Event::Step { record, left, .. } => self.step(record, left),
-            Event::Fits { done, most, share } => self.fits(done, most, share),
-            Event::Tick => self.tick(),
-            Event::Share(share) => self.share(share),
+            Event::Fits { done, most, share } => self.show("fits", share, 1.0, |shown, _| {
+                format!("{}{done} of about {most} fits", shown.words(", "))
+            }),
+            Event::Share(share) => self.show("share", share, 1.0, |shown, _| {
+                format!("{}{:.0}%", shown.words(", "), (100.0 * share).floor())
+            }),
             _ => {}
         }
         !Session::is_stopped()
+    }
+}
+
+impl Shown {
+    fn words(&self, after: &str) -> String {
+        self.doing
+            .map_or_else(String::new, |it| format!("{it}{after}"))
+    }
+
+    /// The pace of what is counted after so much of it is done.
+    fn pace(&mut self, what: &'static str, now: f64, done: f64) -> Option<f64> {
+        self.paces.entry(what).or_default().after(now, done)
     }
 }
 
@@ -64,13 +75,25 @@ impl Progress {
         } else {
             ProgressBar::hidden()
         };
+        let left = Left::default();
+        let told = Arc::clone(&left);
+        let in_line = move |_: &ProgressState, line: &mut dyn Write| {
+            let told = *told.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((since, seconds)) = told {
+                let left = in_words(seconds - since.elapsed().as_secs_f64());
+                let _ = write!(line, ", {left}");
+            }
+        };
+        // A template that does not parse would leave the plain style.
+        if let Ok(style) = ProgressStyle::with_template(LINE) {
+            bar.set_style(style.with_key("left", in_line));
+        }
         let progress = Progress {
             bar,
             clock: Instant::now(),
             shown: Mutex::default(),
-            left: Left::default(),
+            left,
         };
-        progress.style(LINE);
         progress.say(words);
         progress
     }
@@ -79,23 +102,14 @@ impl Progress {
     pub fn say(&self, words: &'static str) {
         memory::give_back_free();
         memory::doing(words);
-        self.know(|shown| *shown = Shown::default());
-        self.tell_left(None);
-        self.style(LINE);
-        self.bar.set_message(words);
+        *self.shown.lock().unwrap_or_else(PoisonError::into_inner) = Shown::default();
+        self.set(words.to_owned(), None);
     }
 
-    fn know<V>(&self, learn: impl FnOnce(&mut Shown) -> V) -> V {
-        learn(&mut self.shown.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn now(&self) -> f64 {
-        self.clock.elapsed().as_secs_f64()
-    }
-
-    fn tell_left(&self, seconds: Option<f64>) {
+    fn set(&self, message: String, seconds_left: Option<f64>) {
         let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        *left = seconds.map(|seconds| (Instant::now(), seconds));
+        *left = seconds_left.map(|seconds| (Instant::now(), seconds));
+        self.bar.set_message(message);
     }
 
     /// Steps aside while something else is said.
@@ -105,16 +119,34 @@ impl Progress {
 
     /// Shows that work of another kind begins.
     fn begin(&self, doing: Doing) {
-        let now = self.now();
-        self.know(|shown| {
-            shown.doing = Some(doing);
-            shown.time.begin(now);
-        });
+        let now = self.clock.elapsed().as_secs_f64();
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.doing = Some(doing);
+        shown.paces.remove("share");
+        shown.pace("share", now, 0.0);
         self.bar.set_message(doing.to_string());
         if doing == Doing::Averaging {
             // No fit is left to tell how long it takes.
-            self.tell_left(None);
+            self.set(doing.to_string(), None);
         }
+    }
+
+    /// Shows how far some work is; the words get its pace, where that is known.
+    fn show(
+        &self,
+        what: &'static str,
+        done: f64,
+        all: f64,
+        words: impl FnOnce(&Shown, Option<f64>) -> String,
+    ) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let now = self.clock.elapsed().as_secs_f64();
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let pace = shown.pace(what, now, done);
+        let left = pace.map(|pace| (all - done).max(0.0) / pace);
+        self.set(words(&shown, pace), left);
     }
 
     /// Shows one step of a fit, after which about so many are left.
@@ -122,134 +154,93 @@ impl Progress {
         if record.step == 1 {
             memory::doing("fitting");
         }
-        if self.bar.is_hidden() {
-            return;
-        }
-        let now = self.now();
-        let (held_out, left) = self.know(|shown| {
+        if let Ok(mut shown) = self.shown.lock() {
             shown.held_out = record.held_out.or(shown.held_out);
-            (
-                shown.held_out,
-                shown.time.after_step(now, record.step, left),
-            )
-        });
-        let mut message = format!("fitting, step {}  value {:.6}", record.step, record.value);
-        if let Some(score) = held_out {
-            let _ = write!(message, "  held out {score:.6}");
         }
-        self.bar.set_message(message);
-        self.tell_left(left);
-    }
-
-    /// Shows that such a share of the work that began last is done.
-    fn share(&self, share: f64) {
-        if self.bar.is_hidden() {
-            return;
-        }
-        let now = self.now();
-        let (doing, left) = self.know(|shown| (shown.doing, shown.time.after_share(now, share)));
-        let doing = doing.map_or_else(|| "working".to_owned(), |doing| doing.to_string());
-        let percent = (100.0 * share).floor();
-        self.bar.set_message(format!("{doing}, {percent:.0}%"));
-        self.tell_left(left);
-    }
-
-    /// Hears of a step of one of many fits.
-    fn tick(&self) {
-        if !self.bar.is_hidden() {
-            let now = self.now();
-            // Only what is news: it is counted down by itself.
-            if let Some(left) = self.know(|shown| shown.time.after_tick(now)) {
-                self.tell_left(Some(left));
+        let done = record.step as f64;
+        self.show("steps", done, done + left as f64, |shown, _| {
+            let mut words = format!("fitting, step {}  value {:.6}", record.step, record.value);
+            if let Some(score) = shown.held_out {
+                let _ = write!(words, "  held out {score:.6}");
             }
-        }
+            words
+        });
     }
 
     /// Shows that `done` of `all` things are done. Their pace is their own: what was done
     /// before the first of them does not count.
     pub fn count(&self, done: u64, all: u64, things: &'static str) {
-        if self.bar.is_hidden() {
-            return;
-        }
-        let now = self.now();
-        let pace = self.know(|shown| {
-            if shown.counts.replace(things) != Some(things) {
-                shown.pace = Pace::default();
-            }
-            shown.pace.after(now, done)
+        self.show(things, done as f64, all as f64, |_, pace| {
+            let pace = pace.map_or_else(String::new, |pace| format!("  {}/s", figure(pace)));
+            format!("{done} of {all} {things}{pace}")
         });
-        let mut message = format!("{done} of {all} {things}");
-        if let Some(pace) = pace {
-            let _ = write!(message, "  {}/s", in_figures(pace));
-        }
-        self.bar.set_message(message);
-        self.tell_left(pace.map(|pace| all.saturating_sub(done) as f64 / pace));
     }
 
     /// Shows that `done` of `all` bytes of a file are here.
-    pub fn bytes(&mut self, done: u64, all: u64, file: &'static str) {
-        if self.bar.is_hidden() {
-            return;
-        }
-        if self.bar.length() != Some(all) {
-            // What an earlier run fetched does not count for the rate.
-            self.bar.set_position(done);
-            self.bar.set_length(all);
-            self.bar.reset_eta();
-            self.bar.set_message(file);
-            self.style("{spinner} {msg}  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left");
-        }
-        self.bar.set_position(done);
-    }
-
-    /// Shows that `done` of about `all` fits are done, with them this share of the work;
-    /// from any thread.
-    fn fits(&self, done: usize, all: usize, share: f64) {
-        if self.bar.is_hidden() {
-            return;
-        }
-        let now = self.now();
-        let (doing, left) = self.know(|shown| {
-            let left = shown.time.after_fit(now, done, all, share);
-            (shown.doing, left)
+    pub fn bytes(&self, done: u64, all: u64, file: &'static str) {
+        self.show(file, done as f64, all as f64, |_, pace| {
+            let pace = pace.map_or_else(String::new, |it| format!("  {}/s", HumanBytes(it as u64)));
+            format!("{file}  {} of {}{pace}", HumanBytes(done), HumanBytes(all))
         });
-        let doing = doing.map_or_else(String::new, |doing| format!("{doing}, "));
-        self.bar
-            .set_message(format!("{doing}{done} of about {all} fits"));
-        self.tell_left(left);
     }
 
     /// Shows that `done` of `all` cells of an experiment are done, and about how
     /// many seconds the others will take; from any thread.
     pub fn cells(&self, done: usize, all: usize, left: f64) {
-        if self.bar.is_hidden() {
-            return;
+        if !self.bar.is_hidden() {
+            self.set(format!("{done} of {all} cells"), Some(left));
         }
-        self.style("{spinner} {pos} of {len} cells  {elapsed} so far, about {msg} left");
-        self.bar.set_length(all as u64);
-        self.bar.set_position(done as u64);
-        let left = Duration::from_secs_f64(left.clamp(0.0, 1e7).round());
-        self.bar
-            .set_message(indicatif::HumanDuration(left).to_string());
     }
 
     /// Clears the line.
     pub fn end(self) {
         self.bar.finish_and_clear();
     }
+}
 
-    fn style(&self, template: &str) {
-        // A template that does not parse would leave the plain style.
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            let told = Arc::clone(&self.left);
-            let left = move |_: &ProgressState, line: &mut dyn Write| {
-                let told = *told.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some((since, seconds)) = told {
-                    let left = left::in_words(seconds - since.elapsed().as_secs_f64());
-                    let _ = write!(line, ", {left}");
-                }
-            };
-            self.bar.set_style(style.with_key("left", left));
+/// The pace of some work is that of so many reports: fits slow down and speed up.
+const REPORTS: usize = 20;
+
+/// How fast something gets done. Pure: the time is given.
+#[derive(Debug, Default)]
+struct Pace {
+    /// When it was, and what was done.
+    reports: VecDeque<(f64, f64)>,
+}
+
+impl Pace {
+    /// So much is done; how much a second, where that is known.
+    fn after(&mut self, now: f64, done: f64) -> Option<f64> {
+        self.reports.push_back((now, done));
+        if self.reports.len() > REPORTS + 1 {
+            self.reports.pop_front();
+        }
+        let &(since, first) = self.reports.front()?;
+        let pace = (done - first) / (now - since);
+        Some(pace).filter(|pace| pace.is_finite() && *pace > 0.0)
+    }
+}
+
+/// Work that is so many seconds late is not nearly done.
+const LATE: f64 = -2.0;
+
+/// Seconds left, as people say it.
+fn in_words(seconds: f64) -> String {
+    match seconds.round() {
+        ..LATE => "longer than foreseen".to_owned(),
+        ..1.0 => "nearly done".to_owned(),
+        seconds if seconds < 60.0 => format!("about {seconds:.0}s left"),
+        seconds if seconds < 3600.0 => {
+            let (minutes, rest) = ((seconds / 60.0).floor(), seconds % 60.0);
+            format!("about {minutes:.0}m {rest:02.0}s left")
+        }
+        seconds => {
+            let minutes = (seconds / 60.0).round();
+            let (hours, rest) = ((minutes / 60.0).floor(), minutes % 60.0);
+            format!("about {hours:.0}h {rest:02.0}m left")
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,9 @@
 //! `linkproof datasets`: public data sets, fetched, checked and made ready.
 
-use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
+use anyhow::bail;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use linkproof::Error;
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::args::quoted;
 use crate::catalogue::{DATA_SETS, DataSet};
-use crate::download::{Connection, Downloads, NotFetched};
+use crate::download::{KnownFile, Network};
 use crate::exit::Usage;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -44,9 +43,8 @@ enum Command {
 /// Fetch a data set into a folder of its own
 ///
 /// Writes edges.csv, features.mtx, labels.csv, nodes.csv, a README and the
-/// published files (raw/). What has arrived when a download breaks off stays in
-/// DIR.download, and the next run continues it. A folder that already holds the
-/// data set is checked and left as it is. HTTPS_PROXY and its like are obeyed.
+/// published files (raw/). A folder that already holds the data set is checked and
+/// left as it is. HTTPS_PROXY and its like are obeyed.
 #[derive(Debug, Args)]
 #[command(after_help = "EXAMPLE\n  \
     linkproof datasets fetch cora --out cora\n  \
@@ -81,71 +79,69 @@ pub fn run(args: &DatasetsArgs, session: &Session) -> anyhow::Result<()> {
 }
 
 fn list(session: &Session) -> anyhow::Result<()> {
-    let mut words = String::new();
+    let mut words = Vec::new();
+    let mut sets = Vec::new();
     for set in &DATA_SETS {
-        let _ = writeln!(
-            words,
+        let bytes: u64 = set.raw.iter().map(|file| file.bytes).sum();
+        words.push(format!(
             "{:8}{} nodes, {} links, {} features, {} classes, {:.1} MB to fetch\n        {}",
             set.name,
             set.nodes,
             set.links,
             set.features,
             set.classes,
-            set.download_bytes() as f64 / 1e6,
+            bytes as f64 / 1e6,
             set.about
-        );
+        ));
+        sets.push(json!({
+            "name": set.name, "about": set.about, "citation": set.citation,
+            "nodes": set.nodes, "links": set.links,
+            "features": set.features, "classes": set.classes,
+            "download_bytes": bytes, "addresses": set.addresses,
+        }));
     }
-    let sets: Vec<Value> = DATA_SETS
-        .iter()
-        .map(|set| {
-            json!({
-                "name": set.name, "about": set.about, "citation": set.citation,
-                "nodes": set.nodes, "links": set.links,
-                "features": set.features, "classes": set.classes,
-                "download_bytes": set.download_bytes(), "addresses": set.addresses,
-            })
-        })
-        .collect();
-    session.finish(&json!({ "datasets": sets }), &words)
+    session.finish(&json!({ "datasets": sets }), &words.join("\n"))
 }
 
 fn fetch(set: &DataSet, args: &FetchArgs, session: &Session) -> anyhow::Result<()> {
     let out = args.out.clone().unwrap_or_else(|| set.name.into());
     let origin = Origin::of(set, args.from.as_deref())?;
-    if !args.force && set.is_in(&out)? {
+    let fetched = args.force || !set.is_in(&out)?;
+    let (title, place) = (set.title, out.display());
+    let words = if fetched {
+        // Published files mark the folder: those that are made from them may be gone or wrong.
+        let raw = set.raw.iter().map(|file| format!("raw/{}", file.name));
+        let made = set.files.iter().map(|file| file.name.to_owned());
+        let kind = FolderKind::new("a data set", raw, made.chain(["README.md".to_owned()]));
+        let folder = OutputFolder::create(&out, kind, args.force)?;
+        make(set, &origin, &folder, session)?;
+        folder.commit()?;
+        let file = |name: &str| quoted(&out.join(name).display().to_string());
+        format!(
+            "{title}: {} nodes, {} links, written to {place}\nNext:\n  \
+             linkproof fit --links {} --features {} --out model\n  \
+             linkproof evaluate --embeddings model/embeddings.npy --labels {}",
+            set.nodes,
+            set.links,
+            file("edges.csv"),
+            file("features.mtx"),
+            file("labels.csv")
+        )
+    } else {
         // A run that was killed at its very end may have left something.
         drop(OutputLock::take(&out)?);
-        let words = format!(
-            "{} is there already, and its files are right: {}",
-            set.title,
-            out.display()
-        );
-        return session.finish(&as_json(set, &out, false, &[]), &words);
-    }
-    let folder = OutputFolder::create(&out, kind(set), args.force)?;
-    let mut downloads = None;
-    let place = match origin {
-        Origin::Folder(place) => place,
-        Origin::Addresses(addresses) => {
-            let room = waiting_room(&out)?;
-            let downloads = downloads.insert(Downloads::open(&room, Connection::default())?);
-            download(set, &addresses, downloads, session)?;
-            room
-        }
+        format!("{title} is there already, and its files are right: {place}")
     };
-    make(set, &place, &folder)?;
-    folder.commit()?;
-    let notes = downloads.map_or_else(Vec::new, |downloads| downloads.clear(&set.raw));
-    let words = summary(set, &out, &notes);
-    session.finish(&as_json(set, &out, true, &notes), &words)
-}
-
-/// What the folder of a data set holds. Published files mark it: those that are
-/// made from them may be gone or wrong.
-fn kind(set: &DataSet) -> FolderKind {
-    let raw = set.raw.iter().map(|file| format!("raw/{}", file.name));
-    let made = set.files.iter().map(|file| file.name.to_owned());
-    FolderKind::new("a data set", raw, made.chain(["README.md".to_owned()]))
+    let file = |file: &KnownFile<'_>| {
+        let path = out.join(file.name).display().to_string();
+        json!({ "path": path, "sha256": file.sha256 })
+    };
+    let json = json!({
+        "out": place.to_string(), "dataset": set.name, "fetched": fetched,
+        "files": set.files.iter().map(file).collect::<Vec<Value>>(),
+        "nodes": set.nodes, "links": set.links,
+    });
+    session.finish(&json, &words)
 }
 
 /// Where the published files come from.
@@ -185,110 +181,51 @@ impl Origin {
     }
 }
 
-/// The folder beside the target in which files arrive.
-fn waiting_room(out: &Path) -> anyhow::Result<PathBuf> {
-    // `.` has no name of its own.
-    let named = match out.file_name() {
-        Some(_) => out.to_owned(),
-        None => fs::canonicalize(out)?,
-    };
-    let mut name = named.file_name().unwrap_or_default().to_owned();
-    name.push(".download");
-    Ok(named.with_file_name(name))
-}
-
-fn download(
+/// Brings the published files and turns them into those that the other commands read.
+fn make(
     set: &DataSet,
-    addresses: &[String],
-    downloads: &mut Downloads,
+    origin: &Origin,
+    folder: &OutputFolder,
     session: &Session,
 ) -> anyhow::Result<()> {
-    let mut progress = Progress::start(session, "connecting");
+    let raw = folder.file("raw");
+    fs::create_dir(&raw).map_err(|source| Error::write(&raw, source))?;
+    let progress = Progress::start(session, "connecting");
+    let network = Network::default();
     for file in &set.raw {
-        let addresses: Vec<String> = addresses
-            .iter()
-            .map(|address| format!("{address}/{}", file.name))
-            .collect();
-        let fetched = downloads.fetch(file, &addresses, &mut |done| {
-            progress.bytes(done, file.bytes, file.name);
-            !Session::is_stopped()
-        });
-        fetched.map_err(|error| match error.downcast::<NotFetched>() {
-            Ok(why) => anyhow!(
-                "{why}; check the connection, name a mirror with --from URL, or copy {} and {} \
-                 by hand into a folder and say --from with that folder",
-                set.raw[0].name,
-                set.raw[1].name
-            ),
-            Err(other) => other,
-        })?;
+        let target = raw.join(file.name);
+        match origin {
+            Origin::Folder(place) => {
+                let copied = fs::copy(place.join(file.name), &target);
+                copied.map_err(|source| Error::write(&target, source))?;
+            }
+            Origin::Addresses(addresses) => {
+                let watch = |done| progress.bytes(done, file.bytes, file.name);
+                if let Err(why) = network.fetch(file, addresses, &target, &watch)? {
+                    bail!(
+                        "{why}; check the connection, name a mirror with --from URL, or copy {} \
+                         and {} by hand into a folder and say --from with that folder",
+                        set.raw[0].name,
+                        set.raw[1].name
+                    );
+                }
+            }
+        }
     }
     progress.end();
-    Ok(())
-}
-
-/// Turns the published files into those that the other commands read.
-fn make(set: &DataSet, place: &Path, folder: &OutputFolder) -> anyhow::Result<()> {
-    let [content, cites] = set.raw.map(|file| place.join(file.name));
+    let [content, cites] = set.raw.map(|file| raw.join(file.name));
     io::read_citations(content, cites)?.write(folder.path(), set.title)?;
     for file in &set.files {
         if let Some(found) = file.differs(&folder.file(file.name))? {
-            let expected = file.expected();
-            return Err(anyhow!(
-                "{}: made {found}, expected {expected}; this is a fault of the program, please report it",
-                file.name
-            ));
+            bail!(
+                "{}: made {found}, expected {}; this is a fault of the program, please report it",
+                file.name,
+                file.expected()
+            );
         }
-    }
-    let raw = folder.file("raw");
-    fs::create_dir(&raw).map_err(|source| Error::write(&raw, source))?;
-    for file in &set.raw {
-        let copy = raw.join(file.name);
-        io::write_file(&copy, |target| {
-            let mut source = fs::File::open(place.join(file.name))?;
-            std::io::copy(&mut source, target).map(drop)
-        })?;
     }
     io::write_file(folder.file("README.md"), |file| {
         std::io::Write::write_all(file, set.readme().as_bytes())
     })?;
     Ok(())
-}
-
-fn as_json(set: &DataSet, out: &Path, fetched: bool, notes: &[String]) -> Value {
-    let files: Vec<Value> = set
-        .files
-        .iter()
-        .map(|file| {
-            let path = out.join(file.name).display().to_string();
-            json!({ "path": path, "sha256": file.sha256 })
-        })
-        .collect();
-    json!({
-        "out": out.display().to_string(), "dataset": set.name, "fetched": fetched,
-        "files": files, "nodes": set.nodes, "links": set.links, "notes": notes,
-    })
-}
-
-fn summary(set: &DataSet, out: &Path, notes: &[String]) -> String {
-    let file = |name: &str| quoted(&out.join(name).display().to_string());
-    let mut words = format!(
-        "{}: {} nodes, {} links, written to {}\n",
-        set.title,
-        set.nodes,
-        set.links,
-        out.display()
-    );
-    for note in notes {
-        let _ = writeln!(words, "  note      {note}");
-    }
-    let _ = write!(
-        words,
-        "Next:\n  linkproof fit --links {} --features {} --out model\n  \
-         linkproof evaluate --embeddings model/embeddings.npy --labels {}",
-        file("edges.csv"),
-        file("features.mtx"),
-        file("labels.csv")
-    );
-    words
 }

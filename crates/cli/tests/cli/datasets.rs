@@ -153,30 +153,18 @@ fn cora_from_a_server_with_a_bad_line() {
         return;
     };
     let raw = cora.join("raw");
-    let manners = [
-        Manner::Cut(1_000_000),
-        Manner::Status(503),
-        Manner::Cut(5_000_000),
-    ];
+    let manners = [Manner::Cut(1_000_000), Manner::Status(503)];
     let server = Server::start_with(&manners, move |path| {
         let name = path.rsplit('/').next().unwrap();
         fs::read(raw.join(name)).unwrap()
     });
     let lab = Lab::new();
-    fs::create_dir(lab.path("data.download")).unwrap();
-    lab.write("data.download/cora.content.part", "not Cora");
     let line = format!(
         "datasets fetch cora --out data --from {}",
         server.file("cora/")
     );
     let output = direct(&lab, &line).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    let words = String::from_utf8(output.stdout).unwrap();
-    assert!(words.contains("note"), "{words}");
-    assert!(words.contains("deleted what had arrived"), "{words}");
     is_cora(&lab, "data", &cora);
-    assert!(!lab.path("data.download").exists());
-    let ranges = server.ranges();
-    assert_eq!(ranges[0], Some(8));
-    assert_eq!(ranges[ranges.len() - 2..], [None, None], "{ranges:?}");
+    assert_eq!(server.requests(), 4);
 }

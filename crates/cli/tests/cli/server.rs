@@ -3,15 +3,18 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How the next request is answered.
 #[derive(Debug, Clone)]
+#[allow(
+    dead_code,
+    reason = "the tests of commands and of downloads need some each"
+)]
 pub enum Manner {
-    /// As it should be, ranges included.
+    /// As it should be.
     Well,
-    /// As a server that knows no ranges.
-    Whole,
     /// As it should be, but the line breaks after so many bytes of the body.
     Cut(usize),
     /// Without telling the length, and cut after so many bytes.
@@ -28,7 +31,7 @@ pub enum Manner {
 /// answered well. It ends with the test.
 pub struct Server {
     address: String,
-    ranges: Arc<Mutex<Vec<Option<usize>>>>,
+    requests: Arc<AtomicUsize>,
 }
 
 impl Server {
@@ -46,30 +49,31 @@ impl Server {
         let content = Arc::new(content);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let ranges = Arc::new(Mutex::new(Vec::new()));
-        let seen = ranges.clone();
+        let requests = Arc::new(AtomicUsize::new(0));
+        let seen = requests.clone();
         let mut manners: VecDeque<Manner> = manners.iter().cloned().collect();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
+                seen.fetch_add(1, Ordering::Relaxed);
                 let manner = manners.pop_front().unwrap_or(Manner::Well);
-                let (content, seen) = (content.clone(), seen.clone());
+                let content = content.clone();
                 std::thread::spawn(move || {
                     // The other side may leave whenever it likes.
-                    let _ = answer(stream.unwrap(), &manner, &*content, &seen);
+                    let _ = answer(stream.unwrap(), &manner, &*content);
                 });
             }
         });
-        Server { address, ranges }
+        Server { address, requests }
     }
 
-    /// The address of a file.
+    /// The address of a file or folder.
     pub fn file(&self, name: &str) -> String {
         format!("{}/{name}", self.address)
     }
 
-    /// Where each request so far wanted to begin; `None` for the whole.
-    pub fn ranges(&self) -> Vec<Option<usize>> {
-        self.ranges.lock().unwrap().clone()
+    /// The requests so far.
+    pub fn requests(&self) -> usize {
+        self.requests.load(Ordering::Relaxed)
     }
 }
 
@@ -77,51 +81,39 @@ fn answer(
     mut stream: TcpStream,
     manner: &Manner,
     content: &dyn Fn(&str) -> Vec<u8>,
-    seen: &Mutex<Vec<Option<usize>>>,
 ) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     let first = lines.next().unwrap_or_else(|| Ok(String::new()))?;
     let path = first.split(' ').nth(1).unwrap_or("/").to_owned();
-    let mut range = None;
     for line in lines.by_ref() {
-        let line = line?.to_ascii_lowercase();
-        if line.is_empty() {
+        if line?.is_empty() {
             break;
         }
-        if let Some(from) = line.strip_prefix("range: bytes=") {
-            range = from.trim_end_matches('-').parse().ok();
-        }
     }
-    seen.lock().unwrap().push(range);
     let mut content = content(&path);
-    let total = content.len();
-    if let Manner::Wrong = manner {
-        content.fill(b'x');
-    }
-    let range = range.filter(|_| !matches!(manner, Manner::Whole));
-    let (status, start) = match (manner, range) {
-        (Manner::Status(status), _) => (*status, total),
-        (_, Some(start)) if start >= total => (416, total),
-        (_, Some(start)) => (206, start),
-        (_, None) => (200, 0),
+    let status = match manner {
+        Manner::Status(status) => {
+            content.clear();
+            *status
+        }
+        Manner::Wrong => {
+            content.fill(b'x');
+            200
+        }
+        _ => 200,
     };
-    let body = &content[start..];
     write!(
         stream,
         "HTTP/1.1 {status} Some reason\r\nConnection: close\r\n"
     )?;
-    if status == 206 {
-        let end = total - 1;
-        write!(stream, "Content-Range: bytes {start}-{end}/{total}\r\n")?;
-    }
     if !matches!(manner, Manner::CutUntold(_)) {
-        write!(stream, "Content-Length: {}\r\n", body.len())?;
+        write!(stream, "Content-Length: {}\r\n", content.len())?;
     }
     stream.write_all(b"\r\n")?;
     match manner {
         Manner::Silent => std::thread::sleep(std::time::Duration::from_secs(3)),
-        Manner::Cut(n) | Manner::CutUntold(n) => stream.write_all(&body[..body.len().min(*n)])?,
-        _ => stream.write_all(body)?,
+        Manner::Cut(n) | Manner::CutUntold(n) => stream.write_all(&content[..*n])?,
+        _ => stream.write_all(&content)?,
     }
     stream.shutdown(Shutdown::Write)
 }

@@ -1,5 +1,4 @@
-//! Time left on recorded work: two fits to citation graphs, and robust fits and a search
-//! by the shares that they told.
+//! Time left on recorded work: two fits to citation graphs.
 
 use linkproof::engine::{Standing, steps_left};
 
@@ -26,7 +25,7 @@ fn recorded() -> Vec<Vec<(f64, f64)>> {
 
 /// For each step when it was done, what was said to be left, and what was left.
 fn told(fit: &[(f64, f64)]) -> Vec<(f64, f64, f64)> {
-    let mut time = TimeLeft::default();
+    let mut pace = Pace::default();
     let (mut best, mut waited) = (f64::INFINITY, 0);
     let all = fit[fit.len() - 1].0;
     let after = |(place, &(now, score)): (usize, &(f64, f64))| {
@@ -38,8 +37,8 @@ fn told(fit: &[(f64, f64)]) -> Vec<(f64, f64, f64)> {
             usual: Some(100),
             patience: Some((waited, PATIENCE, 1)),
         });
-        let left = time.after_step(now, place + 1, left)?;
-        Some((now, left, all - now))
+        let pace = pace.after(now, place as f64)?;
+        Some((now, left as f64 / pace, all - now))
     };
     fit.iter().enumerate().filter_map(after).collect()
 }
@@ -70,33 +69,15 @@ fn what_is_said_of_recorded_fits_is_of_the_size_of_what_was_left() {
 }
 
 #[test]
-fn many_fits_are_told_by_the_share_of_the_work() {
-    let mut time = TimeLeft::default();
-    // Nothing is known before the first steps.
-    assert_eq!(time.after_fit(10.0, 0, 14, 0.0), None);
-    let ticks: Vec<Option<f64>> = (1..=5)
-        .map(|tick| time.after_tick(10.0 + f64::from(tick)))
-        .collect();
-    assert_eq!(ticks[..4], [None; 4]);
-    // Five of 14 times 90 steps took five seconds.
-    let first = ticks[4].unwrap();
-    assert!((first - (14.0 * 90.0 - 5.0)).abs() < 1e-6, "{first}");
-    // Of a quarter of the work that took a minute three minutes are left.
-    assert_eq!(time.after_fit(70.0, 3, 14, 0.25), Some(180.0));
-    assert_eq!(time.after_tick(71.0), None, "fits tell more than steps");
-    assert_eq!(time.after_fit(130.0, 14, 14, 1.0), Some(0.0));
-}
-
-#[test]
 fn a_fit_that_slows_down_is_told_by_its_last_steps() {
-    let mut time = TimeLeft::default();
-    assert_eq!(time.after_step(0.0, 1, 99), None);
-    assert_eq!(time.after_step(1.0, 2, 98), Some(98.0));
+    let mut pace = Pace::default();
+    assert_eq!(pace.after(0.0, 1.0), None);
+    assert_eq!(pace.after(1.0, 2.0), Some(1.0));
     for step in 3..=30 {
-        time.after_step(step as f64 * 10.0, step, 100 - step);
+        pace.after(f64::from(step) * 10.0, f64::from(step));
     }
-    let left = time.after_step(310.0, 31, 69).unwrap();
-    assert!((left - 690.0).abs() < 1.0, "{left}");
+    let found = pace.after(310.0, 31.0).unwrap();
+    assert!((found - 0.1).abs() < 1e-6, "{found}");
 }
 
 #[test]
@@ -124,20 +105,16 @@ fn seconds_as_people_say_them() {
 fn things_that_are_counted_have_a_clock_of_their_own() {
     // A layout of 500 rounds in 8 seconds, after 45 seconds of other work.
     let mut pace = Pace::default();
-    assert_eq!(pace.after(45.0, 0), None, "nothing is known of it yet");
-    for round in 1..=500u64 {
-        let now = 45.0 + 8.0 * round as f64 / 500.0;
-        let found = pace.after(now, round).unwrap();
+    assert_eq!(pace.after(45.0, 0.0), None, "nothing is known of it yet");
+    for round in 1..=500 {
+        let round = f64::from(round);
+        let found = pace.after(45.0 + 8.0 * round / 500.0, round).unwrap();
         assert!((found - 62.5).abs() < 1e-6, "{round}: {found}");
     }
     // Where the first that is heard of is not the first.
     let mut pace = Pace::default();
-    assert_eq!(pace.after(10.0, 7), None);
-    assert_eq!(pace.after(12.0, 11), Some(2.0));
-    assert_eq!(
-        [1234.5, 62.5, 0.031].map(in_figures),
-        ["1234", "62.5", "0.03"]
-    );
+    assert_eq!(pace.after(10.0, 7.0), None);
+    assert_eq!(pace.after(12.0, 11.0), Some(2.0));
     assert_eq!(
         [-3.0, -1.0].map(in_words),
         ["longer than foreseen", "nearly done"]
