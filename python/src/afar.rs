@@ -4,15 +4,15 @@
 //! is in `worker.rs`.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use linkproof::data::buffer::Buffer;
 use linkproof::engine::objective::Problem;
 use linkproof::engine::pairs::{
-    AllPairs, EmbeddedRows, Partial, PassShare, SumPairs, Sums, Tiled, join_rows, most_shares,
+    AllPairs, EmbeddedRows, PairPass, Partial, PassShare, Sums, Tiled, join_rows, most_shares,
 };
 use linkproof::engine::runtime::Elsewhere;
-use linkproof::engine::{Backend, Engine, Failure, HandedEngine, Numbers, PassRequest, SolverTask};
+use linkproof::engine::{Backend, CpuEngine, Engine, Numbers, PassRequest, SolverTask};
 use linkproof::score::Kernel;
 use linkproof::{Error, Result, Runtime};
 use linkproof_cuda::Chosen;
@@ -23,40 +23,11 @@ use pyo3::prelude::*;
 use crate::work;
 use crate::worker::Number;
 
-/// What Python raised, kept until the fit that it ends has ended.
-#[derive(Clone, Default)]
-struct Raised(Arc<Mutex<Option<PyErr>>>);
-
-impl fmt::Debug for Raised {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Raised")
-    }
-}
-
-impl Raised {
-    fn lock(&self) -> MutexGuard<'_, Option<PyErr>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn put(&self, error: PyErr) {
-        self.lock().get_or_insert(error);
-    }
-
-    fn check(&self) -> Result<()> {
-        match &*self.lock() {
-            Some(_) => Err(lost()),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Stands for what Python raised, which is told instead.
-fn lost() -> Error {
-    Error::data(
-        "the cluster",
-        "work that failed there",
-        "work that ends well",
-    )
+/// What Python raised, as the end of a fit; [`exception`](crate::errors::exception) raises it
+/// again.
+fn failed(raised: PyErr) -> Error {
+    let source = Box::new(raised);
+    Error::Backend { source }
 }
 
 /// Someone in Python who has work done elsewhere.
@@ -67,40 +38,26 @@ pub struct Afar {
     hands: Arc<Py<PyAny>>,
     /// Whether cards compute the shares (its `on_cards`).
     on_cards: bool,
-    raised: Raised,
 }
 
 impl Afar {
     /// Work is handed to an object of Python.
-    fn new(hands: Py<PyAny>) -> PyResult<Afar> {
+    pub fn new(hands: Py<PyAny>) -> PyResult<Afar> {
         let on_cards = Python::attach(|py| hands.getattr(py, "on_cards")?.extract(py))?;
         Ok(Afar {
             hands: Arc::new(hands),
             on_cards,
-            raised: Raised::default(),
         })
     }
 
-    /// What work found, unless Python raised something on the way.
-    pub fn told<V>(&self, found: PyResult<V>) -> PyResult<V> {
-        let raised = self.raised.lock().take();
-        match (found, raised) {
-            (Err(_), Some(raised)) => Err(raised),
-            (found, _) => found,
-        }
-    }
-
     fn engine<'p, T: Number>(&self, problem: &'p Problem<'p>) -> Box<dyn Engine<T> + 'p> {
-        let failure = Failure::default();
         let pairs = AfarPairs {
             hands: Arc::clone(&self.hands),
-            raised: self.raised.clone(),
-            failure: failure.clone(),
             on_cards: self.on_cards,
             negative: problem.negative,
             here: Tiled::default(),
         };
-        Box::new(HandedEngine::new(problem, Box::new(pairs), failure))
+        Box::new(CpuEngine::with(problem, Box::new(pairs)))
     }
 }
 
@@ -116,8 +73,7 @@ impl Backend for Afar {
 
 impl Elsewhere for Afar {
     fn solve(&self, task: SolverTask, is_wanted: &dyn Fn() -> bool) -> Result<Vec<u8>> {
-        self.raised.check()?;
-        let words = serde_json::to_string(&task.words).map_err(|_| lost())?;
+        let words = serde_json::to_string(&task.words).map_err(|_| failed(unfit()))?;
         let started = Python::attach(|py| {
             let lists: Vec<_> = task
                 .numbers
@@ -149,10 +105,7 @@ impl Elsewhere for Afar {
         match outcome {
             Ok(Some(bytes)) => Ok(bytes),
             Ok(None) => Err(Error::Interrupted { step: 0 }),
-            Err(error) => {
-                self.raised.put(error);
-                Err(lost())
-            }
+            Err(error) => Err(failed(error)),
         }
     }
 }
@@ -168,8 +121,6 @@ fn array(py: Python<'_>, list: &Numbers) -> Py<PyAny> {
 /// Sums over all pairs that workers share, where there are enough.
 struct AfarPairs<T> {
     hands: Arc<Py<PyAny>>,
-    raised: Raised,
-    failure: Failure,
     on_cards: bool,
     negative: usize,
     here: Tiled<T>,
@@ -238,14 +189,14 @@ fn unfit() -> PyErr {
     PyRuntimeError::new_err("the workers' answers do not belong together")
 }
 
-impl<T: Number> SumPairs<T> for AfarPairs<T> {
+impl<T: Number> PairPass<T> for AfarPairs<T> {
     fn all_pairs(
         &self,
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
         kernel: &Kernel<T>,
         mut gradient: Option<&mut [T]>,
-    ) -> Sums {
+    ) -> Result<Sums> {
         let request = PassRequest::new(embedded, pairs, kernel, self.negative);
         // Small passes are not worth the way, but cards have bits of their own.
         let most = match self.on_cards {
@@ -255,31 +206,11 @@ impl<T: Number> SumPairs<T> for AfarPairs<T> {
         let Some(request) = request.filter(|_| self.on_cards || most > 1) else {
             return self.here.all_pairs(embedded, pairs, kernel, gradient);
         };
-        let n_views = pairs.scale.n_views();
-        if let Err(error) = self.raised.check() {
-            return self.failure.sums(error, n_views);
+        let found = self.shared((&request, most), embedded, pairs, gradient.as_deref_mut());
+        match found.map_err(failed)? {
+            Some(sums) => Ok(sums),
+            None => self.here.all_pairs(embedded, pairs, kernel, gradient),
         }
-        match self.shared((&request, most), embedded, pairs, gradient.as_deref_mut()) {
-            Ok(Some(sums)) => sums,
-            Ok(None) => self.here.all_pairs(embedded, pairs, kernel, gradient),
-            Err(error) => {
-                self.raised.put(error);
-                self.failure.sums(lost(), n_views)
-            }
-        }
-    }
-}
-
-/// Runs a fit with work handed out to an object of Python, where there is one.
-pub fn with_hands<V>(
-    hands: Option<Py<PyAny>>,
-    work: impl FnOnce(Option<&Afar>) -> PyResult<V>,
-) -> PyResult<V> {
-    let afar = hands.map(Afar::new).transpose()?;
-    let found = work(afar.as_ref());
-    match &afar {
-        Some(afar) => afar.told(found),
-        None => found,
     }
 }
 

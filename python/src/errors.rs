@@ -23,6 +23,14 @@ create_exception!(
 /// ran away, `RuntimeError` for a device that cannot compute, `ValueError` for
 /// everything that the caller gave.
 pub fn exception(error: Error) -> PyErr {
+    let error = match error {
+        // What Python raised while it worked for us.
+        Error::Backend { source } => match source.downcast::<PyErr>() {
+            Ok(raised) => return *raised,
+            Err(source) => Error::Backend { source },
+        },
+        error => error,
+    };
     let words = error.told(&Keywords);
     match &error {
         Error::Read { path, source } | Error::Write { path, source } => {
@@ -36,7 +44,7 @@ pub fn exception(error: Error) -> PyErr {
         Error::Output { path, .. } if path.exists() => PyFileExistsError::new_err(words),
         Error::Output { .. } | Error::Input { .. } => PyOSError::new_err(words),
         Error::Diverged { .. } => FitError::new_err(words),
-        Error::Device { .. } => PyRuntimeError::new_err(words),
+        Error::Device { .. } | Error::Backend { .. } => PyRuntimeError::new_err(words),
         Error::Memory { .. } => PyMemoryError::new_err(words),
         Error::Interrupted { .. } => PyKeyboardInterrupt::new_err(()),
         _ => PyValueError::new_err(words),

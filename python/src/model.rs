@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::{Map, Value, json};
 
-use crate::afar::{self, handed_out, with_hands};
+use crate::afar::{self, Afar, handed_out};
 use crate::data::{Columns, Data, Links, Vectors, new_links};
 use crate::errors::{Keywords, choice, exception};
 use crate::kept::Surroundings;
@@ -71,25 +71,25 @@ impl Model {
         let listeners = Listeners { show, every_step };
         let attributes = data.attributes.clone();
         let data = &data.dataset;
-        with_hands(hands, |afar| {
-            run(py, threads, &listeners, |monitor| {
-                let around = Surroundings::of(data)?;
-                let kept = (checkpoint, resume);
-                let around = around.kept_in(kept, ("fit", ""), params.given(), data)?;
-                let device = afar::device(device, data.n_nodes(), afar)?;
-                let runtime = around.runtime(monitor).on(device.backend());
-                let runtime = handed_out(runtime, afar);
-                let fitted = Fit::new(&params).runtime(runtime).run(data)?;
-                let fitted = fitted.with_attributes(attributes)?;
-                let look = plain_verdict(&fitted, data, around.runtime(monitor))?;
-                around.finish();
-                let record = Map::from_iter([
-                    ("versions".to_owned(), versions()?),
-                    ("verdict".to_owned(), json!(look.verdict)),
-                    ("look".to_owned(), json!(look)),
-                ]);
-                Ok(Model { fitted, record })
-            })
+        let afar = hands.map(Afar::new).transpose()?;
+        let afar = afar.as_ref();
+        run(py, threads, &listeners, |monitor| {
+            let around = Surroundings::of(data)?;
+            let kept = (checkpoint, resume);
+            let around = around.kept_in(kept, ("fit", ""), params.given(), data)?;
+            let device = afar::device(device, data.n_nodes(), afar)?;
+            let runtime = around.runtime(monitor).on(device.backend());
+            let runtime = handed_out(runtime, afar);
+            let fitted = Fit::new(&params).runtime(runtime).run(data)?;
+            let fitted = fitted.with_attributes(attributes)?;
+            let look = plain_verdict(&fitted, data, around.runtime(monitor))?;
+            around.finish();
+            let record = Map::from_iter([
+                ("versions".to_owned(), versions()?),
+                ("verdict".to_owned(), json!(look.verdict)),
+                ("look".to_owned(), json!(look)),
+            ]);
+            Ok(Model { fitted, record })
         })
     }
 

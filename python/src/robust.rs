@@ -6,7 +6,7 @@ use linkproof::robust::{Recipe, fit_model};
 use pyo3::prelude::*;
 use serde_json::{Map, json};
 
-use crate::afar::{self, handed_out, with_hands};
+use crate::afar::{self, Afar, handed_out};
 use crate::data::Data;
 use crate::judged::{Evidence, Places, Verified};
 use crate::kept::Surroundings;
@@ -40,32 +40,32 @@ pub fn fit_by_recipe(
     let attributes = data.attributes.clone();
     let data = &data.dataset;
     let listeners = Listeners { show, every_step };
-    with_hands(hands, |afar| {
-        run(py, threads, &listeners, |monitor| {
-            let mut recipe = match keep_ridge {
-                true => Recipe::at_ridge(params.ridge),
-                false => Recipe::default(),
-            };
-            let places = Places::of_data(data);
-            recipe.judge.columns = evidence.map_or_else(Vec::new, |it| places.evidence(&it));
-            recipe.judge.checks = places.verified(&checked)?;
-            let (around, more) = (Surroundings::of(data)?, format!("{recipe:?}"));
-            let (kept, what) = ((checkpoint, resume), ("fit --robust", more.as_str()));
-            let around = around.kept_in(kept, what, params.given(), data)?;
-            let device = afar::device(device, data.n_nodes(), afar)?;
-            let runtime = around.runtime(monitor).on(device.backend());
-            let runtime = handed_out(runtime, afar);
-            let found = fit_model(&params, data, &recipe, runtime)?;
-            around.finish();
-            let record = [
-                ("versions".to_owned(), versions()?),
-                ("verdict".to_owned(), json!(found.summary.verdict)),
-                ("robust".to_owned(), json!(found.summary)),
-            ];
-            Ok(Model {
-                fitted: found.model.with_attributes(attributes)?,
-                record: Map::from_iter(record),
-            })
+    let afar = hands.map(Afar::new).transpose()?;
+    let afar = afar.as_ref();
+    run(py, threads, &listeners, |monitor| {
+        let mut recipe = match keep_ridge {
+            true => Recipe::at_ridge(params.ridge),
+            false => Recipe::default(),
+        };
+        let places = Places::of_data(data);
+        recipe.judge.columns = evidence.map_or_else(Vec::new, |it| places.evidence(&it));
+        recipe.judge.checks = places.verified(&checked)?;
+        let (around, more) = (Surroundings::of(data)?, format!("{recipe:?}"));
+        let (kept, what) = ((checkpoint, resume), ("fit --robust", more.as_str()));
+        let around = around.kept_in(kept, what, params.given(), data)?;
+        let device = afar::device(device, data.n_nodes(), afar)?;
+        let runtime = around.runtime(monitor).on(device.backend());
+        let runtime = handed_out(runtime, afar);
+        let found = fit_model(&params, data, &recipe, runtime)?;
+        around.finish();
+        let record = [
+            ("versions".to_owned(), versions()?),
+            ("verdict".to_owned(), json!(found.summary.verdict)),
+            ("robust".to_owned(), json!(found.summary)),
+        ];
+        Ok(Model {
+            fitted: found.model.with_attributes(attributes)?,
+            record: Map::from_iter(record),
         })
     })
 }

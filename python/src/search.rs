@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Map, Value, json};
 
-use crate::afar::{self, handed_out, with_hands};
+use crate::afar::{self, Afar, handed_out};
 use crate::data::Data;
 use crate::errors::{Keywords, exception};
 use crate::kept::Surroundings;
@@ -36,19 +36,19 @@ pub fn select_settings(
     let search = search_for(&base, &wanted).map_err(exception)?;
     let every_step = None;
     let listeners = Listeners { show, every_step };
-    with_hands(hands, |afar| {
-        run(py, threads, &listeners, |monitor| {
-            let around = Surroundings::of(&data.dataset)?;
-            let device = afar::device(device, data.dataset.n_nodes(), afar)?;
-            let runtime = around.runtime(monitor).on(device.backend());
-            let runtime = handed_out(runtime, afar);
-            let found = select(&base, &data.dataset, &search, runtime)?;
-            let mut json = json!(found);
-            let warnings = found.warnings.iter().map(|warning| warning.told(&Keywords));
-            json["warnings"] = warnings.collect::<Vec<_>>().into();
-            json["chosen_settings"] = json!(found.params(&base));
-            Ok(json.to_string())
-        })
+    let afar = hands.map(Afar::new).transpose()?;
+    let afar = afar.as_ref();
+    run(py, threads, &listeners, |monitor| {
+        let around = Surroundings::of(&data.dataset)?;
+        let device = afar::device(device, data.dataset.n_nodes(), afar)?;
+        let runtime = around.runtime(monitor).on(device.backend());
+        let runtime = handed_out(runtime, afar);
+        let found = select(&base, &data.dataset, &search, runtime)?;
+        let mut json = json!(found);
+        let warnings = found.warnings.iter().map(|warning| warning.told(&Keywords));
+        json["warnings"] = warnings.collect::<Vec<_>>().into();
+        json["chosen_settings"] = json!(found.params(&base));
+        Ok(json.to_string())
     })
 }
 

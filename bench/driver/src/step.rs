@@ -107,7 +107,8 @@ impl SampledOnce {
         };
         let mut gradient = Gradient::whole(problem.n_params());
         let evaluator = Evaluator::new(&problem);
-        let value = evaluator.sampled(&theta, &sample, 1, &mut Workspace::default(), &mut gradient);
+        let value =
+            evaluator.sampled(&theta, &sample, 1, &mut Workspace::default(), &mut gradient)?;
         let (theta, slopes) = (
             by_rows(&problem, &theta),
             by_rows(&problem, &gradient.values),

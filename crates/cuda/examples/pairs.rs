@@ -11,7 +11,7 @@ use linkproof::{Dataset, Graph, Params};
 use linkproof_cuda::{Cuda, Products};
 use linkproof_method::engine::Backend;
 use linkproof_method::engine::objective::{Prepared, Problem};
-use linkproof_method::engine::pairs::{Split, TileShare};
+use linkproof_method::engine::pairs::Split;
 use linkproof_method::params::{EncoderKind, ScoreKind};
 
 fn median(mut times: Vec<f64>) -> f64 {
@@ -88,9 +88,7 @@ fn main() {
             theta[round] += 1e-3;
             let clock = Instant::now();
             engine.load(&theta).unwrap();
-            let found = engine
-                .objective(TileShare::WHOLE, Some(&mut gradient))
-                .unwrap();
+            let found = engine.objective(Some(&mut gradient)).unwrap();
             times.push(clock.elapsed().as_secs_f64());
             assert!(found.value.is_finite());
         }
@@ -99,9 +97,8 @@ fn main() {
         let wide: Vec<f64> = theta.iter().map(|x| f64::from(*x)).collect();
         let mut expected = vec![0f64; wide.len()];
         exact.load(&wide).unwrap();
-        let whole = TileShare::WHOLE;
-        let right = exact.objective(whole, Some(&mut expected)).unwrap();
-        let found = engine.objective(whole, Some(&mut gradient)).unwrap();
+        let right = exact.objective(Some(&mut expected)).unwrap();
+        let found = engine.objective(Some(&mut gradient)).unwrap();
         let square = |x: f64| x * x;
         let apart: f64 = gradient
             .iter()

@@ -5,7 +5,7 @@ mod held_out;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaStream, LaunchConfig, PushKernelArg};
-use linkproof_method::engine::pairs::{AllPairs, Part, Split, Sums, TileShare, ViewMatrix};
+use linkproof_method::engine::pairs::{AllPairs, Part, PassShare, Split, Sums, ViewMatrix};
 use linkproof_method::error::Result;
 use linkproof_method::score::{Score, UnlinkedForm};
 
@@ -92,7 +92,7 @@ pub struct CardPairs<T: Number> {
 }
 
 /// What pairs were counted of.
-type Counted = (Layout, ViewMatrix, Option<(Split, Part)>, TileShare);
+type Counted = (Layout, ViewMatrix, Option<(Split, Part)>, PassShare);
 
 impl<T: Number> CardPairs<T> {
     /// How rows of a dimension stand on the card for a score.
@@ -120,24 +120,25 @@ impl<T: Number> CardPairs<T> {
         wants_gradient: bool,
     ) -> Result<Sums> {
         let mut sums = Sums::zero(pairs.scale.n_views());
-        let (_, found) = self.run_each(on, layout, pairs, by, wants_gradient)?;
+        let (_, found) =
+            self.run_each(on, layout, pairs, by, (PassShare::WHOLE, wants_gradient))?;
         found.iter().for_each(|found| found.add_to(&mut sums));
         Ok(sums)
     }
 
-    /// The same, of each item by itself.
+    /// The same over a share of the tiles, of each item by itself.
     pub fn run_each(
         &mut self,
         on: &Place,
         layout: &Layout,
         pairs: &AllPairs<'_>,
         (gamma, score): (&ViewMatrix, &Score),
-        wants_gradient: bool,
+        (share, wants_gradient): (PassShare, bool),
     ) -> Result<(Work, Vec<ItemSums>)> {
         let (device, stream) = (&*on.device, &on.stream);
         let tensor = tensor::<T>(on, layout.dim);
         let own = if tensor.is_some() { 2 * TILE } else { TILE };
-        let work = layout.work(pairs, gamma, (own, 6 * device.processors));
+        let work = layout.work(pairs, gamma, (own, 6 * device.processors), share);
         if work.items.is_empty() {
             self.gradient
                 .clear(device, stream, layout.rows * layout.width)?;
@@ -156,7 +157,7 @@ impl<T: Number> CardPairs<T> {
             [pass.fold, pass.stop] = RuleNumbers::of_split(Some(rule));
             pass.part = part_number(part);
             pass.watches = i32::from(pairs.watched);
-            counts = Some(self.counts(on, &pass, layout, pairs, (&work, own))?);
+            counts = Some(self.counts(on, &pass, layout, (pairs, share), (&work, own))?);
             let known_nodes = is_everything(pairs.nodes) && part == Part::Training;
             split = 2;
             if let Some(tensor) = tensor.filter(|_| known_nodes && wants_gradient)

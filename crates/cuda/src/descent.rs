@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use linkproof_method::engine::pairs::{AllPairs, Part, Sums, TileShare, ViewMatrix};
+use linkproof_method::engine::pairs::{AllPairs, Part, Sums, ViewMatrix};
 use linkproof_method::engine::{OptimizerMemory, Plan, StepOutcome, SweepPart, Sweeper};
 use linkproof_method::error::{Error, Result};
 use linkproof_method::params::{OptimizerKind, SolverKind};
@@ -145,7 +145,7 @@ impl<T: Number> Descent<T> {
 
     /// A step over all pairs.
     fn all_pairs(&mut self, on: &mut Resident<'_, T>, step: u64) -> Result<StepOutcome> {
-        let (found, slopes) = on.derive((TileShare::WHOLE, false), step, true)?;
+        let (found, slopes) = on.derive(false, step, true)?;
         let squares = on.derivative_squares()?;
         let slopes = slopes.into_iter().map(|slope| T::of(slope).to_f64());
         let slopes: Vec<f64> = slopes.collect();
@@ -220,7 +220,6 @@ impl<T: Number> Descent<T> {
             nodes: &nodes,
             split: problem.data.split.map(|split| (split, Part::Training)),
             watched: false,
-            share: TileShare::WHOLE,
         };
         let score = on.score.clone();
         let layout = state.layout(&place, &all, problem.dim);

@@ -7,10 +7,10 @@
 use std::sync::Arc;
 
 use linkproof_method::engine::objective::Problem;
-use linkproof_method::engine::pairs::{Part, TileShare};
+use linkproof_method::engine::pairs::Part;
 use linkproof_method::engine::{
-    EXACT_NODES, Embedding, Engine, Failure, HandedEngine, Look, ObjectiveValue, OptimizerMemory,
-    PartSum, Plan, StepOutcome,
+    CpuEngine, EXACT_NODES, Embedding, Engine, Look, ObjectiveValue, OptimizerMemory, PartSum,
+    Plan, StepOutcome,
 };
 use linkproof_method::error::Result;
 use linkproof_method::score::Score;
@@ -25,7 +25,7 @@ use crate::resident::Resident;
 /// The engine of [`crate::Cuda`].
 pub struct CudaEngine<'p, T: Number> {
     problem: &'p Problem<'p>,
-    host: HandedEngine<'p, T>,
+    host: CpuEngine<'p, T>,
     resident: Option<Resident<'p, T>>,
     /// A first-order method at work on the card.
     descent: Option<Descent<T>>,
@@ -43,19 +43,15 @@ impl<'p, T: Number> CudaEngine<'p, T> {
         (products, objectives): (Products, Objectives),
         problem: &'p Problem<'p>,
     ) -> Result<CudaEngine<'p, T>> {
-        let failure = Failure::default();
         let pairs = Arc::new(DevicePairs::<T>::new(device, products, Memory::Free)?);
-        let host = HostPairs {
-            pairs: Arc::clone(&pairs),
-            failure: failure.clone(),
-        };
+        let host = HostPairs(Arc::clone(&pairs));
         let on_card = match objectives {
             Objectives::Card => Resident::<T>::serves(problem),
             Objectives::Host => Resident::<T>::is_plain(problem),
         };
         Ok(CudaEngine {
             problem,
-            host: HandedEngine::new(problem, Box::new(host), failure),
+            host: CpuEngine::with(problem, Box::new(host)),
             resident: match on_card {
                 true => Some(Resident::new(problem, &pairs)?),
                 false => None,
@@ -111,45 +107,31 @@ impl<T: Number> Engine<T> for CudaEngine<'_, T> {
         self.host.parameters()
     }
 
-    fn objective(
-        &mut self,
-        share: TileShare,
-        gradient: Option<&mut [T]>,
-    ) -> Result<ObjectiveValue> {
+    fn objective(&mut self, gradient: Option<&mut [T]>) -> Result<ObjectiveValue> {
         let watches = gradient.is_some()
             && self.problem.has_held_out()
             && self.problem.trains_as_it_infers()
             && self.problem.n_nodes() <= EXACT_NODES;
         if let Some(resident) = self.resident()? {
-            let found = resident.objective(share, watches, gradient)?;
-            if share == TileShare::WHOLE && watches {
+            let found = resident.objective(watches, gradient)?;
+            if watches {
                 self.watched = found.held_out;
             }
             return Ok(found);
         }
-        self.host.objective(share, gradient)
+        self.host.objective(gradient)
     }
 
-    fn sums(
-        &mut self,
-        part: Part,
-        by: Option<&Score>,
-        look: Look,
-        share: TileShare,
-    ) -> Result<PartSum> {
+    fn sums(&mut self, part: Part, by: Option<&Score>, look: Look) -> Result<PartSum> {
         let is_estimate = look.estimates(self.problem.n_nodes());
-        let is_known = part == Part::HeldOut
-            && by.is_none()
-            && look.k == 1.0
-            && !is_estimate
-            && share == TileShare::WHOLE;
+        let is_known = part == Part::HeldOut && by.is_none() && look.k == 1.0 && !is_estimate;
         if let Some(known) = self.watched.filter(|_| is_known) {
             return Ok(known);
         }
         if let Some(resident) = self.resident()? {
-            return resident.part_sum(part, by, look, share);
+            return resident.part_sum(part, by, look);
         }
-        self.host.sums(part, by, look, share)
+        self.host.sums(part, by, look)
     }
 
     fn begin(&mut self, plan: &Plan) -> Result<()> {

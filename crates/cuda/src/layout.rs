@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use linkproof_method::engine::pairs::{AllPairs, ViewMatrix};
+use linkproof_method::engine::pairs::{AllPairs, PassShare, ViewMatrix};
 
 use crate::pass::Item;
 
@@ -84,6 +84,7 @@ impl Layout {
         pairs: &AllPairs<'_>,
         gamma: &ViewMatrix,
         (own, blocks): (usize, usize),
+        share: PassShare,
     ) -> Work {
         let n_tiles: usize = self.places.iter().map(|place| place.tiles(own).len()).sum();
         let longest = self
@@ -104,7 +105,7 @@ impl Layout {
         let mut counted = 0..;
         for (d, place) in self.places.iter().enumerate() {
             for tile in place.tiles(own) {
-                if !counted.next().is_some_and(|index| pairs.share.has(index)) {
+                if !counted.next().is_some_and(|index| share.has_tile(index)) {
                     continue;
                 }
                 let valid = place.start + place.rows.len();

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use linkproof_method::engine::pairs::{AllPairs, EmbeddedRows, Part, Split, TileShare, ViewMatrix};
+use linkproof_method::engine::pairs::{AllPairs, EmbeddedRows, Part, Split, ViewMatrix};
 use linkproof_method::error::Result;
 use linkproof_method::score::Score;
 
@@ -80,7 +80,6 @@ impl Cuda {
             nodes: &nodes,
             split: split.map(|split| (split, Part::Training)),
             watched: split.is_some(),
-            share: TileShare::WHOLE,
         };
         let embedded = EmbeddedRows {
             y: &y,

@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use linkproof_method::engine::Failure;
-use linkproof_method::engine::pairs::{AllPairs, EmbeddedRows, SumPairs, Sums};
+use linkproof_method::engine::pairs::{AllPairs, EmbeddedRows, PairPass, Sums};
 use linkproof_method::error::Result;
 use linkproof_method::score::{Kernel, Score};
 
@@ -136,24 +135,19 @@ pub fn padded<T: Number>(embedded: &EmbeddedRows<'_, T>, layout: &Layout, side: 
     padded
 }
 
-/// The sums of an engine on the host, computed on a card.
+/// The passes of an engine on the host, computed on a card.
 #[derive(Debug)]
-pub struct HostPairs<T: Number> {
-    pub pairs: Arc<DevicePairs<T>>,
-    /// What goes wrong there.
-    pub failure: Failure,
-}
+pub struct HostPairs<T: Number>(pub Arc<DevicePairs<T>>);
 
-impl<T: Number> SumPairs<T> for HostPairs<T> {
+impl<T: Number> PairPass<T> for HostPairs<T> {
     fn all_pairs(
         &self,
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
         kernel: &Kernel<T>,
         gradient: Option<&mut [T]>,
-    ) -> Sums {
+    ) -> Result<Sums> {
         let score = kernel.score();
-        let found = self.pairs.there_and_back(embedded, pairs, score, gradient);
-        found.unwrap_or_else(|error| self.failure.sums(error, pairs.scale.n_views()))
+        self.0.there_and_back(embedded, pairs, score, gradient)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use linkproof_method::engine::encoder::Dropout;
 use linkproof_method::engine::objective::Problem;
-use linkproof_method::engine::pairs::{AllPairs, Part, Sums, TileShare, ViewMatrix};
+use linkproof_method::engine::pairs::{AllPairs, Part, Sums, ViewMatrix};
 use linkproof_method::engine::{Look, ObjectiveValue, PartSum};
 use linkproof_method::error::Result;
 use linkproof_method::score::Score;
@@ -57,7 +57,6 @@ pub struct Resident<'p, T: Number> {
     ridged: Vec<(Range<usize>, f64)>,
     view_of: Buffer<u32>,
     gamma: Buffer<f64>,
-    takes: Buffer<u8>,
     pub row_sums: Buffer<f64>,
     pub sums: Buffer<f64>,
     all_rows: Buffer<T>,
@@ -143,7 +142,6 @@ impl<'p, T: Number> Resident<'p, T> {
             ridged: ridged(problem),
             view_of: Buffer::default(),
             gamma: Buffer::default(),
-            takes: Buffer::default(),
             row_sums: Buffer::default(),
             sums: Buffer::default(),
             all_rows: Buffer::default(),
@@ -196,15 +194,13 @@ impl<'p, T: Number> Resident<'p, T> {
         place.start + node - place.rows.start
     }
 
-    /// The objective over a share of the training pairs; its gradient overwrites
-    /// `gradient`. Held-out pairs may be watched along the way.
+    /// The objective over the training pairs; its gradient overwrites `gradient`. Held-out pairs may be watched along the way.
     pub fn objective(
         &mut self,
-        share: TileShare,
         watches: bool,
         gradient: Option<&mut [T]>,
     ) -> Result<ObjectiveValue> {
-        let (found, slopes) = self.derive((share, watches), 0, gradient.is_some())?;
+        let (found, slopes) = self.derive(watches, 0, gradient.is_some())?;
         if let Some(gradient) = gradient {
             let on = &self.pairs.on;
             let from = &self.derivative;
@@ -221,7 +217,7 @@ impl<'p, T: Number> Resident<'p, T> {
     /// in the gammas is returned.
     pub fn derive(
         &mut self,
-        (share, watches): (TileShare, bool),
+        watches: bool,
         step: u64,
         wants_gradient: bool,
     ) -> Result<(ObjectiveValue, Vec<f64>)> {
@@ -230,7 +226,7 @@ impl<'p, T: Number> Resident<'p, T> {
         let score = self.score.clone();
         let pairs = Arc::clone(&self.pairs);
         let mut state = pairs.state();
-        let which = (Part::Training, share, watches);
+        let which = (Part::Training, watches);
         let by = (&gamma, &score);
         let dropout = problem.dropout(step);
         let (layout, sums) = self.pair_sums(&mut state, which, by, (dropout, wants_gradient))?;
@@ -238,24 +234,20 @@ impl<'p, T: Number> Resident<'p, T> {
             true => {
                 let mut watched = Sums::zero(self.rows.len());
                 (watched.value, watched.pairs) = sums.watched;
-                let part = (Part::HeldOut, share);
                 let from = (&layout, state.sides(&pairs.on.stream));
-                self.add_listed(&mut state, from, part, by, (&mut watched, false))?;
+                self.add_listed(&mut state, from, Part::HeldOut, by, (&mut watched, false))?;
                 Some(part_sum(&watched))
             }
             false => None,
         };
         let inverse = 1.0 / problem.n_links();
-        let ridge = match problem.ridge != 0.0 && share.is_first() {
+        let ridge = match problem.ridge != 0.0 {
             true => problem.ridge * self.ridged_squares()?,
             false => 0.0,
         };
         let value = (sums.value + score.constant() * sums.pairs + ridge) * inverse;
         if wants_gradient {
-            let ridge = match share.is_first() {
-                true => 2.0 * problem.ridge * inverse,
-                false => 0.0,
-            };
+            let ridge = 2.0 * problem.ridge * inverse;
             self.backward(&state, (&layout, dropout), (inverse, ridge))?;
         }
         let gammas = problem.parameters.gammas.iter();
@@ -263,14 +255,8 @@ impl<'p, T: Number> Resident<'p, T> {
         Ok((ObjectiveValue { value, held_out }, slopes.collect()))
     }
 
-    /// The sum over a share of the pairs of a part.
-    pub fn part_sum(
-        &mut self,
-        part: Part,
-        by: Option<&Score>,
-        look: Look,
-        share: TileShare,
-    ) -> Result<PartSum> {
+    /// The sum over the pairs of a part.
+    pub fn part_sum(&mut self, part: Part, by: Option<&Score>, look: Look) -> Result<PartSum> {
         let problem = self.problem;
         if part != Part::Training && problem.data.split.is_none() {
             return Ok(part_sum(&Sums::zero(0)));
@@ -284,9 +270,9 @@ impl<'p, T: Number> Resident<'p, T> {
         let pairs = Arc::clone(&self.pairs);
         let mut state = pairs.state();
         let sums = match look.estimates(problem.n_nodes()) {
-            true => self.estimated(&mut state, (part, share), (&gamma, &score))?,
+            true => self.estimated(&mut state, part, (&gamma, &score))?,
             false => {
-                let which = (part, share, false);
+                let which = (part, false);
                 self.pair_sums(&mut state, which, (&gamma, &score), (None, false))?
                     .1
             }
@@ -294,14 +280,13 @@ impl<'p, T: Number> Resident<'p, T> {
         Ok(part_sum(&sums))
     }
 
-    fn all(&self, part: Part, share: TileShare, watched: bool) -> AllPairs<'_> {
+    fn all(&self, part: Part, watched: bool) -> AllPairs<'_> {
         AllPairs {
             rows: &self.rows,
             scale: &self.unit,
             nodes: &self.nodes,
             split: self.problem.data.split.map(|split| (split, part)),
             watched,
-            share,
         }
     }
 
@@ -344,18 +329,18 @@ impl<'p, T: Number> Resident<'p, T> {
     fn pair_sums(
         &mut self,
         state: &mut CardPairs<T>,
-        (part, share, watched): (Part, TileShare, bool),
+        (part, watched): (Part, bool),
         by: (&ViewMatrix, &Score),
         (dropout, wants_gradient): (Option<Dropout>, bool),
     ) -> Result<(Layout, Sums)> {
         let on = self.pairs.on.clone();
-        let layout = state.layout(&on, &self.all(part, share, watched), self.layout.dim);
+        let layout = state.layout(&on, &self.all(part, watched), self.layout.dim);
         let rows = (&mut state.rows, &mut state.mirror);
         self.embed(rows, &layout, by.1, dropout)?;
-        let all = self.all(part, share, watched);
+        let all = self.all(part, watched);
         let mut sums = state.run(&on, &layout, &all, by, wants_gradient)?;
         let from = (&layout, state.sides(&on.stream));
-        self.add_listed(state, from, (part, share), by, (&mut sums, wants_gradient))?;
+        self.add_listed(state, from, part, by, (&mut sums, wants_gradient))?;
         Ok((layout, sums))
     }
 

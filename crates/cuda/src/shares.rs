@@ -40,12 +40,11 @@ impl<T: Number> CardShares<T> {
         score: &Score,
         (share, with_gradient): (PassShare, bool),
     ) -> Result<FlatPartial<T>> {
-        let share = share.of_tiles();
-        let pairs = AllPairs { share, ..*pairs };
         let mut state = self.0.state();
-        let layout = self.0.bring_up(&mut state, embedded, &pairs)?;
+        let layout = self.0.bring_up(&mut state, embedded, pairs)?;
         let by = (embedded.gamma, score);
-        let (work, sums) = state.run_each(&self.0.on, &layout, &pairs, by, with_gradient)?;
+        let how = (share, with_gradient);
+        let (work, sums) = state.run_each(&self.0.on, &layout, pairs, by, how)?;
         let slopes = match with_gradient {
             true => self.0.bring_down(&state, &layout)?,
             false => Vec::new(),

@@ -20,7 +20,7 @@ mod passes;
 use linkproof::{Dataset, Features, Graph, Matrix, Params};
 use linkproof_cuda::{Cuda, Products};
 use linkproof_method::engine::objective::{Prepared, Problem};
-use linkproof_method::engine::pairs::{Split, TileShare};
+use linkproof_method::engine::pairs::Split;
 use linkproof_method::engine::{Backend, Cpu, Look};
 use linkproof_method::params::{Activation, EncoderKind, ScoreKind, Similarity};
 use sha2::{Digest, Sha256};
@@ -91,10 +91,7 @@ fn distance(card: &Cuda, data: &Dataset, params: Params, split: Option<Split>) -
         let mut engine = backend.double(&problem).unwrap();
         engine.load(&theta).unwrap();
         let mut gradient = vec![0.0; theta.len()];
-        let value = engine
-            .objective(TileShare::WHOLE, Some(&mut gradient))
-            .unwrap()
-            .value;
+        let value = engine.objective(Some(&mut gradient)).unwrap().value;
         let held_out = engine.held_out(Look::PLAIN).unwrap();
         (value, gradient, held_out)
     };
@@ -114,10 +111,7 @@ fn distance(card: &Cuda, data: &Dataset, params: Params, split: Option<Split>) -
     let mut run = || {
         engine.load(&single).unwrap();
         let mut slopes = vec![0f32; single.len()];
-        let value = engine
-            .objective(TileShare::WHOLE, Some(&mut slopes))
-            .unwrap()
-            .value;
+        let value = engine.objective(Some(&mut slopes)).unwrap().value;
         let fresh = engine.held_out(Look::PLAIN).unwrap();
         (
             value,
@@ -138,7 +132,7 @@ fn bits(card: &Cuda) -> String {
         let mut engine = card.double(problem).unwrap();
         let mut gradient = vec![0.0; theta.len()];
         engine.load(&theta).unwrap();
-        let found = engine.objective(TileShare::WHOLE, Some(&mut gradient));
+        let found = engine.objective(Some(&mut gradient));
         let held_out = engine.held_out(Look::PLAIN).unwrap();
         gradient.extend([found.unwrap().value, held_out.unwrap_or_default()]);
         for (_, plan) in engines::plans(params, problem) {
@@ -151,7 +145,7 @@ fn bits(card: &Cuda) -> String {
         let mut engine = card.single(problem).unwrap();
         let mut slopes = vec![0f32; single.len()];
         engine.load(&single).unwrap();
-        let found = engine.objective(TileShare::WHOLE, Some(&mut slopes));
+        let found = engine.objective(Some(&mut slopes));
         gradient.extend(slopes.iter().map(|&x| f64::from(x)));
         gradient.push(found.unwrap().value);
         assert!(gradient.iter().all(|x| x.is_finite()));
@@ -164,12 +158,11 @@ fn bits(card: &Cuda) -> String {
 }
 
 /// The suite for every engine.
-const SUITE: [(&str, Check); 6] = [
+const SUITE: [(&str, Check); 5] = [
     ("values_and_gradients", engines::values_and_gradients),
     ("sums_over_parts", engines::sums_over_parts),
     ("estimates", engines::estimates),
     ("first_order_steps", engines::first_order_steps),
-    ("shares", engines::shares),
     ("loads", engines::loads),
 ];
 

@@ -155,6 +155,11 @@ pub enum Error {
         /// What is the matter with it, and what would do.
         found: String,
     },
+    /// Work on another machine failed.
+    Backend {
+        /// Why. What a Python program raises there travels as it is.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A weight with which the arithmetic of a fit leaves the range of numbers.
     TooHeavy {
         /// One end, as written.
@@ -283,6 +288,12 @@ impl Error {
                 quote(given)
             ),
             Error::Device { device, found } => format!("{device}: {}", shown(found)),
+            Error::Backend { source } => {
+                format!(
+                    "work on another machine failed: {}",
+                    shown(&source.to_string())
+                )
+            }
             Error::Diverged { step, detail } => format!(
                 "the fit diverged at step {step}: {detail}; {}",
                 Remedy::Steady.told(dialect)
@@ -418,6 +429,7 @@ impl Error {
             self,
             Error::Write { .. }
                 | Error::Device { .. }
+                | Error::Backend { .. }
                 | Error::Diverged { .. }
                 | Error::Memory { .. }
                 | Error::Interrupted { .. }
@@ -435,6 +447,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Error::Read { source, .. } | Error::Write { source, .. } => Some(source),
+            Error::Backend { source } => Some(&**source),
             _ => None,
         }
     }

@@ -39,11 +39,6 @@ fn first_order_steps() {
 }
 
 #[test]
-fn shares() {
-    each(engines::shares);
-}
-
-#[test]
 fn loads() {
     each(engines::loads);
 }

@@ -117,7 +117,8 @@ fn the_expected_stochastic_gradient_is_the_theorems() {
     let (mut mean, mut square) = ([0.0; 2], [0.0; 2]);
     for step in 0..draws {
         let sample = draw.draw(step);
-        evaluator.sampled(&theta, sample, step, &mut workspace, &mut gradient);
+        let value = evaluator.sampled(&theta, sample, step, &mut workspace, &mut gradient);
+        assert!(value.unwrap().is_finite());
         for place in 0..2 {
             mean[place] += gradient.values[place] / draws as f64;
             square[place] += gradient.values[place].powi(2) / draws as f64;

@@ -1,7 +1,7 @@
 //! Which pairs of a pass are held out: the rule's numbers, counts, and bits that are kept.
 
 use cudarc::driver::{LaunchConfig, PushKernelArg};
-use linkproof_method::engine::pairs::{AllPairs, Split, TileShare};
+use linkproof_method::engine::pairs::{AllPairs, PassShare, Split};
 use linkproof_method::error::Result;
 
 use super::{CardPairs, Memory, Place, blocks};
@@ -56,17 +56,12 @@ impl<T: Number> CardPairs<T> {
         on: &Place,
         pass: &Pass,
         layout: &Layout,
-        pairs: &AllPairs<'_>,
+        (pairs, share): (&AllPairs<'_>, PassShare),
         (work, own): (&Work, usize),
     ) -> Result<Vec<(f64, f64)>> {
         let (device, stream) = (&*on.device, &on.stream);
         let is_kept = is_everything(pairs.nodes);
-        let key = (
-            layout.clone(),
-            pairs.scale.clone(),
-            pairs.split,
-            pairs.share,
-        );
+        let key = (layout.clone(), pairs.scale.clone(), pairs.split, share);
         let known = self.counted.iter().find(|(of, _)| is_kept && *of == key);
         let mut counts = match known {
             Some((_, counts)) => counts.clone(),
@@ -129,12 +124,8 @@ impl<T: Number> CardPairs<T> {
             return Ok(true);
         }
         // Of all tiles, whatever the share of this pass.
-        let whole = AllPairs {
-            share: TileShare::WHOLE,
-            ..*pairs
-        };
         let gamma = pairs.scale.map(|_| 0.0);
-        let work = layout.work(&whole, &gamma, (2 * TILE, 1));
+        let work = layout.work(pairs, &gamma, (2 * TILE, 1), PassShare::WHOLE);
         let mut items = Buffer::default();
         items.fill(device, stream, work.items.as_slice())?;
         let variant = Variant {

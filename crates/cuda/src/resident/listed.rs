@@ -1,7 +1,7 @@
 //! Listed pairs of an objective on the card, and sums that are estimated.
 
 use linkproof_method::engine::Look;
-use linkproof_method::engine::pairs::{AllPairs, Part, Sums, TileShare, ViewMatrix};
+use linkproof_method::engine::pairs::{AllPairs, Part, Sums, ViewMatrix};
 use linkproof_method::error::Result;
 use linkproof_method::score::Score;
 
@@ -19,7 +19,7 @@ impl<T: Number> Resident<'_, T> {
     pub(super) fn estimated(
         &mut self,
         state: &mut CardPairs<T>,
-        (part, share): (Part, TileShare),
+        part: Part,
         by: (&ViewMatrix, &Score),
     ) -> Result<Sums> {
         let problem = self.problem;
@@ -28,9 +28,7 @@ impl<T: Number> Resident<'_, T> {
         let mut all_rows = std::mem::take(&mut self.all_rows);
         let mut all_mirror = self.all_mirror.take();
         let mut layout = self.layout.clone();
-        layout.width = state
-            .layout(&on, &self.all(part, share, false), layout.dim)
-            .width;
+        layout.width = state.layout(&on, &self.all(part, false), layout.dim).width;
         self.embed((&mut all_rows, &mut all_mirror), &layout, by.1, None)?;
         let from = all_rows.address(stream);
         let from_mirror = all_mirror.as_ref().map(|mirror| mirror.address(stream));
@@ -46,7 +44,7 @@ impl<T: Number> Resident<'_, T> {
                 rows: &views,
                 scale: &drawn.scale,
                 nodes: &nodes,
-                ..self.all(part, share, false)
+                ..self.all(part, false)
             };
             let block = state.layout(&on, &inside, layout.dim);
             let mut places = vec![NOWHERE; block.rows];
@@ -73,7 +71,7 @@ impl<T: Number> Resident<'_, T> {
             total.add(&state.run(&on, &block, &inside, by, false)?);
         }
         let embedded = (&layout, (from, from_mirror.unwrap_or(from)));
-        self.add_listed(state, embedded, (part, share), by, (&mut total, false))?;
+        self.add_listed(state, embedded, part, by, (&mut total, false))?;
         (self.all_rows, self.all_mirror) = (all_rows, all_mirror);
         Ok(total)
     }
@@ -83,19 +81,13 @@ impl<T: Number> Resident<'_, T> {
         &mut self,
         state: &mut CardPairs<T>,
         (layout, (left, right)): (&Layout, (u64, u64)),
-        (part, share): (Part, TileShare),
+        part: Part,
         (gamma, score): (&ViewMatrix, &Score),
         (sums, wants_gradient): (&mut Sums, bool),
     ) -> Result<()> {
         let on = self.pairs.on.clone();
         let (device, stream) = (&*on.device, &on.stream);
-        let takes: Vec<u8> = (0..layout.rows)
-            .map(|row| u8::from(share.has(row / 64)))
-            .collect();
         let n_views = self.rows.len();
-        if share != TileShare::WHOLE {
-            self.takes.fill(device, stream, takes.as_slice())?;
-        }
         self.tell_gamma(gamma)?;
         let pass = Pass {
             left,
@@ -124,10 +116,6 @@ impl<T: Number> Resident<'_, T> {
             self.row_sums
                 .clear(device, stream, layout.rows * n_views * 2)?;
             let listed = Listed {
-                takes: match share == TileShare::WHOLE {
-                    true => 0,
-                    false => self.takes.address(stream),
-                },
                 gradient: match wants_gradient {
                     true => state.gradient.address(stream),
                     false => 0,
@@ -140,9 +128,8 @@ impl<T: Number> Resident<'_, T> {
             let by = (&on, kernels);
             Resident::<T>::add_row_sums(by, &self.row_sums, &mut self.sums, layout, sums)?;
             if !corrects {
-                let counted = list.later.iter().zip(&takes);
-                let counted = counted.filter(|(_, takes)| **takes == 1);
-                sums.pairs += factor * counted.map(|(later, _)| f64::from(*later)).sum::<f64>();
+                let counted = list.later.iter().map(|later| f64::from(*later));
+                sums.pairs += factor * counted.sum::<f64>();
             }
         }
         Ok(())

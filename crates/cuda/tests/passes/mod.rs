@@ -3,8 +3,8 @@
 use linkproof_cuda::Cuda;
 use linkproof_method::engine::Real;
 use linkproof_method::engine::pairs::{
-    AllPairs, EmbeddedRows, FlatPartial, Part, PassShare, Split, SumPairs, Sums, TileShare, Tiled,
-    ViewMatrix, join_rows, mirrored,
+    AllPairs, EmbeddedRows, FlatPartial, PairPass, Part, PassShare, Split, Sums, Tiled, ViewMatrix,
+    join_rows, mirrored,
 };
 use linkproof_method::params::ScoreKind;
 use linkproof_method::score::{Kernel, Score};
@@ -72,7 +72,6 @@ fn check<T: Real>(shares: [&ByShare<T>; 2], tolerance: f64) {
             nodes: &nodes,
             split,
             watched: split.is_some(),
-            share: TileShare::WHOLE,
         };
         for kind in [ScoreKind::Moment, ScoreKind::Probability] {
             let kernel = Kernel::new(&Score::new(kind, 0.5));
@@ -89,7 +88,9 @@ fn check<T: Real>(shares: [&ByShare<T>; 2], tolerance: f64) {
             let value = |share| shares[1](&embedded, &pairs, kernel.score(), (share, false));
             let alone = whole(2, value, &embedded, false).0;
             let mut expected = vec![T::ZERO; gradient.len()];
-            let here = Tiled::default().all_pairs(&embedded, &pairs, &kernel, Some(&mut expected));
+            let here = Tiled::default()
+                .all_pairs(&embedded, &pairs, &kernel, Some(&mut expected))
+                .unwrap();
             for found in [&sums, &alone] {
                 assert!((found.value / here.value - 1.0).abs() < tolerance);
                 assert_eq!(found.pairs, here.pairs);

@@ -3,7 +3,7 @@
 use super::tests::{data, some_links};
 use super::{Engine, Evaluator, Gradient, Plan, StepSampler, Workspace};
 use crate::engine::objective::{Prepared, Problem};
-use crate::engine::pairs::{Split, TileShare};
+use crate::engine::pairs::Split;
 use crate::params::{
     Activation, EncoderKind, OptimizerKind, OutputActivation, Params, ScoreKind, SolverKind,
 };
@@ -24,7 +24,7 @@ fn along(problem: &Problem<'_>, plan: &Plan, path: &Path, theta: &[f64]) -> (f64
     if matches!(path, Path::Full) {
         let mut engine = super::CpuEngine::new(problem);
         engine.load(theta).unwrap();
-        let found = engine.objective(TileShare::WHOLE, Some(&mut whole));
+        let found = engine.objective(Some(&mut whole));
         return (found.unwrap().value, whole);
     }
     let mut plan = plan.clone();
@@ -42,7 +42,7 @@ fn along(problem: &Problem<'_>, plan: &Plan, path: &Path, theta: &[f64]) -> (f64
             whole[piece.place + offset] += gradient.values[piece.start + offset];
         }
     }
-    (value, whole)
+    (value.unwrap(), whole)
 }
 
 fn any_params() -> impl Strategy<Value = (Params, Path, bool)> {

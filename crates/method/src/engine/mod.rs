@@ -10,7 +10,6 @@
 mod cpu;
 pub mod encoder;
 mod forecast;
-mod handed;
 mod left;
 mod look;
 pub mod objective;
@@ -25,7 +24,6 @@ pub(crate) mod task;
 
 pub use cpu::{Cpu, CpuEngine, Evaluator, Gradient, Piece, Workspace};
 pub use forecast::{Forecast, LBFGS_MEMORY};
-pub use handed::{Failure, HandedEngine};
 pub use left::{Standing, steps_left};
 pub use look::{EXACT_NODES, Look};
 pub use plan::Plan;
@@ -38,7 +36,7 @@ use std::borrow::Cow;
 
 use crate::engine::encoder::Statistics;
 use crate::engine::objective::Problem;
-use crate::engine::pairs::{Part, TileShare};
+use crate::engine::pairs::Part;
 use crate::error::{Error, Result};
 use crate::score::Score;
 pub use linkproof_numeric::real::Real;
@@ -122,23 +120,15 @@ pub trait Engine<T: Real> {
     /// The parameters in place.
     fn parameters(&mut self) -> Result<Vec<T>>;
 
-    /// The objective over a share of the training pairs; its gradient
-    /// overwrites `gradient`. Results of all shares add up to the objective.
+    /// The objective over the training pairs; its gradient overwrites `gradient`.
     ///
-    /// A pass for a gradient may watch the held-out pairs along the way; after
-    /// one over everything, [`Engine::sums`] then knows their sum.
-    fn objective(&mut self, share: TileShare, gradient: Option<&mut [T]>)
-    -> Result<ObjectiveValue>;
+    /// A pass for a gradient may watch the held-out pairs along the way;
+    /// [`Engine::sums`] then knows their sum.
+    fn objective(&mut self, gradient: Option<&mut [T]>) -> Result<ObjectiveValue>;
 
-    /// The sum over a share of the pairs of a part, under inference, of the score
-    /// that solvers follow or of another one.
-    fn sums(
-        &mut self,
-        part: Part,
-        by: Option<&Score>,
-        look: Look,
-        share: TileShare,
-    ) -> Result<PartSum>;
+    /// The sum over the pairs of a part, under inference, of the score that solvers
+    /// follow or of another one.
+    fn sums(&mut self, part: Part, by: Option<&Score>, look: Look) -> Result<PartSum>;
 
     /// Sets a first-order method off from the parameters in place.
     fn begin(&mut self, plan: &Plan) -> Result<()>;
@@ -181,7 +171,7 @@ pub trait Engine<T: Real> {
         if !self.problem().has_held_out() {
             return Ok(None);
         }
-        let sum = self.sums(Part::HeldOut, None, look, TileShare::WHOLE)?;
+        let sum = self.sums(Part::HeldOut, None, look)?;
         let constant = self.problem().score.constant();
         Ok((sum.pairs > 0.0).then(|| (sum.value + constant * sum.pairs) / sum.pairs))
     }
@@ -192,7 +182,7 @@ pub trait Engine<T: Real> {
         if self.problem().data.judged.is_none() {
             return Ok(None);
         }
-        let sum = self.sums(Part::Judged, Some(score), look, TileShare::WHOLE)?;
+        let sum = self.sums(Part::Judged, Some(score), look)?;
         Ok((sum.pairs > 0.0).then(|| sum.value / sum.pairs + score.constant()))
     }
 
@@ -200,7 +190,7 @@ pub trait Engine<T: Real> {
     /// inference, and whether it is an estimate.
     fn value(&mut self, look: Look) -> Result<(f64, bool)> {
         let score = self.problem().score.clone();
-        let sum = self.sums(Part::Training, Some(&score), look, TileShare::WHOLE)?;
+        let sum = self.sums(Part::Training, Some(&score), look)?;
         let is_estimated = look.estimates(self.problem().n_nodes());
         Ok((sum.value + score.constant() * sum.pairs, is_estimated))
     }

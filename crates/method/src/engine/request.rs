@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::pairs::{AllPairs, EmbeddedRows, Part, Split, TileShare, ViewMatrix, mirrored};
+use super::pairs::{AllPairs, EmbeddedRows, Part, Split, ViewMatrix, mirrored};
 use crate::error::{Error, Result};
 use crate::score::{Kernel, ScoreWords};
 use linkproof_numeric::real::Real;
@@ -34,10 +34,9 @@ impl PassRequest {
         negative: usize,
     ) -> Option<PassRequest> {
         let nodes = pairs.nodes.iter().zip(0u32..);
-        let is_whole = pairs.share == TileShare::WHOLE
-            && pairs.rows == embedded.views
-            && pairs.nodes.len() == embedded.n_rows()
-            && { nodes }.all(|(node, row)| *node == row);
+        let is_whole =
+            pairs.rows == embedded.views && pairs.nodes.len() == embedded.n_rows() && { nodes }
+                .all(|(node, row)| *node == row);
         is_whole.then(|| PassRequest {
             dim: embedded.dim,
             negative,
@@ -112,7 +111,6 @@ impl PassRequest {
             nodes: &nodes,
             split: self.split,
             watched: self.watched,
-            share: TileShare::WHOLE,
         };
         Ok(work(&embedded, &pairs))
     }

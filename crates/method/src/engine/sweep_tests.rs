@@ -1,7 +1,7 @@
 use super::tests::{data, some_links};
 use super::{CpuEngine, Engine, Evaluator, Gradient, Plan, SweepPart, Sweeper, Workspace};
 use crate::engine::objective::{Prepared, Problem};
-use crate::engine::pairs::{Split, TileShare};
+use crate::engine::pairs::Split;
 use crate::params::{EncoderKind, Params, ScoreKind, SolverKind};
 
 fn params(score: ScoreKind, validation: f64) -> Params {
@@ -26,7 +26,7 @@ fn add(evaluator: &Evaluator<'_, f64>, theta: &[f64], part: &SweepPart, whole: &
             whole[piece.place + offset] += gradient.values[piece.start + offset];
         }
     }
-    value
+    value.unwrap()
 }
 
 /// Calls `check` with problems of every score, one and two views, with and
@@ -49,9 +49,7 @@ fn each_problem(mut check: impl FnMut(&Evaluator<'_, f64>, &Problem<'_>, &[f64],
                 let mut gradient = vec![0.0; theta.len()];
                 let mut engine = CpuEngine::new(&problem);
                 engine.load(&theta).unwrap();
-                engine
-                    .objective(TileShare::WHOLE, Some(&mut gradient))
-                    .unwrap();
+                engine.objective(Some(&mut gradient)).unwrap();
                 check(&evaluator, &problem, &theta, &gradient);
             }
         }

@@ -5,7 +5,7 @@ use crate::data::features::{Features, Matrix};
 use crate::data::graph::Graph;
 use crate::data::ids::Ids;
 use crate::engine::objective::{Prepared, Problem};
-use crate::engine::pairs::{Split, TileShare};
+use crate::engine::pairs::Split;
 use crate::params::{EncoderKind, Note, OutputActivation, Param, Params, SolverKind, Unused};
 
 /// An engine at its random start, and the start.
@@ -157,7 +157,7 @@ fn check_unbiased(path: &Path, views: bool, encoder: EncoderKind, draws: u64) {
     }
     let (mut engine, theta) = started(&problem);
     let mut full = vec![0.0; theta.len()];
-    engine.objective(TileShare::WHOLE, Some(&mut full)).unwrap();
+    engine.objective(Some(&mut full)).unwrap();
     let evaluator = Evaluator::new(&problem);
     let (mut mean, mut square) = (vec![0.0; theta.len()], vec![0.0; theta.len()]);
     let mut sampler = StepSampler::new(&problem, &plan);
@@ -306,7 +306,7 @@ fn changing_a_held_out_link_changes_nothing_in_training() {
         let problem = Problem::new(&prepared, &params).unwrap();
         let (mut engine, theta) = started(&problem);
         let mut gradient = vec![0.0; theta.len()];
-        let found = engine.objective(TileShare::WHOLE, Some(&mut gradient));
+        let found = engine.objective(Some(&mut gradient));
         let held_out = engine.held_out(Look::PLAIN).unwrap();
         (theta, found.unwrap().value, gradient, held_out)
     };

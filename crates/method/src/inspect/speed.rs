@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::data::graph::Adjacency;
 use crate::engine::objective::Problem;
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, PairTerm, Part, SumPairs, TileShare, Tiled, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, PairPass, PairTerm, Part, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::engine::{CpuEngine, Engine, Look, Plan};
 use crate::error::Result;
@@ -74,7 +74,7 @@ impl<'p, T: Real> Trial<'p, T> {
         let pairs = self.engine.problem().data.n_pairs_total();
         let pass = if pairs * gradient <= PATIENCE {
             let mut out = vec![T::ZERO; self.theta.len()];
-            best_of(|| self.engine.objective(TileShare::WHOLE, Some(&mut out)))?
+            best_of(|| self.engine.objective(Some(&mut out)))?
         } else {
             let (forward, y) = self.forward_seconds()?;
             let links = self.engine.problem().n_links();
@@ -143,12 +143,12 @@ impl<'p, T: Real> Trial<'p, T> {
         let listed = Adjacency::new(training.n_nodes(), some);
         let unit = ViewMatrix::filled(rows.len(), 1.0);
         let mut slopes = vec![T::ZERO; y.len()];
-        let (all, term) = ((&listed, TileShare::WHOLE), PairTerm::Correction);
+        let term = PairTerm::Correction;
         let seconds = best_of(|| {
             let slopes = Some(slopes.as_mut_slice());
             Ok(listed_pairs(
                 &embedded,
-                all,
+                &listed,
                 term,
                 &unit,
                 &problem.score,
@@ -199,14 +199,13 @@ fn pair_seconds<T: Real>(problem: &Problem<'_>) -> Result<(f64, f64)> {
         nodes: &nodes,
         split: split.map(|split| (split, part)),
         watched: false,
-        share: TileShare::WHOLE,
     };
     let (tiles, kernel) = (
         Tiled::default(),
         Kernel::new(&problem.score.clone().capped::<T>()),
     );
     let mut slopes = vec![T::ZERO; y.len()];
-    let value = best_of(|| Ok(tiles.all_pairs(&embedded, &pairs(Part::HeldOut), &kernel, None)))?;
+    let value = best_of(|| tiles.all_pairs(&embedded, &pairs(Part::HeldOut), &kernel, None))?;
     let gradient = best_of(|| {
         let slopes = Some(slopes.as_mut_slice());
         Ok(tiles.all_pairs(&embedded, &pairs(Part::Training), &kernel, slopes))

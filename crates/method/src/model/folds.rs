@@ -4,7 +4,7 @@
 use crate::data::dataset::{DataView, Dataset};
 use crate::data::graph::Graph;
 use crate::engine::objective::{Prepared, Problem};
-use crate::engine::pairs::{Part, Split, TileShare, ViewMatrix};
+use crate::engine::pairs::{Part, Split, ViewMatrix};
 use crate::engine::runtime::Runtime;
 use crate::engine::solve::solve;
 use crate::engine::{Embedding, Engine, Look, Plan};
@@ -203,9 +203,9 @@ fn fit_on<T: Real>(
             let warm: Vec<T> = warm.iter().map(|&x| T::of(x)).collect();
             engine.load(&warm)?;
             is_warm = length(engine)? > COLLAPSED && {
-                let of_warm = engine.objective(TileShare::WHOLE, None)?.value;
+                let of_warm = engine.objective(None)?.value;
                 engine.load(&start)?;
-                of_warm < engine.objective(TileShare::WHOLE, None)?.value
+                of_warm < engine.objective(None)?.value
             };
             if is_warm {
                 start = warm;
@@ -266,7 +266,6 @@ fn expected_share<T: Real>(
 ) -> Result<f64> {
     // All pairs pay `mu` under the likelihood, and links `-w log mu` too.
     let likelihood = Score::new(ScoreKind::Likelihood, 0.0);
-    let (part, share) = (Part::Judged, TileShare::WHOLE);
     let problem = engine.problem();
     let (dim, gamma) = (problem.dim, problem.parameters.gamma(theta));
     let (mut paid, mut weights) = (0.0, Vec::new());
@@ -286,7 +285,7 @@ fn expected_share<T: Real>(
     let middle = weights.len() / 2;
     let median = *weights.select_nth_unstable_by(middle, f64::total_cmp).1;
     let observed: f64 = weights.iter().map(|weight| weight.min(median)).sum();
-    let expected = engine.sums(part, Some(&likelihood), look, share)?.value + paid;
+    let expected = engine.sums(Part::Judged, Some(&likelihood), look)?.value + paid;
     Ok(expected / observed)
 }
 

@@ -15,8 +15,7 @@ use super::joined::Joined;
 use crate::data::graph::{Adjacency, Link};
 use crate::data::transform::transform_weight;
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, PairTerm, Part, Split, SumPairs, TileShare, Tiled, ViewMatrix,
-    listed_pairs,
+    AllPairs, EmbeddedRows, PairPass, PairTerm, Part, Split, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::engine::runtime::{Record, Runtime};
 use crate::engine::solve::{Descent, Lbfgs, Minimized, StopReason, minimize};
@@ -325,14 +324,14 @@ impl Minimized<f32> for Local<'_> {
             nodes: &self.nodes,
             split: self.split.map(|split| (split, Part::Training)),
             watched: self.split.is_some(),
-            share: TileShare::WHOLE,
         };
         let mut slopes = vec![0.0f32; self.y.len()];
-        let mut sums = (self.tiles).all_pairs(&embedded, &pairs, &self.kernel, Some(&mut slopes));
+        let mut sums =
+            (self.tiles).all_pairs(&embedded, &pairs, &self.kernel, Some(&mut slopes))?;
         // Links count once each, whatever the rows drawn count for.
         let unit = ViewMatrix::filled(self.scale.n_views(), 1.0);
         let correct = |links: &Adjacency, slopes: Option<&mut [f32]>| {
-            let (links, term) = ((links, TileShare::WHOLE), PairTerm::Correction);
+            let term = PairTerm::Correction;
             listed_pairs(&embedded, links, term, &unit, &self.score, slopes)
         };
         let corrections = correct(&self.links, Some(&mut slopes));

@@ -6,10 +6,10 @@ use crate::data::graph::{Adjacency, Graph};
 use crate::engine::encoder::{Batch, Input, Pass};
 use crate::engine::objective::{Problem, ViewEncoder};
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, PairTerm, Part, SumPairs, Sums, TileShare, Tiled, ViewMatrix,
-    listed_pairs,
+    AllPairs, EmbeddedRows, PairPass, PairTerm, Part, Sums, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::engine::{EXACT_NODES, ObjectiveValue, PartSum};
+use crate::error::Result;
 use crate::score::{Kernel, Score};
 use linkproof_numeric::real::Real;
 
@@ -21,7 +21,7 @@ pub struct Evaluator<'p, T: Real> {
     /// The score that solvers follow.
     pub(super) score: Score,
     pub(super) kernel: Kernel<T>,
-    pub(super) tiles: Box<dyn SumPairs<T> + 'p>,
+    pub(super) tiles: Box<dyn PairPass<T> + 'p>,
     pub(super) links: Adjacency,
     held_out_links: Option<Adjacency>,
     judged_links: Option<Adjacency>,
@@ -44,7 +44,7 @@ impl<'p, T: Real> Evaluator<'p, T> {
     /// The same, with sums over all pairs left to another.
     pub(super) fn with(
         problem: &'p Problem<'p>,
-        tiles: Box<dyn SumPairs<T> + 'p>,
+        tiles: Box<dyn PairPass<T> + 'p>,
     ) -> Evaluator<'p, T> {
         let data = problem.data;
         let score = problem.score.clone().capped::<T>();
@@ -98,15 +98,14 @@ impl<'p, T: Real> Evaluator<'p, T> {
             && self.problem.trains_as_it_infers()
     }
 
-    /// The objective over a share of the training pairs; its gradient overwrites
-    /// `gradient`. Held-out pairs may be watched along the way.
+    /// The objective over the training pairs; its gradient overwrites `gradient`. Held-out pairs may be watched along the way.
     pub(super) fn objective(
         &self,
         theta: &[T],
         step: u64,
-        (share, watches): (TileShare, bool),
+        watches: bool,
         gradient: Option<&mut [T]>,
-    ) -> ObjectiveValue {
+    ) -> Result<ObjectiveValue> {
         let problem = self.problem;
         let dim = problem.dim;
         let mut passes = self.forward(theta, step);
@@ -124,27 +123,23 @@ impl<'p, T: Real> Evaluator<'p, T> {
             .is_some()
             .then(|| vec![T::ZERO; embedded.n_slopes()]);
         let by = (&self.score, &self.kernel);
-        let which = (Part::Training, share, watches);
-        let sums = self.pair_sums(&embedded, which, by, slopes.as_deref_mut());
+        let which = (Part::Training, watches);
+        let sums = self.pair_sums(&embedded, which, by, slopes.as_deref_mut())?;
         let held_out = watches.then(|| {
             let mut watched = Sums::zero(self.rows.len());
             (watched.value, watched.pairs) = sums.watched;
-            let part = (Part::HeldOut, share);
-            self.add_listed(&embedded, part, &self.score, &mut watched, None);
+            self.add_listed(&embedded, Part::HeldOut, &self.score, &mut watched, None);
             PartSum::of(&watched)
         });
         let inverse = 1.0 / problem.n_links();
-        let ridge = match problem.ridge != 0.0 && share.is_first() {
-            true => problem.ridge * problem.parameters.squared_weights(theta),
-            false => 0.0,
+        let ridge = match problem.ridge {
+            0.0 => 0.0,
+            ridge => ridge * problem.parameters.squared_weights(theta),
         };
         let value = (self.with_constant(&sums) + ridge) * inverse;
         if let (Some(gradient), Some(mut slopes)) = (gradient, slopes) {
             slopes.iter_mut().for_each(|slope| *slope *= T::of(inverse));
-            let ridge = match share.is_first() {
-                true => self.ridge_slope(),
-                false => 0.0,
-            };
+            let ridge = self.ridge_slope();
             let (slopes, offsets) = slopes.split_at_mut(joined.len());
             for (view, (batch, pass, of_offsets)) in problem.encoders().iter().zip(&mut passes) {
                 let slopes = &mut slopes[view.rows.start * dim..view.rows.end * dim];
@@ -170,7 +165,7 @@ impl<'p, T: Real> Evaluator<'p, T> {
                 gradient[place] = T::of(sums.gamma.get(d, e) * inverse);
             }
         }
-        ObjectiveValue { value, held_out }
+        Ok(ObjectiveValue { value, held_out })
     }
 
     /// Encodes all nodes for training; the second pass is for offsets.
@@ -190,28 +185,27 @@ impl<'p, T: Real> Evaluator<'p, T> {
             .collect()
     }
 
-    /// Sums over a share of the pairs of one part: all pairs, then the links'
+    /// Sums over the pairs of one part: all pairs, then the links'
     /// corrections. Held-out pairs may be watched beside.
     pub(super) fn pair_sums(
         &self,
         embedded: &EmbeddedRows<'_, T>,
-        (part, share, watched): (Part, TileShare, bool),
+        (part, watched): (Part, bool),
         (score, kernel): (&Score, &Kernel<T>),
         mut slopes: Option<&mut [T]>,
-    ) -> Sums {
+    ) -> Result<Sums> {
         let pairs = AllPairs {
             rows: &self.rows,
             scale: &self.unit,
             nodes: &self.nodes,
             split: self.problem.data.split.map(|split| (split, part)),
             watched,
-            share,
         };
         let mut sums = self
             .tiles
-            .all_pairs(embedded, &pairs, kernel, slopes.as_deref_mut());
-        self.add_listed(embedded, (part, share), score, &mut sums, slopes);
-        sums
+            .all_pairs(embedded, &pairs, kernel, slopes.as_deref_mut())?;
+        self.add_listed(embedded, part, score, &mut sums, slopes);
+        Ok(sums)
     }
 
     /// Adds to a sum over all pairs of a part what is known pair by pair: the
@@ -219,7 +213,7 @@ impl<'p, T: Real> Evaluator<'p, T> {
     pub(super) fn add_listed(
         &self,
         embedded: &EmbeddedRows<'_, T>,
-        (part, share): (Part, TileShare),
+        part: Part,
         score: &Score,
         sums: &mut Sums,
         mut slopes: Option<&mut [T]>,
@@ -231,12 +225,11 @@ impl<'p, T: Real> Evaluator<'p, T> {
         };
         if let Some(links) = links {
             let (term, slopes) = (PairTerm::Correction, slopes.as_deref_mut());
-            let links = (links, share);
             let corrections = listed_pairs(embedded, links, term, &self.unit, score, slopes);
             sums.add_corrections(&corrections);
         }
         if let Some(aside) = aside {
-            let (aside, term) = ((aside, share), PairTerm::Unlinked);
+            let term = PairTerm::Unlinked;
             let back = listed_pairs(embedded, aside, term, &self.minus, score, slopes);
             sums.add(&back);
         }

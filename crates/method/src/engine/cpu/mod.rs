@@ -16,7 +16,7 @@ use super::{
     StepSampler, Sweeper, embed,
 };
 use crate::engine::objective::Problem;
-use crate::engine::pairs::{Part, SumPairs, TileShare, Tiled};
+use crate::engine::pairs::{PairPass, Part, Tiled};
 use crate::error::{Error, Result};
 use crate::params::SolverKind;
 use crate::score::Score;
@@ -70,7 +70,7 @@ impl<'p, T: Real> CpuEngine<'p, T> {
     }
 
     /// An engine that leaves sums over all pairs to another.
-    pub fn with(problem: &'p Problem<'p>, tiles: Box<dyn SumPairs<T> + 'p>) -> CpuEngine<'p, T> {
+    pub fn with(problem: &'p Problem<'p>, tiles: Box<dyn PairPass<T> + 'p>) -> CpuEngine<'p, T> {
         CpuEngine {
             evaluator: Evaluator::with(problem, tiles),
             theta: vec![T::ZERO; problem.n_params()],
@@ -98,38 +98,25 @@ impl<T: Real> Engine<T> for CpuEngine<'_, T> {
         Ok(self.theta.clone())
     }
 
-    fn objective(
-        &mut self,
-        share: TileShare,
-        gradient: Option<&mut [T]>,
-    ) -> Result<ObjectiveValue> {
+    fn objective(&mut self, gradient: Option<&mut [T]>) -> Result<ObjectiveValue> {
         let watches = gradient.is_some() && self.evaluator.can_watch();
         let found = self
             .evaluator
-            .objective(&self.theta, 0, (share, watches), gradient);
-        if share == TileShare::WHOLE && watches {
+            .objective(&self.theta, 0, watches, gradient)?;
+        if watches {
             self.watched = found.held_out;
         }
         Ok(found)
     }
 
-    fn sums(
-        &mut self,
-        part: Part,
-        by: Option<&Score>,
-        look: Look,
-        share: TileShare,
-    ) -> Result<PartSum> {
+    fn sums(&mut self, part: Part, by: Option<&Score>, look: Look) -> Result<PartSum> {
         let is_known = part == Part::HeldOut
             && by.is_none()
             && look.k == 1.0
-            && !look.estimates(self.problem().n_nodes())
-            && share == TileShare::WHOLE;
+            && !look.estimates(self.problem().n_nodes());
         match self.watched.filter(|_| is_known) {
             Some(known) => Ok(known),
-            None => Ok(self
-                .evaluator
-                .part_sum(&self.theta, (part, share), by, look)),
+            None => self.evaluator.part_sum(&self.theta, part, by, look),
         }
     }
 
@@ -160,15 +147,14 @@ impl<T: Real> Engine<T> for CpuEngine<'_, T> {
         let (workspace, gradient) = (&mut descent.workspace, &mut descent.gradient);
         let value = match &mut descent.source {
             Source::All => {
-                let all = (TileShare::WHOLE, false);
                 let gradient = Some(gradient.values.as_mut_slice());
-                evaluator.objective(theta, step, all, gradient).value
+                evaluator.objective(theta, step, false, gradient)?.value
             }
             Source::Sample(sampler) => {
-                evaluator.sampled(theta, sampler.draw(step), step, workspace, gradient)
+                evaluator.sampled(theta, sampler.draw(step), step, workspace, gradient)?
             }
             Source::Sweep(sweeper) => {
-                evaluator.swept(theta, sweeper.draw(step), workspace, gradient)
+                evaluator.swept(theta, sweeper.draw(step), workspace, gradient)?
             }
         };
         let gradient_norm = descent.optimizer.step(theta, gradient);

@@ -1,24 +1,25 @@
 //! Sums over the pairs of a part, under inference.
 
 use super::Evaluator;
-use crate::engine::pairs::{AllPairs, EmbeddedRows, Part, Sums, TileShare};
+use crate::engine::pairs::{AllPairs, EmbeddedRows, Part, Sums};
 use crate::engine::{Embedding, Look, PartSum, embed};
+use crate::error::Result;
 use crate::score::{Kernel, Score};
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
 
 impl<T: Real> Evaluator<'_, T> {
-    /// The sum over a share of the pairs of a part, by the score that solvers
-    /// follow or by another one.
+    /// The sum over the pairs of a part, by the score that solvers follow or by another
+    /// one.
     pub(super) fn part_sum(
         &self,
         theta: &[T],
-        part: (Part, TileShare),
+        part: Part,
         by: Option<&Score>,
         look: Look,
-    ) -> PartSum {
-        if part.0 != Part::Training && self.problem.data.split.is_none() {
-            return PartSum::of(&Sums::zero(0));
+    ) -> Result<PartSum> {
+        if part != Part::Training && self.problem.data.split.is_none() {
+            return Ok(PartSum::of(&Sums::zero(0)));
         }
         let own;
         let (score, kernel) = match by {
@@ -37,19 +38,20 @@ impl<T: Real> Evaluator<'_, T> {
         }
         let mirror = self.problem.mirrored(&y);
         let embedded = self.all_rows((&y, &mirror), &offsets, &gamma);
-        PartSum::of(&match look.estimates(self.problem.n_nodes()) {
+        let sums = match look.estimates(self.problem.n_nodes()) {
             true => self.estimated_sums(&embedded, part, (score, kernel)),
-            false => self.pair_sums(&embedded, (part.0, part.1, false), (score, kernel), None),
-        })
+            false => self.pair_sums(&embedded, (part, false), (score, kernel), None),
+        };
+        Ok(PartSum::of(&sums?))
     }
 
     /// All links, and the pairs inside a few fixed blocks of nodes.
     fn estimated_sums(
         &self,
         embedded: &EmbeddedRows<'_, T>,
-        (part, share): (Part, TileShare),
+        part: Part,
         (score, kernel): (&Score, &Kernel<T>),
-    ) -> Sums {
+    ) -> Result<Sums> {
         let mut total = Sums::zero(self.problem.encoders().len());
         for drawn in Look::blocks(self.problem) {
             let (mut nodes, mut y, mut views) = (Vec::new(), Vec::new(), Vec::new());
@@ -77,11 +79,10 @@ impl<T: Real> Evaluator<'_, T> {
                 nodes: &nodes,
                 split: self.problem.data.split.map(|split| (split, part)),
                 watched: false,
-                share,
             };
-            total.add(&self.tiles.all_pairs(&inside, &pairs, kernel, None));
+            total.add(&self.tiles.all_pairs(&inside, &pairs, kernel, None)?);
         }
-        self.add_listed(embedded, (part, share), score, &mut total, None);
-        total
+        self.add_listed(embedded, part, score, &mut total, None);
+        Ok(total)
     }
 }

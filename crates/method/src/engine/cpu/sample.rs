@@ -7,8 +7,9 @@ use crate::data::graph::Adjacency;
 use crate::engine::Sample;
 use crate::engine::encoder::{Batch, Pass};
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, PairTerm, Part, Sums, TileShare, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, PairTerm, Part, Sums, ViewMatrix, listed_pairs,
 };
+use crate::error::Result;
 use linkproof_numeric::real::{Real, add_scaled};
 
 /// A part of a gradient: `len` parameters from `place` on, whose derivatives
@@ -101,7 +102,7 @@ impl<T: Real> Evaluator<'_, T> {
         step: u64,
         workspace: &mut Workspace<T>,
         gradient: &mut Gradient<T>,
-    ) -> f64 {
+    ) -> Result<f64> {
         self.encode(theta, sample, step, workspace);
         let problem = self.problem;
         let dim = problem.dim;
@@ -116,11 +117,11 @@ impl<T: Real> Evaluator<'_, T> {
         };
         let (nodes, slopes) = (&workspace.nodes, &mut workspace.slopes);
         let block = (workspace.blocks.as_slice(), &sample.scale);
-        let mut sums = self.pairs_of_step(&embedded, block, nodes, slopes);
+        let mut sums = self.pairs_of_step(&embedded, block, nodes, slopes)?;
         for (listed, term, scale) in &sample.listed {
             let part = listed_pairs(
                 &embedded,
-                (listed, TileShare::WHOLE),
+                listed,
                 *term,
                 scale,
                 &self.score,
@@ -164,7 +165,7 @@ impl<T: Real> Evaluator<'_, T> {
             }
         }
         self.gamma_gradient(&sums, inverse, gradient);
-        (self.with_constant(&sums) + self.ridge_value_of(workspace)) * inverse
+        Ok((self.with_constant(&sums) + self.ridge_value_of(workspace)) * inverse)
     }
 
     /// The derivative in the gammas, times a factor.
@@ -186,7 +187,7 @@ impl<T: Real> Evaluator<'_, T> {
         (rows, scale): (&[Range<usize>], &ViewMatrix),
         nodes: &[u32],
         slopes: &mut Vec<T>,
-    ) -> Sums {
+    ) -> Result<Sums> {
         let split = self.problem.data.split;
         let pairs = AllPairs {
             rows,
@@ -194,7 +195,6 @@ impl<T: Real> Evaluator<'_, T> {
             nodes,
             split: split.map(|split| (split, Part::Training)),
             watched: false,
-            share: TileShare::WHOLE,
         };
         slopes.clear();
         slopes.resize(embedded.n_slopes(), T::ZERO);

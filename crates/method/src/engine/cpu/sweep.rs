@@ -13,6 +13,7 @@ use super::{Evaluator, Gradient, Workspace};
 use crate::data::graph::Adjacency;
 use crate::engine::SweepPart;
 use crate::engine::pairs::{EmbeddedRows, PairTerm, Sums, ViewMatrix};
+use crate::error::Result;
 use linkproof_numeric::real::{Real, add_scaled, dot};
 
 /// Rows whose links one task gathers.
@@ -27,7 +28,7 @@ impl<T: Real> Evaluator<'_, T> {
         part: &SweepPart,
         workspace: &mut Workspace<T>,
         gradient: &mut Gradient<T>,
-    ) -> f64 {
+    ) -> Result<f64> {
         self.gather(theta, part, workspace);
         let problem = self.problem;
         let dim = problem.dim;
@@ -44,7 +45,7 @@ impl<T: Real> Evaluator<'_, T> {
         let scale = self.sweep_scale(part);
         let (nodes, slopes) = (&workspace.nodes, &mut workspace.slopes);
         let all = (workspace.views.as_slice(), &scale);
-        let mut sums = self.pairs_of_step(&embedded, all, nodes, slopes);
+        let mut sums = self.pairs_of_step(&embedded, all, nodes, slopes)?;
         let links = (&self.links, PairTerm::Correction, 1.0);
         sums.add_corrections(&self.listed_of(links, theta, nodes, &embedded, slopes));
         if let Some(aside) = &self.aside {
@@ -78,7 +79,7 @@ impl<T: Real> Evaluator<'_, T> {
         // Each pair and link counted for each of its ends that moves, half.
         let whole = part.of as f64 * inverse;
         self.gamma_gradient(&sums, whole, gradient);
-        self.with_constant(&sums) * whole
+        Ok(self.with_constant(&sums) * whole)
     }
 
     /// Copies the vectors of the nodes that move.

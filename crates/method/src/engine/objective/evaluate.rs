@@ -2,7 +2,7 @@
 
 use crate::data::graph::Graph;
 use crate::engine::pairs::{
-    AllPairs, EmbeddedRows, PairTerm, SumPairs, TileShare, Tiled, ViewMatrix, listed_pairs,
+    AllPairs, EmbeddedRows, PairPass, PairTerm, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::error::{Error, Result, quote};
 use crate::score::{Kernel, Score};
@@ -105,14 +105,14 @@ pub fn evaluate<T: Real>(
         nodes: &nodes,
         split: None,
         watched: false,
-        share: TileShare::WHOLE,
     };
     let mut gradient = with_gradient.then(|| vec![T::ZERO; y.len()]);
     let kernel = Kernel::new(score);
-    let mut sums = Tiled::default().all_pairs(&embedded, &pairs, &kernel, gradient.as_deref_mut());
+    let mut sums =
+        Tiled::default().all_pairs(&embedded, &pairs, &kernel, gradient.as_deref_mut())?;
     let corrections = listed_pairs(
         &embedded,
-        (&graph.adjacency(), TileShare::WHOLE),
+        &graph.adjacency(),
         PairTerm::Correction,
         &unit,
         score,

@@ -26,6 +26,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::data::graph::Adjacency;
+use crate::error::Result;
 use crate::score::{Kernel, Score, Term};
 use linkproof_numeric::real::{Real, add_scaled, dot};
 
@@ -183,49 +184,24 @@ pub struct AllPairs<'a> {
     pub split: Option<(Split, Part)>,
     /// With a rule, whether the values of held-out pairs are summed up beside.
     pub watched: bool,
-    /// The tiles to visit.
-    pub share: TileShare,
 }
 
-/// Sums over all pairs, wherever they are computed.
-pub trait SumPairs<T: Real>: Debug + Send + Sync {
+/// Sums over all pairs: the part of the host's engine that a card or other machines may
+/// compute.
+pub trait PairPass<T: Real>: Debug + Send + Sync {
     /// The sum over all pairs of what an unlinked pair adds; where `gradient`
     /// is given ([`EmbeddedRows::n_slopes`] entries), the derivative is added to it.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) or [`Error::Backend`](crate::Error::Backend),
+    /// if the pass fails on another device or machine.
     fn all_pairs(
         &self,
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
         kernel: &Kernel<T>,
         gradient: Option<&mut [T]>,
-    ) -> Sums;
-}
-
-/// One of several shares of the work of a pass. What a tile is, is the engine's
-/// business; the results of all shares add up to that of the whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TileShare {
-    index: usize,
-    of: usize,
-}
-
-impl TileShare {
-    /// Everything.
-    pub const WHOLE: TileShare = TileShare { index: 0, of: 1 };
-
-    /// All of so many shares.
-    pub fn split(of: usize) -> impl Iterator<Item = TileShare> {
-        (0..of).map(move |index| TileShare { index, of })
-    }
-
-    /// Whether it has a tile, counted from 0.
-    pub fn has(self, tile: usize) -> bool {
-        tile % self.of == self.index
-    }
-
-    /// Whether it is the first: it has what belongs to no tile.
-    pub fn is_first(self) -> bool {
-        self.index == 0
-    }
+    ) -> Result<Sums>;
 }
 
 /// What each listed pair adds to a sum.
@@ -323,12 +299,12 @@ impl Sums {
     }
 }
 
-/// The sum over a share of listed pairs, times `scale`; the derivative is added to
+/// The sum over listed pairs, times `scale`; the derivative is added to
 /// `gradient`. Every row gathers from its own pairs, so rows run in parallel
 /// and the order of additions is fixed.
 pub fn listed_pairs<T: Real>(
     embedded: &EmbeddedRows<'_, T>,
-    (listed, share): (&Adjacency, TileShare),
+    listed: &Adjacency,
     term: PairTerm,
     scale: &ViewMatrix,
     score: &Score,
@@ -363,10 +339,7 @@ pub fn listed_pairs<T: Real>(
     };
     let n = embedded.n_rows();
     let chunk = 64;
-    let range = |index: usize| match share.has(index) {
-        true => index * chunk..n.min((index + 1) * chunk),
-        false => 0..0,
-    };
+    let range = |index: usize| index * chunk..n.min((index + 1) * chunk);
     let parts: Vec<Sums> = match gradient {
         Some(gradient) => {
             let (gradient, offsets) = gradient.split_at_mut(n * dim);

@@ -2,7 +2,7 @@
 
 use super::tiled::Layout;
 use super::tree::Node;
-use super::{AllPairs, EmbeddedRows, Sums, TileShare};
+use super::{AllPairs, EmbeddedRows, Sums};
 use linkproof_numeric::real::Real;
 
 /// One of several shares of a pass, which keep the bits of the whole.
@@ -24,10 +24,9 @@ impl PassShare {
         (index < of).then_some(PassShare { index, of })
     }
 
-    /// The same share of the tiles of a machine that has its own.
-    pub fn of_tiles(self) -> TileShare {
-        let PassShare { index, of } = self;
-        TileShare { index, of }
+    /// Whether it has a tile of a card, counted from 0.
+    pub fn has_tile(self, tile: usize) -> bool {
+        tile % self.of == self.index
     }
 
     /// The places of its units, ascending.
@@ -165,7 +164,7 @@ impl<T: Real> Partial<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::pairs::{SumPairs, TileShare, Tiled, ViewMatrix};
+    use crate::engine::pairs::{PairPass, Tiled, ViewMatrix};
     use crate::params::ScoreKind;
     use crate::score::{Kernel, Score};
 
@@ -202,12 +201,13 @@ mod tests {
                 nodes: &nodes,
                 split: None,
                 watched: false,
-                share: TileShare::WHOLE,
             };
             assert!(most_shares(&pairs) > 2);
             let tiled = Tiled::default();
             let mut whole = vec![0.0; embedded.n_slopes()];
-            let sums = tiled.all_pairs(&embedded, &pairs, &kernel, Some(&mut whole));
+            let sums = tiled
+                .all_pairs(&embedded, &pairs, &kernel, Some(&mut whole))
+                .unwrap();
             for of in [1, 2, 3, 7, 50] {
                 let part = |index| {
                     let share = PassShare::new(index, of).unwrap();

@@ -30,7 +30,9 @@ fn tiled<T: Real>(
     score: &Score,
     gradient: Option<&mut [T]>,
 ) -> Sums {
-    Tiled::default().all_pairs(embedded, pairs, &Kernel::new(score), gradient)
+    let kernel = Kernel::new(score);
+    let sums = Tiled::default().all_pairs(embedded, pairs, &kernel, gradient);
+    sums.unwrap()
 }
 
 /// Plain loops over all pairs, one after another.
@@ -129,7 +131,6 @@ fn run<T: Real>(case: &Case, sum: AllPairsSum<T>, score: &Score) -> Outcome {
         nodes: &nodes,
         split: case.split,
         watched: case.split.is_some(),
-        share: TileShare::WHOLE,
     };
     let mut gradient = vec![T::ZERO; embedded.n_slopes()];
     let sums = sum(&embedded, &pairs, score, Some(&mut gradient));
@@ -292,7 +293,7 @@ fn listed_pairs_agree_with_the_formula() {
     let mut gradient = vec![0.0; 20];
     let sums = listed_pairs(
         &embedded,
-        (&listed, TileShare::WHOLE),
+        &listed,
         PairTerm::Correction,
         &scale,
         &score,

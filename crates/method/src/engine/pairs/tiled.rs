@@ -23,7 +23,8 @@ use super::partial::{FlatPartial, Partial, PassShare};
 use super::schedule::{HeldBlocks, Schedule, ScheduledTile};
 use super::tile::{BLOCK, RowBlock, Scratch, Slopes, Tile, TilePass};
 use super::tree::{Node, Spare, Tree, root};
-use super::{AllPairs, EmbeddedRows, SumPairs, Sums};
+use super::{AllPairs, EmbeddedRows, PairPass, Sums};
+use crate::error::Result;
 use crate::score::Kernel;
 use linkproof_numeric::real::{Real, add_scaled};
 
@@ -90,11 +91,8 @@ impl Layout {
         pairs: &AllPairs<'_>,
         has: impl Fn(usize) -> bool,
     ) -> Vec<ScheduledTile> {
-        let mut counted = 0..;
         self.schedule.tiles(|unit, (a, b)| {
-            pairs.scale.get(self.blocks[a].view, self.blocks[b].view) != 0.0
-                && counted.next().is_some_and(|tile| pairs.share.has(tile))
-                && has(unit)
+            pairs.scale.get(self.blocks[a].view, self.blocks[b].view) != 0.0 && has(unit)
         })
     }
 
@@ -110,17 +108,17 @@ impl Layout {
     }
 }
 
-impl<T: Real> SumPairs<T> for Tiled<T> {
+impl<T: Real> PairPass<T> for Tiled<T> {
     fn all_pairs(
         &self,
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
         kernel: &Kernel<T>,
         gradient: Option<&mut [T]>,
-    ) -> Sums {
+    ) -> Result<Sums> {
         let layout = Layout::new(pairs);
         let how = (pairs, kernel);
-        match gradient {
+        Ok(match gradient {
             Some(gradient) if layout.schedule.depth() > 0 => {
                 let whole = self.part_of(&layout, embedded, how, (PassShare::WHOLE, true));
                 // One part that has every unit is a whole.
@@ -134,7 +132,7 @@ impl<T: Real> SumPairs<T> for Tiled<T> {
                 let (sums, _) = self.pass(&layout, embedded, how, (&tiles, slots));
                 total(&sums, pairs.scale.n_views())
             }
-        }
+        })
     }
 }
 
@@ -183,7 +181,7 @@ impl<T: Real> Tiled<T> {
         flat
     }
 
-    /// The sum of all shares of a pass, with the bits of [`SumPairs::all_pairs`]; the
+    /// The sum of all shares of a pass, with the bits of [`PairPass::all_pairs`]; the
     /// derivative is added to `gradient`. None where the parts make no whole.
     pub fn join(
         &self,

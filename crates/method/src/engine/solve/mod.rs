@@ -23,7 +23,6 @@ use serde::{Deserialize, Serialize};
 
 use self::state::{Kept, Reader, Writer};
 use self::watch::{Known, Next, Watch};
-use crate::engine::pairs::TileShare;
 use crate::engine::runtime::{Elsewhere, Record, Runtime, Stage};
 use crate::engine::task::torn;
 use crate::engine::{Engine, OptimizerMemory, SolverTask};
@@ -205,7 +204,7 @@ struct LbfgsObjective<'d, 'w, T: Real> {
 impl<T: Real> Minimized<T> for LbfgsObjective<'_, '_, T> {
     fn value(&mut self, theta: &[T], gradient: &mut [T]) -> Result<f64> {
         self.engine.load(theta)?;
-        let found = self.engine.objective(TileShare::WHOLE, Some(gradient))?;
+        let found = self.engine.objective(Some(gradient))?;
         Ok(found.value - self.constant)
     }
 

@@ -13,7 +13,7 @@ use linkproof_method::data::dataset::NodeViews;
 use linkproof_method::data::graph::{Ends, Link, LinkRules};
 use linkproof_method::data::ids::Ids;
 use linkproof_method::engine::objective::{Prepared, Problem};
-use linkproof_method::engine::pairs::{Part, Split, TileShare};
+use linkproof_method::engine::pairs::{Part, Split};
 use linkproof_method::engine::{Backend, Engine, Look, OptimizerMemory, Plan};
 use linkproof_method::params::{
     Activation, EncoderKind, OptimizerKind, OutputActivation, Sampler, ScoreKind, Similarity,
@@ -155,7 +155,7 @@ pub fn start(problem: &Problem<'_>) -> Vec<f64> {
 fn objective(engine: &mut dyn Engine<f64>, theta: &[f64]) -> (f64, Vec<f64>) {
     let mut gradient = vec![0.0; theta.len()];
     engine.load(theta).unwrap();
-    let found = engine.objective(TileShare::WHOLE, Some(&mut gradient));
+    let found = engine.objective(Some(&mut gradient));
     (found.unwrap().value, gradient)
 }
 
@@ -206,7 +206,7 @@ pub fn values_and_gradients(backend: &dyn Backend) {
         let mut engine = backend.single(problem).unwrap();
         engine.load(&single).unwrap();
         let mut slopes = vec![0f32; single.len()];
-        let found = engine.objective(TileShare::WHOLE, Some(&mut slopes));
+        let found = engine.objective(Some(&mut slopes));
         assert!(close(found.unwrap().value, value, 1e-4), "{name}");
         let slopes: Vec<f64> = slopes.iter().map(|&x| f64::from(x)).collect();
         assert!(apart(&slopes, &gradient) < 1e-3, "{name}");
@@ -230,9 +230,8 @@ pub fn sums_over_parts(backend: &dyn Backend) {
         };
         for part in [Part::Training, Part::HeldOut, Part::Judged] {
             for (by, look) in [(None, Look::PLAIN), (Some(&other), scaled)] {
-                let whole = TileShare::WHOLE;
-                let found = engine.sums(part, by, look, whole).unwrap();
-                let expected = plain.sums(part, by, look, whole).unwrap();
+                let found = engine.sums(part, by, look).unwrap();
+                let expected = plain.sums(part, by, look).unwrap();
                 assert_eq!(found.pairs, expected.pairs, "{name} {part:?}");
                 assert!(close(found.value, expected.value, 1e-9), "{name} {part:?}");
             }
@@ -273,7 +272,7 @@ pub fn estimates(backend: &dyn Backend) {
         let mut engine = backend.double(&problem).unwrap();
         engine.load(&theta).unwrap();
         [Part::Training, Part::HeldOut].map(|part| {
-            let sum = engine.sums(part, None, look, TileShare::WHOLE).unwrap();
+            let sum = engine.sums(part, None, look).unwrap();
             [sum.value, sum.pairs]
         })
     });
@@ -354,42 +353,6 @@ pub fn first_order_steps(backend: &dyn Backend) {
         }
     });
     assert!(swept > 0);
-}
-
-/// Results of all shares add up to those of the whole, and each has its part.
-pub fn shares(backend: &dyn Backend) {
-    let data = data(900, true);
-    let aside = aside(&data);
-    for params in encoders() {
-        let params = params.check().unwrap();
-        let split = Some(Split::share(3, 0.2));
-        let prepared = Prepared::new(&data, &params, split, Some(&aside)).unwrap();
-        let problem = Problem::new(&prepared, &params).unwrap();
-        let theta = start(&problem);
-        let mut engine = backend.double(&problem).unwrap();
-        let (value, gradient) = objective(&mut *engine, &theta);
-        let held_out = engine.held_out(Look::PLAIN).unwrap().unwrap();
-        let (mut values, mut sum) = (0.0, vec![0.0; theta.len()]);
-        let (mut watched, mut pairs) = (0.0, 0.0);
-        for share in TileShare::split(3) {
-            let mut part = vec![0.0; theta.len()];
-            let found = engine.objective(share, Some(&mut part)).unwrap().value;
-            assert!(found != 0.0 && !close(found, value, 0.1));
-            values += found;
-            sum.iter_mut()
-                .zip(&part)
-                .for_each(|(sum, part)| *sum += part);
-            let held_out = engine
-                .sums(Part::HeldOut, None, Look::PLAIN, share)
-                .unwrap();
-            watched += held_out.value;
-            pairs += held_out.pairs;
-        }
-        assert!(close(values, value, 1e-10), "{values} {value}");
-        assert!(apart(&sum, &gradient) < 1e-10);
-        let mean = watched / pairs + problem.score.constant();
-        assert!(close(mean, held_out, 1e-10), "{mean} {held_out}");
-    }
 }
 
 /// What is loaded is read back, and a new start forgets the steps before.

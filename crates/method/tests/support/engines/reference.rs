@@ -8,7 +8,7 @@ use linkproof::{Error, Result};
 use linkproof_method::data::graph::{Graph, Link};
 use linkproof_method::engine::encoder::{Batch, Input, Pass, Statistics};
 use linkproof_method::engine::objective::Problem;
-use linkproof_method::engine::pairs::{Part, TileShare, ViewMatrix};
+use linkproof_method::engine::pairs::{Part, ViewMatrix};
 use linkproof_method::engine::{
     Backend, Engine, Look, ObjectiveValue, PartSum, Plan, StepOutcome, StepSampler, Sweeper,
 };
@@ -263,21 +263,17 @@ impl<'p, T: Real> ReferenceEngine<'p, T> {
         }
     }
 
-    /// The objective over a share of the training pairs, and its gradient.
-    fn whole(&self, step: u64, share: TileShare) -> Moves {
+    /// The objective over the training pairs, and its gradient.
+    fn whole(&self, step: u64) -> Moves {
         let (problem, layout) = (self.problem, &self.problem.parameters);
         let (rows, mut passes) = self.encode(None, step);
         let unit = layout.view_matrix(1.0);
         let all: Vec<_> = rows.nodes.iter().copied().enumerate().collect();
         let pairs = self.all_pairs(&all, Part::Training, &unit);
-        let pairs = pairs.chain(self.listed(Part::Training)).enumerate();
-        let pairs = pairs.filter(|(place, _)| share.has(*place));
+        let pairs = pairs.chain(self.listed(Part::Training));
         let gamma = layout.gamma(&self.theta);
-        let mut sum = self.sum(&rows, &gamma, &self.score, pairs.map(|(_, pair)| pair));
-        let ridge = match share.is_first() {
-            true => problem.ridge,
-            false => 0.0,
-        };
+        let mut sum = self.sum(&rows, &gamma, &self.score, pairs);
+        let ridge = problem.ridge;
         let n_links = problem.n_links();
         let all = sum.slopes.iter_mut().chain(&mut sum.offsets);
         all.for_each(|slope| *slope /= n_links);
@@ -331,12 +327,8 @@ impl<T: Real> Engine<T> for ReferenceEngine<'_, T> {
         Ok(self.theta.iter().map(|&x| T::of(x)).collect())
     }
 
-    fn objective(
-        &mut self,
-        share: TileShare,
-        gradient: Option<&mut [T]>,
-    ) -> Result<ObjectiveValue> {
-        let found = self.whole(0, share);
+    fn objective(&mut self, gradient: Option<&mut [T]>) -> Result<ObjectiveValue> {
+        let found = self.whole(0);
         if let Some(gradient) = gradient {
             for (out, &slope) in gradient.iter_mut().zip(&found.gradient) {
                 *out = T::of(slope);
@@ -348,13 +340,7 @@ impl<T: Real> Engine<T> for ReferenceEngine<'_, T> {
         })
     }
 
-    fn sums(
-        &mut self,
-        part: Part,
-        by: Option<&Score>,
-        look: Look,
-        share: TileShare,
-    ) -> Result<PartSum> {
+    fn sums(&mut self, part: Part, by: Option<&Score>, look: Look) -> Result<PartSum> {
         let layout = &self.problem.parameters;
         let rows = self.infer();
         let gamma = layout.gamma(&self.theta).map(|gamma| gamma - look.k.ln());
@@ -376,10 +362,9 @@ impl<T: Real> Engine<T> for ReferenceEngine<'_, T> {
         };
         let pairs = blocks.iter();
         let pairs = pairs.flat_map(|(rows, scale)| self.all_pairs(rows, part, scale));
-        let pairs = pairs.chain(self.listed(part)).enumerate();
-        let pairs = pairs.filter(|(place, _)| share.has(*place));
+        let pairs = pairs.chain(self.listed(part));
         let score = by.unwrap_or(&self.score);
-        let sum = self.sum(&rows, &gamma, score, pairs.map(|(_, pair)| pair));
+        let sum = self.sum(&rows, &gamma, score, pairs);
         Ok(PartSum {
             value: sum.value,
             pairs: sum.pairs,
@@ -397,7 +382,7 @@ impl<T: Real> Engine<T> for ReferenceEngine<'_, T> {
         };
         let plan = &descent.plan;
         let moves = match (plan.solver, plan.turns) {
-            (SolverKind::Exact, _) => self.whole(step, TileShare::WHOLE),
+            (SolverKind::Exact, _) => self.whole(step),
             (_, None) => self.sampled(StepSampler::new(self.problem, plan).draw(step), step),
             (_, Some(parts)) => self.swept(Sweeper::new(self.problem, parts, plan.seed).draw(step)),
         };
