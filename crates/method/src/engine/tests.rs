@@ -164,7 +164,8 @@ fn check_unbiased(path: &Path, views: bool, encoder: EncoderKind, draws: u64) {
     let (mut workspace, mut gradient) = (Workspace::default(), Gradient::default());
     for step in 0..draws {
         let sample = sampler.draw(step);
-        evaluator.sampled(&theta, sample, step, &mut workspace, &mut gradient);
+        let value = evaluator.sampled(&theta, sample, step, &mut workspace, &mut gradient);
+        assert!(value.unwrap().is_finite());
         let mut whole = vec![0.0; theta.len()];
         for piece in &gradient.pieces {
             for offset in 0..piece.len {
