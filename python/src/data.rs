@@ -174,7 +174,7 @@ fn node_ids(ids: &Bound<'_, PyAny>) -> PyResult<Ids> {
             return Err(PyValueError::new_err(message));
         }
     }
-    Ok(Ids::Names(names))
+    Ok(Ids::from(names))
 }
 
 /// What to do with repeated pairs and with self-links, and what ends are.

@@ -38,7 +38,7 @@ pub fn update_model(
             ids.iter().for_each(|id| {
                 names.insert(id);
             });
-            let found = Features::with_ids(Ids::Names(names), vectors.matrix.clone());
+            let found = Features::with_ids(Ids::from(names), vectors.matrix.clone());
             found.map(|features| (view, features))
         })
         .collect();

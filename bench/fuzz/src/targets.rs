@@ -205,7 +205,7 @@ fn small_model(names: [&str; 4]) -> Fitted {
         weight: 1.0,
     };
     let links = vec![link(0, 1), link(1, 2), link(2, 3)];
-    let graph = Graph::new(Ids::Names(ids), links, LinkRules::default()).unwrap();
+    let graph = Graph::new(Ids::from(ids), links, LinkRules::default()).unwrap();
     let params = Params {
         dim: 2,
         steps: Some(1),

@@ -329,7 +329,7 @@ impl DataArgs {
             vectors.push((nodes_view(file), features));
         }
         let nodes = NodeViews {
-            ids: Ids::Names(names),
+            ids: Ids::from(names),
             views,
             rows: None,
         };

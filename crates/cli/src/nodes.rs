@@ -167,7 +167,7 @@ impl Listed {
         } else {
             matrix.select(&rows)
         };
-        Features::with_ids(Ids::Names(names), matrix)
+        Features::with_ids(Ids::from(names), matrix)
     }
 
     fn members(&self, view: Option<&str>) -> Result<Vec<u32>, Error> {

@@ -181,7 +181,7 @@ fn read_text(path: &Path, size: usize) -> Result<Features> {
     }
     let matrix = Matrix::dense(rows.names.len(), n_columns - 1, rows.values);
     let matrix = matrix.map_err(|error| error.in_file(path, None))?;
-    Features::with_ids(Ids::Names(rows.names), matrix)
+    Features::with_ids(Ids::from(rows.names), matrix)
 }
 
 /// A first line is a header when a value on it is not a number, when its first field

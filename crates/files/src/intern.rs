@@ -183,6 +183,6 @@ impl Interner {
 
     /// The ids in order of first appearance.
     pub(super) fn into_ids(self) -> Ids {
-        Ids::Names(self.names)
+        Ids::from(self.names)
     }
 }

@@ -241,7 +241,7 @@ pub(super) fn read(
     });
     Ok(Listed {
         links: shifted.collect(),
-        ids: Ids::Names(ids.select(&rest)),
+        ids: Ids::from(ids.select(&rest)),
         without_first: true,
         passed_over: 0,
     })

@@ -400,7 +400,7 @@ fn embeddings_read_back() {
     for name in ["a", "b \"2\"", " c,\n"] {
         names.insert(name);
     }
-    let ids = Ids::Names(names);
+    let ids = Ids::from(names);
     let values = [0.1f32, -3.0, 1e-30, f32::MAX, 0.0, 1.0 / 3.0];
     let (n, k) = (3, 2);
     let mut formats = vec![
@@ -450,7 +450,7 @@ proptest! {
             rows.push(Link { src, dst, weight });
         }
         let rules = LinkRules { duplicates: Duplicates::Sum, self_links: SelfLinks::Drop, ..Default::default() };
-        let graph = Graph::new(Ids::Names(names), rows, rules).unwrap();
+        let graph = Graph::new(Ids::from(names), rows, rules).unwrap();
         prop_assume!(graph.n_links() > 0);
         let files = Files::new();
         let path = files.0.path().join("x.csv");

@@ -61,7 +61,7 @@ pub fn read_nodes(path: impl AsRef<Path>) -> Result<NodeTable> {
     let path = path.as_ref();
     let found = read_lines(path)?;
     Ok(NodeTable {
-        ids: Ids::Names(found.names(path)?),
+        ids: Ids::from(found.names(path)?),
         views: found.views,
         rows: found.rows,
         attributes: found.attributes,
@@ -115,7 +115,7 @@ pub fn read_nodes_of_views<P: AsRef<Path>>(tables: &[(String, P)]) -> Result<Nod
         attributes = attributes.joined(names.len(), &table.attributes, here);
     }
     Ok(NodeTable {
-        ids: Ids::Names(names),
+        ids: Ids::from(names),
         views: Some(views),
         rows: has_rows.then_some(rows),
         attributes,

@@ -49,7 +49,7 @@ impl PairList {
             weight: 1.0,
         };
         let links: Vec<Link> = self.pairs.iter().map(link).collect();
-        let ids = Ids::Names(self.names);
+        let ids = Ids::from(self.names);
         let first = links.first().map(|link| [link.src, link.dst]);
         let is_known = |row: u32| is_node(&ids.name(row as usize));
         let known = first.is_none_or(|ends| ends.into_iter().any(is_known));

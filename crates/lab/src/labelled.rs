@@ -189,7 +189,7 @@ impl Labelled {
             links.push(NewLink { row, end, weight });
         }
         let ids = self.data.ids();
-        let named = |rows: &[u32]| Ids::Names(ids.select(rows));
+        let named = |rows: &[u32]| Ids::from(ids.select(rows));
         let graph = Graph::new(named(&split.training), inside, LinkRules::default())?;
         let known = Features::with_ids(named(&split.training), matrix.select(&split.training))?;
         Ok(Training {

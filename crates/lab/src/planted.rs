@@ -252,7 +252,7 @@ fn names(view: usize, things: usize) -> Ids {
     let rows: Vec<u32> = (view * things..(view + 1) * things)
         .map(|row| row as u32)
         .collect();
-    Ids::Names(Ids::Rows(2 * things).select(&rows))
+    Ids::from(Ids::Rows(2 * things).select(&rows))
 }
 
 #[cfg(test)]

@@ -240,7 +240,7 @@ fn with_predicted(
     let predicted = io::read_labels(path)?;
     let ids = match embeddings {
         Some(embeddings) => vectors::read(embeddings)?.ids,
-        None => Ids::Names(predicted.nodes().clone()),
+        None => Ids::from(predicted.nodes().clone()),
     };
     let mut compared = Compared {
         classes: Vec::new(),

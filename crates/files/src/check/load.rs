@@ -121,7 +121,7 @@ fn nodes_of(path: &Path, ends: Ends) -> Result<Nodes> {
     let numbered = (0..names.len()).all(|row| row_number(names.name(row)) == Some(row as u32));
     let ids = match numbered {
         true => Ids::Rows(names.len()),
-        false => Ids::Names(names),
+        false => Ids::from(names),
     };
     let ids = match ends {
         Ends::Directed => Ids::Sides(Arc::new(Sides {
@@ -154,7 +154,7 @@ fn on_sides(path: &Path, table: NodeLines) -> Result<Nodes> {
             let before = names.len();
             names.insert(table.ids.get(row)) as usize == before
         });
-        distinct.then_some(Ids::Names(names))
+        distinct.then_some(Ids::from(names))
     };
     match (side(0..n), side(n..views.len())) {
         (Some(source), Some(target)) => {

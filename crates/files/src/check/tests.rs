@@ -34,7 +34,7 @@ fn named(n: usize) -> Ids {
     for row in 0..n {
         names.insert(&format!("n {row}, x"));
     }
-    Ids::Names(names)
+    Ids::from(names)
 }
 
 fn check_of(ids: Ids, ends: Ends) -> Check {

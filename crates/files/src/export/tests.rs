@@ -10,7 +10,7 @@ fn model(ids: [&str; 3]) -> Fitted {
     names.insert_all(&ids);
     let link = |src, dst, weight| Link { src, dst, weight };
     let links = vec![link(0, 1, 1.5), link(1, 2, 2.0)];
-    let graph = Graph::new(Ids::Names(names), links, Default::default()).unwrap();
+    let graph = Graph::new(Ids::from(names), links, Default::default()).unwrap();
     let params = Params {
         dim: 2,
         steps: Some(3),

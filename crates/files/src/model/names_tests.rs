@@ -91,7 +91,7 @@ fn bipartite() -> Graph {
     let of = |ids: &[&str]| {
         let mut names = Names::default();
         names.insert_all(ids);
-        Ids::Names(names)
+        Ids::from(names)
     };
     let sides = Sides {
         source: of(&["7", "8"]),

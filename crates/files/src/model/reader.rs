@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
                 if known.len() < names.len() {
                     return Err(damaged(self.path, &"it names a node twice"));
                 }
-                Ids::Names(known)
+                Ids::from(known)
             }
         })
     }

@@ -21,7 +21,7 @@ fn names(n: usize) -> Ids {
     for i in 0..n {
         names.insert(&format!("node, {i}"));
     }
-    Ids::Names(names)
+    Ids::from(names)
 }
 
 fn links(n: u32) -> Graph {
@@ -173,7 +173,7 @@ fn new_nodes_may_bring_links() {
     let matrix = data.views()[0].matrix.as_ref().unwrap().select(&[4]);
     let mut fresh = Names::default();
     fresh.insert("fresh");
-    let features = Features::with_ids(Ids::Names(fresh.clone()), matrix).unwrap();
+    let features = Features::with_ids(Ids::from(fresh.clone()), matrix).unwrap();
     // The neighbours of node 4: 1, 3, 5 and 7.
     let mut ids = fresh;
     let links = [1, 3, 5, 7].map(|i| Link {
@@ -181,7 +181,7 @@ fn new_nodes_may_bring_links() {
         dst: ids.insert(&format!("node, {i}")),
         weight: 1.0,
     });
-    let graph = Graph::new(Ids::Names(ids.clone()), links.to_vec(), Default::default()).unwrap();
+    let graph = Graph::new(Ids::from(ids.clone()), links.to_vec(), Default::default()).unwrap();
     let known = |graph: &Graph| model.links_of_new(0, features.ids(), graph);
     let found = known(&graph).unwrap();
     assert_eq!((found.links.len(), found.between_known), (4, 0));
@@ -197,7 +197,7 @@ fn new_nodes_may_bring_links() {
         dst,
         weight: 1.0,
     };
-    let graph = |links| Graph::new(Ids::Names(ids.clone()), links, Default::default()).unwrap();
+    let graph = |links| Graph::new(Ids::from(ids.clone()), links, Default::default()).unwrap();
     let found = known(&graph(vec![link(1, 2), link(0, 1)])).unwrap();
     assert_eq!((found.links.len(), found.between_known), (1, 1));
     let refused = known(&graph(vec![link(0, stranger)])).unwrap_err();

@@ -188,7 +188,7 @@ fn features(path: &Path) -> Result<Features> {
         false => Matrix::dense(ids.len(), k, values),
     };
     Features::with_ids(
-        Ids::Names(ids),
+        Ids::from(ids),
         matrix.map_err(|error| error.in_file(path, None))?,
     )
 }

@@ -406,7 +406,7 @@ mod tests {
         for name in list {
             names.insert(name);
         }
-        Ids::Names(names)
+        Ids::from(names)
     }
 
     fn named_graph() -> Graph {

@@ -11,8 +11,8 @@ use hashbrown::DefaultHashBuilder;
 pub enum Ids {
     /// The ids are the row numbers `0..n`, written in decimal.
     Rows(usize),
-    /// The ids are names.
-    Names(Names),
+    /// The ids are names, shared by clones.
+    Names(Arc<Names>),
     /// Nodes on two sides: the sources of links, then their targets.
     Sides(Arc<Sides>),
 }
@@ -63,6 +63,12 @@ impl Sides {
             Some(row) => (Side::Target, row),
             None => (Side::Source, row),
         }
+    }
+}
+
+impl From<Names> for Ids {
+    fn from(names: Names) -> Ids {
+        Ids::Names(Arc::new(names))
     }
 }
 

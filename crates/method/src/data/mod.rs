@@ -9,7 +9,7 @@
 //! // Two views: people without data vectors, and shops. A pair is listed twice.
 //! let mut names = Names::default();
 //! names.insert_all(&["ann", "bob", "shop"]);
-//! let ids = Ids::Names(names);
+//! let ids = Ids::from(names);
 //! let link = |src, dst, weight| Link { src, dst, weight };
 //! let rules = LinkRules { duplicates: Duplicates::Sum, ..Default::default() };
 //! let listed = vec![link(0, 2, 1.0), link(1, 2, 2.0), link(1, 2, 3.0)];

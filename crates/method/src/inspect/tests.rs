@@ -69,7 +69,7 @@ fn views_and_their_data_vectors_are_described() {
         dst,
         weight: 1.0,
     };
-    let ids = Ids::Names(names);
+    let ids = Ids::from(names);
     let links = vec![link(0, 1), link(2, 1), link(2, 0)];
     let graph = Graph::new(ids.clone(), links, Default::default()).unwrap();
     let nodes = NodeViews {

@@ -240,7 +240,7 @@ impl<'m> Nodes<'m> {
                 (0..self.fresh.len()).for_each(|row| {
                     names.insert(self.fresh.name(row));
                 });
-                Ids::Names(names)
+                Ids::from(names)
             }
         }
     }

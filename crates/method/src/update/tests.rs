@@ -224,7 +224,7 @@ fn ids_stay_as_they_were_written() {
         .into_iter()
         .map(|(src, dst, weight)| crate::data::graph::Link { src, dst, weight });
     let rules = crate::data::graph::LinkRules::default();
-    let graph = Graph::new(Ids::Names(names), links.collect(), rules).unwrap();
+    let graph = Graph::new(Ids::from(names), links.collect(), rules).unwrap();
     let params = Params {
         dim: 2,
         ridge: 0.1,
@@ -241,7 +241,7 @@ fn ids_stay_as_they_were_written() {
         dst,
         weight: 1.0,
     };
-    let new = Graph::new(Ids::Names(names), vec![link(1), link(2)], rules).unwrap();
+    let new = Graph::new(Ids::from(names), vec![link(1), link(2)], rules).unwrap();
     let changes = Changes {
         links: Some(&new),
         ..Changes::default()

@@ -34,7 +34,7 @@ impl Dataset {
             for &row in rows {
                 names.insert(&self.name(row as usize));
             }
-            Ids::Names(names)
+            Ids::from(names)
         };
         let ids = match self.ids.sides() {
             // An id may stand on both.

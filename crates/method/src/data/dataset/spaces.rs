@@ -78,7 +78,7 @@ impl Dataset {
                     }
                 }
             }
-            let names = Ids::Names(features.ids().select(&rows));
+            let names = Ids::from(features.ids().select(&rows));
             Features::with_ids(names, features.matrix().select(&rows)).map(Some)
         };
         let features = [of_side(Side::Source)?, of_side(Side::Target)?];
@@ -98,7 +98,7 @@ mod tests {
         for name in list {
             names.insert(name);
         }
-        Ids::Names(names)
+        Ids::from(names)
     }
 
     fn graph(ids: &[&str]) -> Graph {

@@ -56,43 +56,77 @@ impl Graph {
             listed: matrix.weights.len(),
             ..LinkCounts::default()
         };
-        let mut upper = Half::new(ids.len());
-        let mut lower = Half::new(ids.len());
+        let [mut upper, mut lower] = [Vec::new(), Vec::new()];
         matrix.each(&offsets, |link| {
             check_link(&ids, &link, rules.self_links)?;
-            counts.zero += usize::from(link.weight == 0.0);
-            counts.self_links += usize::from(link.weight != 0.0 && link.src == link.dst);
-            match Side::of(&link) {
-                Some(Side::Upper) => upper.count(link.src),
-                Some(Side::Lower) => lower.count(link.dst),
-                None => {}
+            match link.src.cmp(&link.dst) {
+                _ if link.weight == 0.0 => counts.zero += 1,
+                Ordering::Less => upper.push(link),
+                Ordering::Greater => lower.push(link),
+                Ordering::Equal => counts.self_links += 1,
             }
             Ok(())
         })?;
-        upper.make_room();
-        lower.make_room();
-        matrix.each(&offsets, |link| {
-            match Side::of(&link) {
-                Some(Side::Upper) => upper.put(link.src, link.dst, link.weight),
-                Some(Side::Lower) => lower.put(link.dst, link.src, link.weight),
-                None => {}
+        let mut sum_of = |links: Vec<Link>| {
+            let sums = LinkRules {
+                duplicates: Duplicates::Sum,
+                ..LinkRules::default()
+            };
+            let half = Graph::new(ids.clone(), links, sums)?;
+            counts.merged += half.counts.merged;
+            counts.zero += half.counts.zero;
+            Result::Ok(half)
+        };
+        let (upper, lower) = (sum_of(upper)?, sum_of(lower)?);
+        let graph = match rules.duplicates {
+            _ if lower.n_links() == 0 => upper,
+            _ if upper.n_links() == 0 => lower,
+            _ if upper.has_links_of(&lower) => {
+                counts.merged += lower.n_links();
+                upper
             }
-            Ok(())
-        })?;
-        counts.merged = upper.tidy() + lower.tidy();
-        let half = join(&ids, upper, lower, rules.duplicates, &mut counts)?;
-        let half = half.without_zeros(&mut counts);
-        if half.weights.iter().any(|weight| !weight.is_finite()) {
-            let found = "a sum of weights beyond the range of numbers";
-            return Err(Error::links(found, "smaller weights"));
-        }
-        Ok(Graph {
-            ids,
-            offsets: half.offsets,
-            targets: half.targets,
-            weights: half.weights,
-            counts,
-        })
+            Duplicates::Error => return Err(asymmetric(&upper, &lower)),
+            _ => {
+                // Above the diagonal first.
+                let links = upper.links().chain(lower.links()).collect();
+                let both = Graph::new(ids, links, rules)?;
+                counts.merged += both.counts.merged;
+                counts.zero += both.counts.zero;
+                both
+            }
+        };
+        Ok(Graph { counts, ..graph })
+    }
+
+    fn has_links_of(&self, other: &Graph) -> bool {
+        self.offsets == other.offsets
+            && self.targets == other.targets
+            && self.weights == other.weights
+    }
+}
+
+/// The first entry that differs from its mirror image.
+fn asymmetric(upper: &Graph, lower: &Graph) -> Error {
+    let weights = |link: &Link| [upper, lower].map(|half| half.weight(link.src, link.dst));
+    let differs = |link: &Link| {
+        let [forward, backward] = weights(link);
+        forward != backward
+    };
+    let first = [upper, lower].map(|half| half.links().find(differs));
+    let first = first
+        .into_iter()
+        .flatten()
+        .min_by_key(|link| (link.src, link.dst));
+    let Some(link) = first else {
+        return Error::links("a matrix without symmetry", "a symmetric one");
+    };
+    let [forward, backward] = weights(&link).map(|weight| weight.unwrap_or(0.0));
+    let [src, dst] = [link.src, link.dst].map(|row| upper.ids.name(row as usize).into_owned());
+    Error::Asymmetric {
+        src,
+        dst,
+        forward,
+        backward,
     }
 }
 
@@ -135,180 +169,6 @@ where
         }
         Ok(())
     }
-}
-
-enum Side {
-    Upper,
-    Lower,
-}
-
-impl Side {
-    fn of(link: &Link) -> Option<Side> {
-        match link.src.cmp(&link.dst) {
-            _ if link.weight == 0.0 => None,
-            Ordering::Less => Some(Side::Upper),
-            Ordering::Greater => Some(Side::Lower),
-            Ordering::Equal => None,
-        }
-    }
-}
-
-/// The entries on one side of the diagonal, each under its smaller row.
-struct Half {
-    offsets: Vec<usize>,
-    targets: Vec<u32>,
-    weights: Vec<f64>,
-    next: Vec<usize>,
-}
-
-impl Half {
-    fn new(n: usize) -> Half {
-        Half {
-            offsets: vec![0; n + 1],
-            targets: Vec::new(),
-            weights: Vec::new(),
-            next: Vec::new(),
-        }
-    }
-
-    fn count(&mut self, row: u32) {
-        self.offsets[row as usize + 1] += 1;
-    }
-
-    fn make_room(&mut self) {
-        for row in 1..self.offsets.len() {
-            self.offsets[row] += self.offsets[row - 1];
-        }
-        let entries = self.offsets.last().copied().unwrap_or(0);
-        self.targets = vec![0; entries];
-        self.weights = vec![0.0; entries];
-        self.next.clone_from(&self.offsets);
-    }
-
-    fn put(&mut self, row: u32, target: u32, weight: f64) {
-        let place = &mut self.next[row as usize];
-        self.targets[*place] = target;
-        self.weights[*place] = weight;
-        *place += 1;
-    }
-
-    fn row(&self, row: usize) -> (&[u32], &[f64]) {
-        let range = self.offsets[row]..self.offsets[row + 1];
-        (&self.targets[range.clone()], &self.weights[range])
-    }
-
-    /// Sorts each row and adds up what is stored twice; says how much was.
-    fn tidy(&mut self) -> usize {
-        self.next = Vec::new();
-        let strictly = |row| self.row(row).0.is_sorted_by(|a, b| a < b);
-        if (0..self.offsets.len() - 1).all(strictly) {
-            return 0;
-        }
-        let before = self.targets.len();
-        let mut sorted = Half::new(self.offsets.len() - 1);
-        for row in 0..self.offsets.len() - 1 {
-            let (targets, weights) = self.row(row);
-            let mut entries: Vec<(u32, f64)> = targets
-                .iter()
-                .copied()
-                .zip(weights.iter().copied())
-                .collect();
-            entries.sort_by_key(|entry| entry.0);
-            for same in entries.chunk_by(|a, b| a.0 == b.0) {
-                sorted.targets.push(same[0].0);
-                sorted.weights.push(same.iter().map(|entry| entry.1).sum());
-            }
-            sorted.offsets[row + 1] = sorted.targets.len();
-        }
-        *self = sorted;
-        before - self.targets.len()
-    }
-
-    /// Without sums of two signs that came to nothing.
-    fn without_zeros(self, counts: &mut LinkCounts) -> Half {
-        let zeros = self.weights.iter().filter(|&&weight| weight == 0.0).count();
-        if zeros == 0 {
-            return self;
-        }
-        counts.zero += zeros;
-        let mut kept = Half::new(self.offsets.len() - 1);
-        for row in 0..self.offsets.len() - 1 {
-            let (targets, weights) = self.row(row);
-            let links = targets.iter().zip(weights).filter(|link| *link.1 != 0.0);
-            for (&target, &weight) in links {
-                kept.targets.push(target);
-                kept.weights.push(weight);
-            }
-            kept.offsets[row + 1] = kept.targets.len();
-        }
-        kept
-    }
-}
-
-/// The two halves as one.
-fn join(
-    ids: &Ids,
-    upper: Half,
-    lower: Half,
-    duplicates: Duplicates,
-    counts: &mut LinkCounts,
-) -> Result<Half> {
-    if lower.targets.is_empty() {
-        return Ok(upper);
-    }
-    if upper.targets.is_empty() {
-        return Ok(lower);
-    }
-    let same = upper.offsets == lower.offsets
-        && upper.targets == lower.targets
-        && upper.weights == lower.weights;
-    if same {
-        counts.merged += lower.targets.len();
-        return Ok(upper);
-    }
-    let mut both = Half::new(ids.len());
-    for row in 0..ids.len() {
-        for (target, above, below) in aligned(upper.row(row), lower.row(row)) {
-            let weight = match duplicates {
-                Duplicates::Sum => above.unwrap_or(0.0) + below.unwrap_or(0.0),
-                Duplicates::Max => {
-                    let stored = above.into_iter().chain(below);
-                    stored.fold(f64::NEG_INFINITY, f64::max)
-                }
-                Duplicates::First => above.or(below).unwrap_or(0.0),
-                Duplicates::Error if above == below => continue,
-                Duplicates::Error => {
-                    return Err(Error::Asymmetric {
-                        src: ids.name(row).into_owned(),
-                        dst: ids.name(target as usize).into_owned(),
-                        forward: above.unwrap_or(0.0),
-                        backward: below.unwrap_or(0.0),
-                    });
-                }
-            };
-            counts.merged += usize::from(above.is_some() && below.is_some());
-            both.targets.push(target);
-            both.weights.push(weight);
-        }
-        both.offsets[row + 1] = both.targets.len();
-    }
-    Ok(both)
-}
-
-type Row<'a> = (&'a [u32], &'a [f64]);
-
-/// The targets of two rows in ascending order, each with its weights.
-fn aligned<'a>(a: Row<'a>, b: Row<'a>) -> impl Iterator<Item = (u32, Option<f64>, Option<f64>)> {
-    let (mut i, mut j) = (0, 0);
-    std::iter::from_fn(move || {
-        let (left, right) = (a.0.get(i).copied(), b.0.get(j).copied());
-        let target = left.into_iter().chain(right).min()?;
-        let above = (left == Some(target)).then(|| a.1[i]);
-        let below = (right == Some(target)).then(|| b.1[j]);
-        i += usize::from(above.is_some());
-        j += usize::from(below.is_some());
-        Some((target, above, below))
-    })
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub use matrix::Compressed;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::data::buffer::Buffer;
 use crate::data::ids::Ids;
 use crate::error::{Error, Remedy, Result, quote};
 use crate::schema::choice;
@@ -114,9 +115,10 @@ pub struct LinkCounts {
 #[derive(Debug, Clone)]
 pub struct Graph {
     ids: Ids,
-    offsets: Vec<usize>,
-    targets: Vec<u32>,
-    weights: Vec<f64>,
+    // Shared by clones, and by graphs of the same pairs.
+    offsets: Buffer<usize>,
+    targets: Buffer<u32>,
+    weights: Buffer<f64>,
     counts: LinkCounts,
 }
 
@@ -276,21 +278,65 @@ impl Graph {
     }
 
     /// The same pairs with other weights; pairs whose weight becomes zero go.
+    ///
+    /// # Errors
+    /// A weight that is not a finite number.
     pub fn map_weights(&self, weight: impl Fn(Link) -> f64) -> Result<Graph> {
-        let links = self
-            .links()
-            .map(|link| Link {
-                weight: weight(link),
-                ..link
-            })
-            .collect();
-        let mut graph = Graph::new(self.ids.clone(), links, LinkRules::default())?;
-        graph.counts = self.counts;
+        let weights: Vec<f64> = self.links().map(weight).collect();
+        if let Some(place) = weights.iter().position(|weight| !weight.is_finite()) {
+            let link = Link {
+                weight: weights[place],
+                ..self.link(place)
+            };
+            return Err(not_finite(&self.ids, &link));
+        }
+        let has_zeros = weights.contains(&0.0);
+        let graph = Graph {
+            weights: weights.into(),
+            ..self.clone()
+        };
+        if has_zeros {
+            return Ok(graph.filter(|link| link.weight != 0.0));
+        }
         Ok(graph)
     }
 
-    /// The graph on other ids: row `r` here is row `rows[r]` there.
+    /// The links for which `keep` holds, between the same nodes. If it holds for all, the
+    /// links are shared.
+    pub fn filter(&self, keep: impl Fn(&Link) -> bool) -> Graph {
+        let mut offsets = Vec::with_capacity(self.n_nodes() + 1);
+        offsets.push(0);
+        let (mut targets, mut weights) = (Vec::new(), Vec::new());
+        for row in 0..self.n_nodes() {
+            let (of_row, with) = self.upper_row(row);
+            for (&dst, &weight) in of_row.iter().zip(with) {
+                let src = row as u32;
+                if keep(&Link { src, dst, weight }) {
+                    targets.push(dst);
+                    weights.push(weight);
+                }
+            }
+            offsets.push(targets.len());
+        }
+        if targets.len() == self.n_links() {
+            return self.clone();
+        }
+        Graph {
+            ids: self.ids.clone(),
+            offsets: offsets.into(),
+            targets: targets.into(),
+            weights: weights.into(),
+            counts: self.counts,
+        }
+    }
+
+    /// The graph on other ids: row `r` here is row `rows[r]` there. If no row moves, the
+    /// links are shared.
     pub fn relabel(self, ids: Ids, rows: &[u32]) -> Result<Graph> {
+        let in_place = ids.len() == self.n_nodes() && rows.iter().copied().eq(0..rows.len() as u32);
+        if in_place {
+            return Ok(Graph { ids, ..self });
+        }
         let counts = self.counts;
         let links = self
             .links()
@@ -306,6 +352,12 @@ impl Graph {
     }
 }
 
+fn not_finite(ids: &Ids, link: &Link) -> Error {
+    let [src, dst] = [link.src, link.dst].map(|row| quote(&ids.name(row as usize)));
+    let found = format!("weight {} between {src} and {dst}", link.weight);
+    Error::links(found, "a finite weight")
+}
+
 fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
     let n = ids.len();
     let largest = link.src.max(link.dst) as usize;
@@ -315,21 +367,11 @@ fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
             format!("rows below the number of nodes, {n}"),
         ));
     }
-    let names = || (ids.name(link.src as usize), ids.name(link.dst as usize));
     if !link.weight.is_finite() {
-        let (src, dst) = names();
-        return Err(Error::links(
-            format!(
-                "weight {} between {} and {}",
-                link.weight,
-                quote(&src),
-                quote(&dst)
-            ),
-            "a finite weight",
-        ));
+        return Err(not_finite(ids, link));
     }
     if link.src == link.dst && self_links == SelfLinks::Error {
-        let (src, _) = names();
+        let src = ids.name(link.src as usize);
         let found = format!("a link from {} to itself", quote(&src));
         return Err(Error::links(found, "two different nodes").or(Remedy::DropSelfLinks));
     }
@@ -423,9 +465,9 @@ fn merge_rows(
     }
     Ok(Graph {
         ids,
-        offsets,
-        targets,
-        weights,
+        offsets: offsets.into(),
+        targets: targets.into(),
+        weights: weights.into(),
         counts,
     })
 }

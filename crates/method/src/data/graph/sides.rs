@@ -53,7 +53,7 @@ pub(super) fn apart(
         for link in &mut links {
             *end(link) = rows[*end(link) as usize];
         }
-        Ids::Names(ids.select(&members))
+        Ids::from(ids.select(&members))
     };
     let sides = Sides {
         source: stand(|link| &mut link.src),

@@ -73,23 +73,17 @@ impl Prepared {
             pairs
         });
         let part = |belongs: &dyn Fn(&Link) -> bool| {
-            let links = graph
-                .links()
-                .filter(|link| belongs(link) && view_pairs.contains(&views_of(link)))
-                .collect();
-            Graph::new(graph.ids().clone(), links, LinkRules::default())
+            graph.filter(|link| belongs(link) && view_pairs.contains(&views_of(link)))
         };
-        let mut training = part(&kept)?;
+        let mut training = part(&kept);
         let of_split = |which: Part, has_it: fn(Split) -> bool| {
             let split = split.filter(|split| has_it(*split));
             let links = |split: Split| part(&|link| split.keeps(which, link.src, link.dst));
-            split.map(links).transpose()
+            split.map(links)
         };
-        let held_out = of_split(Part::HeldOut, Split::stops)?;
-        let judged = of_split(Part::Judged, Split::judges)?;
-        let aside = aside
-            .map(|_| part(&|link| is_aside(link) && !held(link)))
-            .transpose()?;
+        let held_out = of_split(Part::HeldOut, Split::stops);
+        let judged = of_split(Part::Judged, Split::judges);
+        let aside = aside.map(|_| part(&|link| is_aside(link) && !held(link)));
         let others = [held_out.as_ref(), judged.as_ref(), aside.as_ref()];
         let others = others.into_iter().flatten().map(Graph::n_links);
         let used = training.n_links() + others.sum::<usize>();
