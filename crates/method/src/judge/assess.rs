@@ -79,8 +79,7 @@ struct Tails {
 }
 
 impl Tails {
-    fn add(&mut self, evidence: Evidence, pairs: &Pairs, coarse: &Strata) {
-        let Evidence { kind, value } = evidence;
+    fn add(&mut self, (kind, value): Evidence, pairs: &Pairs, coarse: &Strata) {
         let is_constant = value.iter().all(|&x| x == value[0]);
         if is_constant {
             self.unused.push(Unused {
@@ -127,15 +126,15 @@ pub(super) fn assess(input: &Input<'_>, progress: &mut Progress<'_>) -> Result<A
         nearness: None,
         common: vec![0.0; pairs.len()],
     };
-    for evidence in known.nearness().into_iter().chain(known.neighbors()) {
+    for evidence in known.exact() {
         tails.add(evidence, &pairs, &coarse);
     }
     progress.step(2.0)?;
     let fair = known.neighborhoods_are_fair();
     for evidence in known.held_out(progress)? {
-        if evidence.kind == Kind::Neighborhoods && !fair {
+        if evidence.0 == Kind::Neighborhoods && !fair {
             tails.unused.push(Unused {
-                name: evidence.kind.name().to_owned(),
+                name: evidence.0.name().to_owned(),
                 cause: Cause::Degrees,
             });
         } else {
@@ -196,13 +195,11 @@ struct Combined {
     loadings: Vec<f64>,
 }
 
-fn combined(tails: &Tails, reverse: Option<Vec<f64>>, pairs: &Pairs) -> Combined {
+fn combined(tails: &Tails, reverse: Option<Vec<f32>>, pairs: &Pairs) -> Combined {
     let m = pairs.n_links;
     let columns: Vec<&[f32]> = tails.columns.iter().map(Vec::as_slice).collect();
     let Agreement { score, loadings } = agreement(&columns, &tails.kinds, m);
     // The link the other way is in the learned score alone.
-    let reverse: Option<Vec<f32>> =
-        reverse.map(|values| values.into_iter().map(|x| x as f32).collect());
     let mut all = columns.clone();
     all.extend(reverse.as_deref());
     let mut learned = learned(&all, pairs);

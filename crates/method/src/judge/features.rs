@@ -1,5 +1,6 @@
 //! Features as the judge compares them: prepared rows, and few numbers that stand for them.
 
+use super::evidence::NodeRows;
 use super::rows::{Rows, to_unit_rows};
 use crate::data::dataset::{DataView, Dataset};
 use crate::data::features::Matrix;
@@ -12,16 +13,10 @@ const LEAST_DIM: usize = 16;
 /// A node without features.
 const NO_ROW: u32 = u32::MAX;
 
-/// Nodes whose features have the same columns.
-struct Space {
-    rows: Rows,
-    /// For each row how similar it is to everything on average (dense: its squared length).
-    usual: Vec<f64>,
-}
-
 /// The features of all nodes.
 pub(super) struct FeatureSpaces {
-    spaces: Vec<Space>,
+    /// Nodes whose features have the same columns.
+    spaces: Vec<Rows>,
     /// For each node its space and its row there.
     places: Vec<(u32, u32)>,
     /// Whether a node has no features, or only zeros.
@@ -73,9 +68,7 @@ impl FeatureSpaces {
                     parts.push((matrix, rows));
                 }
             }
-            let rows = Rows::new(&parts);
-            let usual = rows.usual(count as usize);
-            spaces.push(Space { rows, usual });
+            spaces.push(Rows::new(&parts));
         }
         let mut features = FeatureSpaces {
             spaces,
@@ -92,43 +85,32 @@ impl FeatureSpaces {
     /// Fills `z`.
     fn reduce(&mut self, n: usize, seed: u64) {
         let most = (2 * FEATURE_DIM / self.spaces.len()).clamp(LEAST_DIM, FEATURE_DIM);
-        let reduced: Vec<(Vec<f64>, usize)> = self
-            .spaces
-            .iter()
-            .map(|space| space.rows.reduced(space.usual.len(), most, seed))
-            .collect();
-        self.width = reduced.iter().map(|(_, width)| width + 1).sum();
-        let mut firsts = Vec::new();
-        let mut first = 0;
+        let spaces = self.spaces.iter();
+        let reduced: Vec<(Vec<f64>, usize)> = spaces.map(|rows| rows.reduced(most, seed)).collect();
         for (_, width) in &reduced {
-            firsts.push(first);
-            first += width + 1;
+            self.constants.push(self.width);
+            self.width += width + 1;
         }
         self.z = vec![0.0; n * self.width];
         for (row, &(space, place)) in self.z.chunks_exact_mut(self.width).zip(&self.places) {
             let (numbers, width) = &reduced[space as usize];
-            let first = firsts[space as usize];
-            row[first] = 0.1;
+            let row = &mut row[self.constants[space as usize]..];
+            row[0] = 0.1;
             if place != NO_ROW {
-                let from = place as usize * width;
-                row[first + 1..first + 1 + width].copy_from_slice(&numbers[from..from + width]);
+                row[1..=*width].copy_from_slice(&numbers[place as usize * width..][..*width]);
             }
         }
-        self.constants = firsts;
     }
 
-    /// `z` without its constants, in rows of unit length; and the width of these.
-    pub fn unit_rows(&self) -> (Vec<f64>, usize) {
-        let kept: Vec<usize> = (0..self.width)
-            .filter(|column| !self.constants.contains(column))
-            .collect();
-        let mut rows: Vec<f64> = self
-            .z
-            .chunks_exact(self.width)
-            .flat_map(|row| kept.iter().map(|&column| row[column]))
-            .collect();
+    /// `z` without its constants, in rows of unit length.
+    pub fn unit_rows(&self) -> NodeRows {
+        let kept = (0..self.width).filter(|column| !self.constants.contains(column));
+        let kept: Vec<usize> = kept.collect();
+        let rows = self.z.chunks_exact(self.width);
+        let rows = rows.flat_map(|row| kept.iter().map(|&column| row[column]));
+        let mut rows: Vec<f64> = rows.collect();
         to_unit_rows(&mut rows, kept.len());
-        (rows, kept.len())
+        NodeRows::alike(rows, kept.len())
     }
 
     /// Whether both nodes have features in one space.
@@ -143,34 +125,23 @@ impl FeatureSpaces {
         if !self.comparable(i, j) {
             return 0.0;
         }
-        let (space, a) = self.places[i as usize];
-        let b = self.places[j as usize].1 as usize;
-        let (space, a) = (&self.spaces[space as usize], a as usize);
-        space.rows.product(a, b) - (space.usual[a] + space.usual[b]) / 2.0
+        let [(space, a), (_, b)] = [i, j].map(|node| self.places[node as usize]);
+        self.spaces[space as usize].nearness(a as usize, b as usize)
     }
 
     /// Nodes whose feature rows are equal, in groups of at most `most`; nodes without
     /// features are in none.
     pub fn equal_rows(&self, most: usize) -> Vec<Vec<u32>> {
-        let mut groups: std::collections::BTreeMap<(u32, u64), Vec<u32>> =
-            std::collections::BTreeMap::new();
-        for (node, &(space, row)) in self.places.iter().enumerate() {
-            if row != NO_ROW && !self.silent[node] {
-                let digest = self.spaces[space as usize].rows.digest(row as usize);
-                groups.entry((space, digest)).or_default().push(node as u32);
-            }
-        }
-        let mut found = Vec::new();
-        for ((space, _), nodes) in groups {
-            let rows = &self.spaces[space as usize].rows;
-            let row = |node: u32| self.places[node as usize].1 as usize;
-            let equal = nodes
-                .iter()
-                .all(|&node| rows.same(row(nodes[0]), row(node)));
-            if (2..=most).contains(&nodes.len()) && equal {
-                found.push(nodes);
-            }
-        }
-        found
+        let order = |a: &u32, b: &u32| {
+            let [(space, a), (other, b)] = [a, b].map(|&node| self.places[node as usize]);
+            let order = space.cmp(&other);
+            order.then_with(|| self.spaces[space as usize].order(a as usize, b as usize))
+        };
+        let nodes = 0..self.places.len() as u32;
+        let mut nodes: Vec<u32> = nodes.filter(|&node| !self.silent[node as usize]).collect();
+        nodes.sort_by(order);
+        let groups = nodes.chunk_by(|a, b| order(a, b).is_eq());
+        let few = groups.filter(|nodes| (2..=most).contains(&nodes.len()));
+        few.map(<[u32]>::to_vec).collect()
     }
 }

@@ -5,7 +5,7 @@ use linkproof_numeric::real::add_scaled;
 use rayon::prelude::*;
 
 /// Rows of a product that one task computes.
-const ROWS: usize = 512;
+const ROWS: usize = 256;
 
 /// Neighbors of each node, in ascending order.
 #[derive(Debug, Clone)]
@@ -46,13 +46,12 @@ impl Neighbors {
         self.offsets[node + 1] - self.offsets[node]
     }
 
-    /// The number of nodes.
-    pub fn n(&self) -> usize {
-        self.offsets.len() - 1
-    }
-
-    fn degrees(&self) -> Vec<f64> {
-        (0..self.n()).map(|node| self.degree(node) as f64).collect()
+    /// For each node the sum of the rows of its neighbors.
+    pub fn sums(&self, rows: &[f64], width: usize) -> Vec<f64> {
+        let mut out = vec![0.0; (self.offsets.len() - 1) * width];
+        let neighbors = |node: usize| self.of(node).iter().map(|&other| (other, 1.0));
+        sum_rows(rows, width, &mut out, |node| (1.0, neighbors(node)));
+        out
     }
 }
 
@@ -63,10 +62,6 @@ pub(crate) struct Net {
     pub directed: bool,
     out: Neighbors,
     into: Option<Neighbors>,
-    /// The number of links from each node.
-    pub d_out: Vec<f64>,
-    /// The number of links to each node.
-    pub d_in: Vec<f64>,
 }
 
 impl Net {
@@ -78,22 +73,16 @@ impl Net {
         } else {
             (Neighbors::new(n, links.chain(turned)), None)
         };
-        let d_out = out.degrees();
-        let d_in = into
-            .as_ref()
-            .map_or_else(|| d_out.clone(), Neighbors::degrees);
         Net {
             directed,
             out,
             into,
-            d_out,
-            d_in,
         }
     }
 
     /// The number of nodes.
     pub fn n(&self) -> usize {
-        self.out.n()
+        self.out.offsets.len() - 1
     }
 
     /// Where links from a node lead.
@@ -106,19 +95,47 @@ impl Net {
         self.into.as_ref().unwrap_or(&self.out)
     }
 
+    /// The number of links from one node, and of those to another.
+    pub fn degrees(&self, [i, j]: [u32; 2]) -> [f64; 2] {
+        let into = self.incoming().degree(j as usize);
+        [self.out.degree(i as usize) as f64, into as f64]
+    }
+
     /// The number of links at a node, of either direction.
     pub fn degree(&self, node: usize) -> f64 {
-        if self.directed {
-            self.d_out[node] + self.d_in[node]
-        } else {
-            self.d_out[node]
-        }
+        let into = self.into.as_ref().map_or(0, |into| into.degree(node));
+        (self.out.degree(node) + into) as f64
     }
 
     /// Whether there is a link from i to j.
     pub fn has(&self, i: u32, j: u32) -> bool {
         self.out.of(i as usize).binary_search(&j).is_ok()
     }
+}
+
+/// Writes to each row of `out` the sum of some rows of `q`, each times a factor of its own;
+/// the sum is multiplied, too. `terms`: the factor of a sum, and its terms.
+pub(super) fn sum_rows<I: Iterator<Item = (u32, f64)>>(
+    q: &[f64],
+    width: usize,
+    out: &mut [f64],
+    terms: impl Fn(usize) -> (f64, I) + Sync,
+) {
+    if width == 0 {
+        return;
+    }
+    let blocks = out.par_chunks_mut(width * ROWS).enumerate();
+    blocks.for_each(|(block, out)| {
+        for (row, sum) in (block * ROWS..).zip(out.chunks_exact_mut(width)) {
+            let (factor, terms) = terms(row);
+            sum.fill(0.0);
+            for (from, x) in terms {
+                let from = from as usize * width;
+                add_scaled(sum, x, &q[from..from + width]);
+            }
+            sum.iter_mut().for_each(|x| *x *= factor);
+        }
+    });
 }
 
 /// A net as a matrix, its rows and columns scaled.
@@ -129,53 +146,25 @@ pub(super) struct ScaledNet<'n> {
 }
 
 impl<'n> ScaledNet<'n> {
-    /// `D_out^-1/2 A D_in^-1/2`, with `extra` times the mean degree added to degrees, and
-    /// no degree below 1 without that.
+    /// `D_out^-1/2 A D_in^-1/2`; if `calm`, the mean degree is added to each degree, else no
+    /// degree is below 1.
     pub fn new(net: &'n Net, calm: bool) -> ScaledNet<'n> {
-        let scale = |degrees: &[f64]| -> Vec<f64> {
-            let mean = degrees.iter().sum::<f64>() / degrees.len().max(1) as f64;
-            let scaled = |&degree: &f64| if calm { degree + mean } else { degree.max(1.0) };
-            let root = |degree: f64| {
-                if degree > 0.0 {
-                    1.0 / degree.sqrt()
-                } else {
-                    0.0
-                }
+        let scale = |neighbors: &Neighbors| -> Vec<f64> {
+            let mean = neighbors.targets.len() as f64 / net.n().max(1) as f64;
+            let root = |node: usize| {
+                let degree = neighbors.degree(node) as f64;
+                let degree = if calm { degree + mean } else { degree.max(1.0) };
+                // Without a link there is nothing to scale.
+                1.0 / degree.max(f64::MIN_POSITIVE).sqrt()
             };
-            degrees.iter().map(scaled).map(root).collect()
+            (0..net.n()).map(root).collect()
         };
         ScaledNet {
             net,
-            rows: scale(&net.d_out),
-            columns: scale(&net.d_in),
+            rows: scale(net.outgoing()),
+            columns: scale(net.incoming()),
         }
     }
-}
-
-/// `out = diag(rows) A diag(columns) q`.
-fn product(
-    neighbors: &Neighbors,
-    (rows, columns): (&[f64], &[f64]),
-    q: &[f64],
-    width: usize,
-    out: &mut [f64],
-) {
-    if width == 0 {
-        return;
-    }
-    out.par_chunks_mut(width * ROWS)
-        .enumerate()
-        .for_each(|(block, out)| {
-            for (place, sum) in out.chunks_exact_mut(width).enumerate() {
-                let row = block * ROWS + place;
-                sum.fill(0.0);
-                for &to in neighbors.of(row) {
-                    let to = to as usize;
-                    add_scaled(sum, columns[to], &q[to * width..(to + 1) * width]);
-                }
-                sum.iter_mut().for_each(|x| *x *= rows[row]);
-            }
-        });
 }
 
 impl TallProduct for ScaledNet<'_> {
@@ -188,20 +177,14 @@ impl TallProduct for ScaledNet<'_> {
     }
 
     fn apply(&self, q: &[f64], columns: usize, out: &mut [f64]) {
-        let scales = (&self.rows[..], &self.columns[..]);
-        product(self.net.outgoing(), scales, q, columns, out);
+        let of = self.net.outgoing();
+        let terms = |row| of.of(row).iter().map(|&to| (to, self.columns[to as usize]));
+        sum_rows(q, columns, out, |row| (self.rows[row], terms(row)));
     }
 
     fn apply_transposed(&self, q: &[f64], columns: usize, out: &mut [f64]) {
-        let scales = (&self.columns[..], &self.rows[..]);
-        product(self.net.incoming(), scales, q, columns, out);
+        let of = self.net.incoming();
+        let terms = |row| of.of(row).iter().map(|&to| (to, self.rows[to as usize]));
+        sum_rows(q, columns, out, |row| (self.columns[row], terms(row)));
     }
-}
-
-/// For each node the sum of the rows of its neighbors.
-pub(super) fn sums_of_neighbors(neighbors: &Neighbors, y: &[f64], width: usize) -> Vec<f64> {
-    let ones = vec![1.0; neighbors.n()];
-    let mut out = vec![0.0; neighbors.n() * width];
-    product(neighbors, (&ones, &ones), y, width, &mut out);
-    out
 }

@@ -1,11 +1,14 @@
 //! Rows of features, ready to be compared, and few numbers that stand for each.
 
+use std::cmp::Ordering;
+
 use linkproof_numeric::linear::{TallProduct, cross, leading_singular, times};
 use linkproof_numeric::real::{add_scaled, dot};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
+use super::net::sum_rows;
 use crate::data::features::Matrix;
 
 /// Columns of the subspace iteration beyond those that are wanted, and its rounds.
@@ -17,44 +20,80 @@ const ROUNDS: usize = 4;
 const VERY_SPARSE: f64 = 0.1;
 /// Sparse matrices with negative entries are centered up to so many entries in all.
 const MOST_DENSE: usize = 1 << 27;
-/// Rows of a product that one task computes.
-const ROWS: usize = 256;
 /// The stream of random numbers that the subspace iteration starts from.
 const START_STREAM: u64 = 0x6665_6174;
 
-/// Rows ready to be compared.
-pub(super) enum Rows {
-    /// Most entries 0, and nothing negative or nearly all entries 0: rows of unit length.
-    Sparse {
-        width: usize,
-        offsets: Vec<usize>,
-        columns: Vec<u32>,
-        values: Vec<f64>,
-        /// The same by columns.
-        turned: (Vec<usize>, Vec<u32>, Vec<f64>),
-    },
-    /// Columns centered and scaled.
-    Dense { width: usize, values: Vec<f64> },
+/// Rows ready to be compared. If most entries are 0, and nothing is negative or nearly all
+/// entries are 0: rows of unit length. Else all entries, columns centered and scaled.
+pub(super) struct Rows {
+    count: usize,
+    width: usize,
+    entries: Entries,
+    /// The same by columns; none if all entries are stored.
+    by_columns: Option<Entries>,
+    /// For each row its mean product with all rows; if all entries are stored, its squared
+    /// length.
+    usual: Vec<f64>,
+}
+
+/// Numbers under their rows.
+struct Entries {
+    offsets: Vec<usize>,
+    /// Empty if all entries are stored.
+    columns: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Entries {
+    fn of(&self, row: usize) -> (&[u32], &[f64]) {
+        let range = self.offsets[row]..self.offsets[row + 1];
+        let columns = self.columns.get(range.clone()).unwrap_or(&[]);
+        (columns, &self.values[range])
+    }
+
+    /// Columns as rows.
+    fn turned(&self, width: usize) -> Entries {
+        let mut offsets = vec![0usize; width + 1];
+        for &column in &self.columns {
+            offsets[column as usize + 1] += 1;
+        }
+        for column in 0..width {
+            offsets[column + 1] += offsets[column];
+        }
+        let mut next = offsets.clone();
+        let mut columns = vec![0u32; self.columns.len()];
+        let mut values = vec![0.0; self.columns.len()];
+        for row in 0..self.offsets.len() - 1 {
+            let (of_row, numbers) = self.of(row);
+            for (&column, &x) in of_row.iter().zip(numbers) {
+                let to = &mut next[column as usize];
+                columns[*to] = row as u32;
+                values[*to] = x;
+                *to += 1;
+            }
+        }
+        Entries {
+            offsets,
+            columns,
+            values,
+        }
+    }
+
+    fn times(&self, q: &[f64], width: usize, out: &mut [f64]) {
+        sum_rows(q, width, out, |row| {
+            let (columns, values) = self.of(row);
+            (1.0, columns.iter().copied().zip(values.iter().copied()))
+        });
+    }
 }
 
 /// Divides each row by its length; rows shorter than `1e-9` become 0.
 pub(super) fn to_unit_rows(rows: &mut [f64], width: usize) {
-    if width == 0 {
-        return;
-    }
-    rows.par_chunks_mut(width * ROWS).for_each(|rows| {
-        for row in rows.chunks_exact_mut(width) {
-            let length = dot(row, row).sqrt();
-            let factor = if length > 1e-9 { 1.0 / length } else { 0.0 };
-            row.iter_mut().for_each(|x| *x *= factor);
-        }
+    rows.par_chunks_mut(width.max(1)).for_each(|row| {
+        let length = dot(row, row).sqrt();
+        let factor = if length > 1e-9 { 1.0 / length } else { 0.0 };
+        row.iter_mut().for_each(|x| *x *= factor);
     });
-}
-
-/// Entries of a row that are not 0.
-fn entries(matrix: &Matrix, row: u32) -> impl Iterator<Item = (u32, f64)> {
-    let entries = matrix.row(row as usize).into_iter();
-    entries.filter(|&(_, x)| x != 0.0)
 }
 
 impl Rows {
@@ -63,193 +102,125 @@ impl Rows {
         let width = parts.first().map_or(0, |(matrix, _)| matrix.n_columns());
         let count: usize = parts.iter().map(|(_, rows)| rows.len()).sum();
         let all = || {
-            let rows = |(matrix, rows): &'p (&'p Matrix, Vec<u32>)| {
-                let matrix: &Matrix = matrix;
-                let rows = rows.iter();
-                rows.map(move |&row| entries(matrix, row).collect::<Vec<_>>())
-            };
-            parts.iter().flat_map(rows)
+            let rows = parts
+                .iter()
+                .flat_map(|(matrix, rows)| rows.iter().map(|&row| matrix.row(row as usize)));
+            rows.map(|row| row.into_iter().filter(|&(_, x)| x != 0.0))
         };
         let (mut stored, mut negative) = (0, false);
-        for row in all() {
-            stored += row.len();
-            negative |= row.iter().any(|&(_, x)| x < 0.0);
+        for (_, x) in all().flatten() {
+            stored += 1;
+            negative |= x < 0.0;
         }
         let mostly_zero = 2 * stored < count * width;
         let very_sparse = stored as f64 <= VERY_SPARSE * (count * width) as f64;
         let too_large = count * width > MOST_DENSE;
+        let mut entries = Entries {
+            offsets: vec![0],
+            columns: Vec::new(),
+            values: Vec::new(),
+        };
         if !mostly_zero || (negative && !very_sparse && !too_large) {
-            let mut values = vec![0.0; count * width];
-            for (out, row) in values.chunks_exact_mut(width.max(1)).zip(all()) {
-                row.into_iter()
-                    .for_each(|(column, x)| out[column as usize] = x);
+            entries.offsets = (0..=count).map(|row| row * width).collect();
+            entries.values = vec![0.0; count * width];
+            for (out, row) in entries.values.chunks_exact_mut(width.max(1)).zip(all()) {
+                row.for_each(|(column, x)| out[column as usize] = x);
             }
-            standardize_columns(&mut values, width);
-            return Rows::Dense { width, values };
-        }
-        let mut offsets = vec![0];
-        let (mut columns, mut values) = (Vec::with_capacity(stored), Vec::with_capacity(stored));
-        for row in all() {
-            let length = row.iter().map(|(_, x)| x * x).sum::<f64>().sqrt();
-            for (column, x) in row {
-                columns.push(column);
-                values.push(x / length);
-            }
-            offsets.push(columns.len());
-        }
-        let turned = turn(width, &offsets, &columns, &values);
-        Rows::Sparse {
-            width,
-            offsets,
-            columns,
-            values,
-            turned,
-        }
-    }
-
-    fn width(&self) -> usize {
-        match self {
-            Rows::Sparse { width, .. } | Rows::Dense { width, .. } => *width,
-        }
-    }
-
-    /// For each row its mean product with all rows; of dense rows the squared length.
-    pub fn usual(&self, count: usize) -> Vec<f64> {
-        match self {
-            Rows::Dense { width, values } => {
-                let rows = values.chunks_exact((*width).max(1));
-                rows.map(|row| dot(row, row)).collect()
-            }
-            Rows::Sparse {
+            standardize_columns(&mut entries.values, width);
+            let usual = |row: usize| dot(entries.of(row).1, entries.of(row).1);
+            return Rows {
+                usual: (0..count).map(usual).collect(),
+                count,
                 width,
-                offsets,
-                columns,
-                values,
-                ..
-            } => {
-                let mut mean = vec![0.0; *width];
-                for (&column, x) in columns.iter().zip(values) {
-                    mean[column as usize] += x / count as f64;
-                }
-                let row = |range: &[usize]| {
-                    let range = range[0]..range[1];
-                    let entries = columns[range.clone()].iter().zip(&values[range]);
-                    entries.map(|(&column, x)| x * mean[column as usize]).sum()
-                };
-                offsets.windows(2).map(row).collect()
+                entries,
+                by_columns: None,
+            };
+        }
+        entries.columns.reserve_exact(stored);
+        entries.values.reserve_exact(stored);
+        for row in all() {
+            let start = entries.values.len();
+            for (column, x) in row {
+                entries.columns.push(column);
+                entries.values.push(x);
             }
+            let row = &mut entries.values[start..];
+            let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+            row.iter_mut().for_each(|x| *x /= length);
+            entries.offsets.push(entries.values.len());
+        }
+        let mut mean = vec![0.0; width];
+        for (&column, x) in entries.columns.iter().zip(&entries.values) {
+            mean[column as usize] += x / count as f64;
+        }
+        let usual = |row: usize| {
+            let (columns, values) = entries.of(row);
+            let terms = columns.iter().zip(values);
+            terms.map(|(&column, x)| x * mean[column as usize]).sum()
+        };
+        Rows {
+            usual: (0..count).map(usual).collect(),
+            count,
+            width,
+            by_columns: Some(entries.turned(width)),
+            entries,
         }
     }
 
-    /// The inner product of two rows.
-    pub fn product(&self, a: usize, b: usize) -> f64 {
-        match self {
-            Rows::Dense { width, values } => {
-                let row = |row: usize| &values[row * width..(row + 1) * width];
-                dot(row(a), row(b))
-            }
-            Rows::Sparse {
-                offsets,
-                columns,
-                values,
-                ..
-            } => {
-                let (mut p, mut q) = (offsets[a], offsets[b]);
-                let mut sum = 0.0;
-                while p < offsets[a + 1] && q < offsets[b + 1] {
-                    match columns[p].cmp(&columns[q]) {
-                        std::cmp::Ordering::Less => p += 1,
-                        std::cmp::Ordering::Greater => q += 1,
-                        std::cmp::Ordering::Equal => {
-                            sum += values[p] * values[q];
-                            p += 1;
-                            q += 1;
-                        }
-                    }
-                }
-                sum
-            }
-        }
+    /// How similar two rows are beyond what each is with everything.
+    pub fn nearness(&self, a: usize, b: usize) -> f64 {
+        self.product(a, b) - (self.usual[a] + self.usual[b]) / 2.0
     }
 
-    pub fn digest(&self, row: usize) -> u64 {
-        let mix = |hash: u64, x: u64| super::pairs::mixed(hash ^ x);
-        match self {
-            Rows::Dense { width, values } => {
-                let row = &values[row * width..(row + 1) * width];
-                row.iter().fold(0, |hash, x| mix(hash, x.to_bits()))
-            }
-            Rows::Sparse {
-                offsets,
-                columns,
-                values,
-                ..
-            } => (offsets[row]..offsets[row + 1]).fold(0, |hash, place| {
-                mix(
-                    mix(hash, u64::from(columns[place])),
-                    values[place].to_bits(),
-                )
-            }),
+    fn product(&self, a: usize, b: usize) -> f64 {
+        let ((columns, x), (others, y)) = (self.entries.of(a), self.entries.of(b));
+        if self.by_columns.is_none() {
+            return dot(x, y);
         }
+        let (mut p, mut q) = (0, 0);
+        let mut sum = 0.0;
+        while p < columns.len() && q < others.len() {
+            let order = columns[p].cmp(&others[q]);
+            if order.is_eq() {
+                sum += x[p] * y[q];
+            }
+            p += usize::from(order.is_le());
+            q += usize::from(order.is_ge());
+        }
+        sum
     }
 
-    pub fn same(&self, a: usize, b: usize) -> bool {
-        match self {
-            Rows::Dense { width, values } => {
-                let row = |row: usize| &values[row * width..(row + 1) * width];
-                row(a) == row(b)
-            }
-            Rows::Sparse {
-                offsets,
-                columns,
-                values,
-                ..
-            } => {
-                let range = |row: usize| offsets[row]..offsets[row + 1];
-                columns[range(a)] == columns[range(b)] && values[range(a)] == values[range(b)]
-            }
-        }
+    /// An order of rows in which equal ones are neighbors.
+    pub fn order(&self, a: usize, b: usize) -> Ordering {
+        let ((columns, x), (others, y)) = (self.entries.of(a), self.entries.of(b));
+        let bits = x.iter().map(|x| x.to_bits());
+        let by_columns = columns.cmp(others);
+        by_columns.then_with(|| bits.cmp(y.iter().map(|y| y.to_bits())))
     }
 
     /// Leading singular vectors at the root of their singular values, for each row, and
     /// how many.
-    pub fn reduced(&self, count: usize, most: usize, seed: u64) -> (Vec<f64>, usize) {
-        let width = self.width();
-        let k = match count.min(width) {
-            few if few <= most => few,
-            _ => most,
-        };
+    pub fn reduced(&self, most: usize, seed: u64) -> (Vec<f64>, usize) {
+        let k = self.count.min(self.width).min(most);
         if k == 0 {
             return (Vec::new(), 0);
         }
-        let wide = (k + EXTRA).min(width);
+        let wide = (k + EXTRA).min(self.width);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(START_STREAM);
-        let start = (0..width * wide)
-            .map(|_| random.random_range(-1.0..1.0))
-            .collect();
-        let product = RowProduct { rows: self, count };
-        let found = leading_singular(&product, start, wide, k, ROUNDS);
-        let k = found.values.len();
+        let start = (0..self.width * wide).map(|_| random.random_range(-1.0..1.0));
+        let found = leading_singular(self, start.collect(), wide, k, ROUNDS);
         let largest = found.values.first().copied().unwrap_or(0.0);
-        let scale: Vec<f64> = found
-            .values
-            .iter()
-            .map(|&s| {
-                if largest > 0.0 {
-                    (s / largest).max(0.0).sqrt() * (count as f64).sqrt() / 10.0
-                } else {
-                    0.0
-                }
-            })
-            .collect();
+        let scale = |&s: &f64| {
+            let share = if largest > 0.0 { s / largest } else { 0.0 };
+            share.max(0.0).sqrt() * (self.count as f64).sqrt() / 10.0
+        };
+        let scale: Vec<f64> = found.values.iter().map(scale).collect();
         let mut left = found.left;
-        for row in left.chunks_exact_mut(k.max(1)) {
-            row.iter_mut()
-                .zip(&scale)
-                .for_each(|(x, scale)| *x *= scale);
+        for row in left.chunks_exact_mut(scale.len().max(1)) {
+            row.iter_mut().zip(&scale).for_each(|(x, s)| *x *= s);
         }
-        (left, k)
+        (left, scale.len())
     }
 }
 
@@ -274,92 +245,26 @@ fn standardize_columns(values: &mut [f64], width: usize) {
     }
 }
 
-/// Compressed rows as compressed columns.
-fn turn(
-    width: usize,
-    offsets: &[usize],
-    columns: &[u32],
-    values: &[f64],
-) -> (Vec<usize>, Vec<u32>, Vec<f64>) {
-    let mut starts = vec![0usize; width + 1];
-    for &column in columns {
-        starts[column as usize + 1] += 1;
-    }
-    for column in 0..width {
-        starts[column + 1] += starts[column];
-    }
-    let mut next = starts.clone();
-    let mut rows = vec![0u32; columns.len()];
-    let mut turned = vec![0.0; columns.len()];
-    for (row, range) in offsets.windows(2).enumerate() {
-        for place in range[0]..range[1] {
-            let to = &mut next[columns[place] as usize];
-            rows[*to] = row as u32;
-            turned[*to] = values[place];
-            *to += 1;
-        }
-    }
-    (starts, rows, turned)
-}
-
-/// The rows as a matrix.
-struct RowProduct<'r> {
-    rows: &'r Rows,
-    count: usize,
-}
-
-fn sparse_product(
-    (offsets, columns, values): (&[usize], &[u32], &[f64]),
-    q: &[f64],
-    width: usize,
-    out: &mut [f64],
-) {
-    if width == 0 {
-        return;
-    }
-    out.par_chunks_mut(width * ROWS)
-        .enumerate()
-        .for_each(|(block, out)| {
-            for (place, sum) in out.chunks_exact_mut(width).enumerate() {
-                let row = block * ROWS + place;
-                sum.fill(0.0);
-                for entry in offsets[row]..offsets[row + 1] {
-                    let from = columns[entry] as usize * width;
-                    add_scaled(sum, values[entry], &q[from..from + width]);
-                }
-            }
-        });
-}
-
-impl TallProduct for RowProduct<'_> {
+impl TallProduct for Rows {
     fn n_out(&self) -> usize {
         self.count
     }
 
     fn n_in(&self) -> usize {
-        self.rows.width()
+        self.width
     }
 
     fn apply(&self, q: &[f64], columns: usize, out: &mut [f64]) {
-        match self.rows {
-            Rows::Dense { width, values } => times(values, *width, q, columns, out),
-            Rows::Sparse {
-                offsets,
-                columns: at,
-                values,
-                ..
-            } => sparse_product((offsets, at, values), q, columns, out),
+        match self.by_columns {
+            None => times(&self.entries.values, self.width, q, columns, out),
+            Some(_) => self.entries.times(q, columns, out),
         }
     }
 
     fn apply_transposed(&self, q: &[f64], columns: usize, out: &mut [f64]) {
-        match self.rows {
-            Rows::Dense { width, values } => {
-                out.copy_from_slice(&cross(values, *width, q, columns));
-            }
-            Rows::Sparse { turned, .. } => {
-                sparse_product((&turned.0, &turned.1, &turned.2), q, columns, out);
-            }
+        match &self.by_columns {
+            None => out.copy_from_slice(&cross(&self.entries.values, self.width, q, columns)),
+            Some(turned) => turned.times(q, columns, out),
         }
     }
 }

@@ -24,9 +24,9 @@ impl Strata {
     /// Cuts each pool of pairs into `count` parts.
     pub fn new(pairs: &Pairs, net: &Net, count: usize) -> Strata {
         let size = |place: usize| {
-            let [i, j] = pairs.ends[place].map(|node| node as usize);
-            let own = pairs.own(place);
-            (net.d_out[i] - own).max(0.5) * (net.d_in[j] - own).max(0.5)
+            let others = |degree: f64| (degree - pairs.own(place)).max(0.5);
+            let [i, j] = net.degrees(pairs.ends[place]);
+            others(i) * others(j)
         };
         let sizes: Vec<f64> = (0..pairs.len()).map(size).collect();
         let n_pools = pairs.pool.iter().max().map_or(0, |&most| most as usize + 1);

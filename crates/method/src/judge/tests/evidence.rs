@@ -2,9 +2,10 @@
 
 use linkproof_numeric::math;
 
-use super::super::evidence::{Known, Spectral};
+use super::super::evidence::{Known, NodeRows};
 use super::super::net::Net;
 use super::super::pairs::{Links, Pairs};
+use super::super::paths::Paths;
 use super::super::strata::{COARSE, FINE, Strata};
 use super::{pairs_of, random_links};
 
@@ -31,7 +32,8 @@ fn plain_neighbors(net: &Net, [i, j]: [u32; 2]) -> [f64; 2] {
             paths += 1.0 / (degree(k) * degree(l)).sqrt();
         }
     }
-    let room = ((net.d_out[i as usize] + 1.0) * (net.d_in[j as usize] + 1.0)).sqrt();
+    let [d_i, d_j] = net.degrees([i, j]);
+    let room = ((d_i + 1.0) * (d_j + 1.0)).sqrt();
     [
         math::ln_1p(100.0 * common / room),
         math::ln_1p(10.0 * paths / room),
@@ -44,22 +46,15 @@ fn common_neighbors_and_paths_do_not_see_the_own_link() {
         let links = random_links(30, m, directed, 7);
         let net = links.net();
         let pairs = Pairs::new(&links, &links.kinds(), &[], 3);
-        let known = Known {
-            links: &links,
-            net: &net,
-            features: None,
-            pairs: &pairs,
-            seed: 3,
-        };
-        let found = known.neighbors();
+        let found = Paths::new(&links, &net, 3).of(&pairs);
         assert!(pairs.n_non_links > 50);
         for place in 0..pairs.len() {
             // A non-link has no own link to leave out.
             let net = without(&links, pairs.ends[place]);
             let expected = plain_neighbors(&net, pairs.ends[place]);
-            for (evidence, expected) in found.iter().zip(expected) {
-                let error = (evidence.value[place] - expected).abs();
-                assert!(error < 1e-12, "{:?} {place} {error}", evidence.kind);
+            for (values, expected) in found.iter().zip(expected) {
+                let error = (values[place] - expected).abs();
+                assert!(error < 1e-12, "{place} {error}");
             }
         }
     }
@@ -79,10 +74,9 @@ fn neighborhoods_do_not_see_the_own_link() {
             seed: 3,
         };
         let number = |at: usize| ((at * 37 + 11) % 23) as f64 / 7.0 - 1.5;
-        let of = Spectral {
+        let of = NodeRows {
             left: (0..25 * 3).map(number).collect(),
             right: directed.then(|| (0..25 * 3).map(|at| number(at + 5)).collect()),
-            signs: vec![1.0; 3],
             width: 3,
         };
         let all: Vec<u32> = (0..pairs.len() as u32).collect();
@@ -171,8 +165,8 @@ fn strata_hold_enough_and_follow_the_degrees() {
     let pairs = Pairs::new(&links, &links.kinds(), &[], 1);
     let size = |place: u32| {
         let own = pairs.own(place as usize);
-        let [i, j] = pairs.ends[place as usize].map(|node| node as usize);
-        (net.d_out[i] - own).max(0.5) * (net.d_in[j] - own).max(0.5)
+        let [d_i, d_j] = net.degrees(pairs.ends[place as usize]);
+        (d_i - own).max(0.5) * (d_j - own).max(0.5)
     };
     for count in [COARSE, FINE] {
         let strata = Strata::new(&pairs, &net, count);
