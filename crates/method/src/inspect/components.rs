@@ -1,4 +1,4 @@
-//! Connected components, by union-find.
+//! Connected components.
 
 use serde::Serialize;
 
@@ -21,63 +21,31 @@ pub struct Components {
 
 /// The components of a graph.
 pub fn components(graph: &Graph) -> Components {
-    let mut forest = Forest::new(graph.n_nodes());
-    for link in graph.links() {
-        forest.join(link.src, link.dst);
+    let adjacency = graph.adjacency();
+    let mut seen = vec![false; graph.n_nodes()];
+    let mut sizes = Vec::new();
+    for first in 0..graph.n_nodes() {
+        if seen[first] || adjacency.row(first).0.is_empty() {
+            continue;
+        }
+        seen[first] = true;
+        let mut reached = vec![first as u32];
+        let mut at = 0;
+        while at < reached.len() {
+            for &next in adjacency.row(reached[at] as usize).0 {
+                if !std::mem::replace(&mut seen[next as usize], true) {
+                    reached.push(next);
+                }
+            }
+            at += 1;
+        }
+        sizes.push(reached.len());
     }
-    let mut sizes: Vec<usize> = (0..graph.n_nodes())
-        .filter(|&node| forest.parents[node] as usize == node && forest.sizes[node] > 1)
-        .map(|root| forest.sizes[root] as usize)
-        .collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     Components {
         count: sizes.len(),
         largest: sizes.first().copied().unwrap_or(0),
         next: sizes.into_iter().skip(1).take(NEXT).collect(),
-    }
-}
-
-/// Trees whose roots stand for their nodes.
-struct Forest {
-    parents: Vec<u32>,
-    /// The nodes of each tree, by its root.
-    sizes: Vec<u32>,
-}
-
-impl Forest {
-    fn new(n: usize) -> Forest {
-        Forest {
-            parents: (0..n as u32).collect(),
-            sizes: vec![1; n],
-        }
-    }
-
-    /// The root of a node's tree; halves the path on the way.
-    fn root(&mut self, mut node: u32) -> u32 {
-        loop {
-            let parent = self.parents[node as usize];
-            if parent == node {
-                return node;
-            }
-            let above = self.parents[parent as usize];
-            self.parents[node as usize] = above;
-            node = above;
-        }
-    }
-
-    /// Hangs the smaller tree under the larger.
-    fn join(&mut self, a: u32, b: u32) {
-        let (a, b) = (self.root(a), self.root(b));
-        if a == b {
-            return;
-        }
-        let (large, small) = if self.sizes[a as usize] >= self.sizes[b as usize] {
-            (a, b)
-        } else {
-            (b, a)
-        };
-        self.parents[small as usize] = large;
-        self.sizes[large as usize] += self.sizes[small as usize];
     }
 }
 

@@ -1,37 +1,35 @@
 //! What each solver would cost: time and memory, about.
 //!
-//! The steps are those of the plan that `fit` would make, and one of each kind
-//! is timed on the data (`speed.rs`). How many it takes to stop is not known
-//! before; the usual numbers below are those of the fits that were measured.
-//! Estimates made so, and then the fits, on two shared cores (seconds of the steps
-//! that the fit took, and MB as foretold then; [`Forecast`] has been measured anew):
-//!
-//! | data, 64 dimensions | solver | estimate | fit |
-//! |---|---|---|---|
-//! | Cora, 2,708 nodes | L-BFGS, 129 steps | 4.6 s, 26 MB | 5.4 s, 25 MB |
-//! | | Adam, 300 steps | 7.0 s, 18 MB | 8.0 s, 19 MB |
-//! | | blocks, 2,000 steps | 8.6 s, 17 MB | 10 s, 21 MB |
-//! | planted, 6,000 nodes, 200 entries | L-BFGS, 25 steps | 4.5 s, 36 MB | 8.6 s, 30 MB |
-//! | planted, 6,000 nodes, no data vectors | L-BFGS, 63 steps | 13 s, 59 MB | 17 s, 63 MB |
-//! | | Adam, 100 steps | 12 s, 28 MB | 14 s, 26 MB |
-//! | planted, 25,000 nodes, no data vectors | Adam, 10 steps | 21 s, 83 MB | 21 s, 83 MB |
-//! | | sweeps, 336 steps | 78 s, 71 MB | 62 s, 73 MB |
-//! | 100,000 nodes, 1 million links | sweeps, 125 steps | 8.7 s, 242 MB | 9.9 s, 244 MB |
+//! Two small fits are timed, to rings of nodes with the degrees and features of the data, and
+//! scaled by the nodes and pairs that a step of the plan visits. How many steps a fit takes
+//! is not known before; the usual numbers are those of the fits that were measured.
+
+use std::time::Instant;
 
 use serde::Serialize;
 
 use super::judged::judged_bytes;
-use super::speed::Trial;
 use crate::data::dataset::Dataset;
+use crate::data::features::Features;
+use crate::data::graph::Graph;
 use crate::engine::objective::{Prepared, Problem};
-use crate::engine::{CpuEngine, Forecast, Plan};
+use crate::engine::{Forecast, Plan};
 use crate::error::Result;
-use crate::model::held_out_pairs;
-use crate::params::{CheckedParams, OptimizerKind, Params, Precision, SolverKind};
-use linkproof_numeric::real::Real;
+use crate::model::{fit, held_out_pairs};
+use crate::params::{
+    CheckedParams, OptimizerKind, Params, Precision, SolverKind, WeightTransform,
+};
 
 /// Passes that a step of L-BFGS takes, with its line search.
 const PASSES: f64 = 1.1;
+/// Value and gradient take so many times as long as the value.
+const WHOLE_PASS: f64 = 3.0;
+/// Nodes of the two fits that are timed, and their dimensions, links of a node and steps at
+/// most.
+const NODES: [u32; 2] = [256, 1024];
+const MOST_DIMENSIONS: usize = 256;
+const MOST_LINKS: usize = 32;
+const STEPS: usize = 5;
 
 /// What a solver looks at in a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -73,31 +71,13 @@ pub struct SolverCost {
 /// The cost of every solver that can fit the data with the given parameters,
 /// whose own choice of a solver only says which one is the default.
 pub fn solver_costs(data: &Dataset, params: &CheckedParams) -> Result<Vec<SolverCost>> {
-    match params.precision {
-        Precision::F32 => costs_in::<f32>(data, params),
-        Precision::F64 => costs_in::<f64>(data, params),
-    }
-}
-
-fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<SolverCost>> {
     let split = held_out_pairs(params, data.graph().n_links());
     let prepared = Prepared::new(data, params, split, None)?;
     let problem = Problem::new(&prepared, params)?;
-    let dim = Trial::<T>::dim(&problem, params.dim);
-    let smaller = if dim < params.dim {
-        let params = Params {
-            dim,
-            ..params.given().clone()
-        };
-        Some(Problem::new(&prepared, &params.check()?)?)
-    } else {
-        None
-    };
-    let tried = smaller.as_ref().unwrap_or(&problem);
-    let mut trial = Trial::new(CpuEngine::<T>::new(tried), params.dim)?;
-    let speed = trial.speed()?;
     let default = Plan::new(params, &problem)?;
-    let look_bytes = judged_bytes(data);
+    let speed = Speed::measured(data, params)?;
+    let (n, all) = (data.n_nodes() as f64, prepared.n_pairs_total());
+    let pass = |nodes: f64, pairs: f64| speed.node * nodes + speed.pair * pairs;
     let mut costs = Vec::new();
     for (solver, optimizer) in [
         (SolverKind::Exact, OptimizerKind::Lbfgs),
@@ -113,43 +93,102 @@ fn costs_in<T: Real>(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solve
             continue;
         };
         let plan = Plan::new(&params, &problem)?;
-        let step = match (solver, optimizer) {
-            (SolverKind::Exact, OptimizerKind::Lbfgs) => PASSES * speed.pass,
-            (SolverKind::Exact, _) => speed.pass,
-            (SolverKind::Sgd, _) => trial.step_seconds(&plan)?,
+        let block = plan.block as f64;
+        let (way, step) = match (solver, plan.turns) {
+            (SolverKind::Exact, _) if optimizer == OptimizerKind::Lbfgs => {
+                (Way::AllPairs, PASSES * pass(n, all))
+            }
+            (SolverKind::Exact, _) => (Way::AllPairs, pass(n, all)),
+            (SolverKind::Sgd, turns) => {
+                let pairs = block * block / 2.0 + plan.link_batch as f64;
+                let way = turns.map_or(Way::Blocks, |_| Way::Sweeps);
+                (way, pass(block, pairs.min(all)))
+            }
         };
-        let look = plan.look();
-        let held_out = trial.held_out_seconds(&speed, look)?;
-        let value = match look.every_pair {
-            true => held_out,
-            false => trial.held_out_seconds(&speed, look.at_every_pair())?,
-        };
+        let visited = |every| if every { all } else { all.min(n * block) };
+        let value = |every| pass(n, visited(every)) / WHOLE_PASS;
+        let held_out = split.map_or(0.0, |_| value(plan.every_pair));
         let seconds_per_step = step + held_out / plan.evaluate_every as f64;
         let usual_steps = match split {
             Some(_) => plan.usual_steps(problem.parameters.is_all_tables()),
             // Nothing stops such a fit but its convergence.
             None => plan.steps,
         };
-        // The score of the start, and the value of the result.
-        let seconds = |steps: usize| held_out + value + steps as f64 * seconds_per_step;
+        let seconds = |steps: usize| value(true) + steps as f64 * seconds_per_step;
+        let forecast = match params.precision {
+            Precision::F32 => Forecast::new::<f32>(&problem, &plan),
+            Precision::F64 => Forecast::new::<f64>(&problem, &plan),
+        };
         costs.push(SolverCost {
             solver,
             optimizer,
-            way: match (solver, plan.turns) {
-                (SolverKind::Exact, _) => Way::AllPairs,
-                (SolverKind::Sgd, None) => Way::Blocks,
-                (SolverKind::Sgd, Some(_)) => Way::Sweeps,
-            },
+            way,
             is_default: (default.solver, default.optimizer) == (solver, optimizer),
             seconds_per_step,
             usual_steps,
             seconds: seconds(usual_steps),
             most_steps: plan.steps,
             most_seconds: seconds(plan.steps),
-            memory_bytes: Forecast::new::<T>(&problem, &plan).of(1.0).max(look_bytes),
+            memory_bytes: forecast.of(1.0).max(judged_bytes(data)),
         });
     }
     Ok(costs)
+}
+
+/// Seconds of value and gradient for each node, and for each pair beside.
+struct Speed {
+    node: f64,
+    pair: f64,
+}
+
+impl Speed {
+    fn measured(data: &Dataset, params: &CheckedParams) -> Result<Speed> {
+        let matrices = data.views().iter().filter_map(|view| view.matrix.as_ref());
+        let matrix = matrices.max_by_key(|matrix| matrix.n_columns());
+        let degree = data.graph().n_links().div_ceil(data.n_nodes()).min(MOST_LINKS) as u32;
+        let wanted = params.dim;
+        let params = Params {
+            dim: wanted.min(MOST_DIMENSIONS),
+            solver: Some(SolverKind::Exact),
+            optimizer: Some(OptimizerKind::Adam),
+            steps: Some(STEPS),
+            validation: Some(0.0),
+            weights: WeightTransform::Binary,
+            view_encoders: Default::default(),
+            view_pairs: None,
+            ..params.given().clone()
+        };
+        let factor = wanted as f64 / params.dim as f64;
+        let params = params.check()?;
+        let seconds = |n: u32| -> Result<f64> {
+            let to_next = |i| (1..=degree.max(1)).map(move |step| (i, (i + step) % n, 1.0));
+            let links: Vec<(u32, u32, f64)> = (0..n).flat_map(to_next).collect();
+            let graph = Graph::from_rows(n as usize, &links)?;
+            let ring = match matrix {
+                Some(matrix) => {
+                    let rows: Vec<u32> = (0..n).map(|row| row % matrix.n_rows() as u32).collect();
+                    Dataset::new(graph, Features::new(matrix.select(&rows)))?
+                }
+                None => Dataset::from_links(graph)?,
+            };
+            let clock = Instant::now();
+            fit(&params, &ring)?;
+            // The value of the result is a part of a pass.
+            Ok(factor * clock.elapsed().as_secs_f64() / (STEPS as f64 + 1.0 / WHOLE_PASS))
+        };
+        let [small, large] = NODES;
+        let [of_small, of_large] = [seconds(small)?, seconds(large)?];
+        let pairs = |n: u32| f64::from(n) * f64::from(n - 1) / 2.0;
+        let per_node = |seconds: f64, n: u32| seconds / f64::from(n);
+        let more = per_node(of_large, large) - per_node(of_small, small);
+        let pair = 2.0 * more / f64::from(large - small);
+        // Other programs may have had the processor during one of the fits.
+        let pair = pair.clamp(0.0, of_large / pairs(large));
+        Ok(Speed {
+            node: (of_large - pair * pairs(large)) / f64::from(large),
+            pair,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ mod cost;
 mod judged;
 mod plain;
 mod shape;
-mod speed;
 mod weights;
 
 pub use advice::{Advice, advise, in_percent};

@@ -111,31 +111,13 @@ fn count_zero(degrees: &[u32]) -> usize {
 
 fn vectors(matrix: &Matrix) -> Vectors {
     let (n, dim) = (matrix.n_rows(), matrix.n_columns());
-    let (mut filled, mut zero) = (0, 0);
-    let mut count = |entries: &mut dyn Iterator<Item = f64>| {
-        let here = entries.filter(|entry| *entry != 0.0).count();
-        filled += here;
-        zero += usize::from(here == 0);
-    };
-    match matrix {
-        Matrix::Dense(dense) => {
-            let values = dense.values();
-            for row in 0..n {
-                count(&mut (row * dim..(row + 1) * dim).map(|place| values.get(place)));
-            }
-        }
-        Matrix::Sparse(sparse) => {
-            let values = sparse.values();
-            for ends in sparse.offsets().windows(2) {
-                count(&mut (ends[0]..ends[1]).map(|place| values.get(place)));
-            }
-        }
-    }
+    let filled = |row| matrix.row(row).iter().filter(|(_, x)| *x != 0.0).count();
+    let filled: Vec<usize> = (0..n).map(filled).collect();
     Vectors {
         dim,
         sparse: matches!(matrix, Matrix::Sparse(_)),
-        density: filled as f64 / (n as f64 * dim as f64).max(1.0),
-        zero,
+        density: filled.iter().sum::<usize>() as f64 / (n as f64 * dim as f64).max(1.0),
+        zero: filled.iter().filter(|filled| **filled == 0).count(),
     }
 }
 
