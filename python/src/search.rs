@@ -2,7 +2,7 @@
 
 use linkproof::model::folds::HoldOut;
 use linkproof::params::ScoreKind;
-use linkproof::select::{Asked, Grid, Search, select};
+use linkproof::select::{Grid, Search, select};
 use linkproof::{Error, Params};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -97,10 +97,8 @@ fn search_for(base: &Params, wanted: &Map<String, Value>) -> linkproof::Result<S
         halving: !flag("exhaustive"),
         one_standard_error: flag("one_standard_error"),
         weights: flag("keep_weights").then_some(base.weights),
-        asked: Asked {
-            offsets: !flag("keep_offsets"),
-            signed: !flag("keep_similarity"),
-        },
+        try_offsets: !flag("keep_offsets"),
+        try_signed: !flag("keep_similarity"),
     })
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use linkproof::Params;
 use linkproof::model::folds::HoldOut;
 use linkproof::params::{Param, ScoreKind, WeightTransform};
-use linkproof::select::{Asked, Change, Comparison, Criterion, Grid, Search, Selection, Tried};
+use linkproof::select::{Change, Comparison, Criterion, Grid, Search, Selection, Tried};
 use serde_json::{Value, json};
 
 use crate::args::{choice, real, whole};
@@ -99,10 +99,8 @@ impl SearchArgs {
             halving: !self.exhaustive,
             one_standard_error: self.one_standard_error,
             weights: settings.is_typed(Param::Weights).then_some(base.weights),
-            asked: Asked {
-                offsets: !settings.is_typed(Param::Offsets),
-                signed: !settings.is_typed(Param::Similarity),
-            },
+            try_offsets: !settings.is_typed(Param::Offsets),
+            try_signed: !settings.is_typed(Param::Similarity),
         }
     }
 }
@@ -126,9 +124,9 @@ pub fn words(selection: &Selection) -> String {
         let all = &selection.candidates;
         all.iter().any(|one| pick(one) != pick(&all[0]))
     };
-    let dims = several(|one| one.entry.candidate.dim);
-    let walks = several(|one| one.entry.candidate.walks);
-    let by_ranks = selection.criterion == Criterion::Rank.to_string();
+    let dims = several(|one| one.candidate.dim);
+    let walks = several(|one| one.candidate.walks);
+    let by_ranks = selection.criterion == Criterion::Rank;
     let mut text = format!(
         "{} candidates, compared by {} ({} folds, {} fits, {:.1} s)\n\n  \
          score        beta    ridge{}{}  folds{}  behind the best{}",
@@ -143,7 +141,7 @@ pub fn words(selection: &Selection) -> String {
         if by_ranks { "" } else { ", a link" },
     );
     for one in selection.ranked() {
-        let candidate = &one.entry.candidate;
+        let candidate = &one.candidate;
         let mark = if candidate == chosen { '*' } else { ' ' };
         let _ = write!(
             text,
@@ -157,11 +155,11 @@ pub fn words(selection: &Selection) -> String {
                 let _ = write!(text, "{value:>7}");
             }
         }
-        let _ = write!(text, "{:>7}", one.entry.folds.len());
+        let _ = write!(text, "{:>7}", one.folds.len());
         if let Some(mean) = one.mean.filter(|_| by_ranks) {
             let _ = write!(text, "{:>11.1}%", 100.0 * (1.0 - mean));
         }
-        match (&one.entry.failure, one.behind, one.standard_error) {
+        match (&one.failure, one.behind, one.standard_error) {
             (Some(failure), ..) => {
                 let _ = write!(text, "  {failure}");
             }
@@ -238,7 +236,7 @@ pub fn notes(selection: &Selection) -> Vec<String> {
             selection.tied
         ));
     }
-    let by_ranks = selection.criterion == Criterion::Rank.to_string();
+    let by_ranks = selection.criterion == Criterion::Rank;
     if by_ranks && selection.chosen.weights == WeightTransform::Binary {
         notes.push(
             "every link counts 1, whatever its weight (--weights binary), so that the unit of \

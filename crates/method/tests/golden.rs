@@ -265,7 +265,7 @@ fn selection(data: &Dataset) -> String {
     let found =
         linkproof_method::select(&params, data, &search, linkproof_method::Runtime::default())
             .unwrap();
-    let criteria = found.candidates.iter().flat_map(|found| &found.entry.folds);
+    let criteria = found.candidates.iter().flat_map(|found| &found.folds);
     let digest = digest(criteria.map(|(_, criterion)| criterion.to_bits()));
     format!("select {digest:016x}\n")
 }

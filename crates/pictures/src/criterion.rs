@@ -12,22 +12,22 @@ use linkproof_numeric::math;
 pub fn plot(selection: &Selection) -> Drawing {
     let points = selection.candidates.iter();
     let points: Vec<&Comparison> = points.filter(|one| one.behind.is_some()).collect();
-    let mut ridges: Vec<f64> = points.iter().map(|one| one.entry.candidate.ridge).collect();
+    let mut ridges: Vec<f64> = points.iter().map(|one| one.candidate.ridge).collect();
     ridges.sort_by(f64::total_cmp);
     ridges.dedup();
     let mut columns: Vec<Vec<&Comparison>> = Vec::new();
     for point in points {
-        let candidate = &point.entry.candidate;
+        let candidate = &point.candidate;
         let same = |column: &&mut Vec<&Comparison>| {
             let first = column.first();
-            first.is_some_and(|first| first.entry.candidate.same_column(candidate))
+            first.is_some_and(|first| first.candidate.same_column(candidate))
         };
         match columns.iter_mut().find(same) {
             Some(column) => column.push(point),
             None => columns.push(vec![point]),
         }
     }
-    let shape = |one: &Comparison| (one.entry.candidate.dim, one.entry.candidate.walks);
+    let shape = |one: &Comparison| (one.candidate.dim, one.candidate.walks);
     let shapes = selection.candidates.windows(2);
     let several = shapes
         .into_iter()
@@ -61,7 +61,7 @@ fn place(ridge: f64) -> f64 {
 fn line(column: &[&Comparison], ridges: &[f64], several: bool, selection: &Selection) -> Series {
     let at = |ridge: &f64| {
         let mut column = column.iter();
-        column.find(|one| one.entry.candidate.ridge == *ridge)
+        column.find(|one| one.candidate.ridge == *ridge)
     };
     let point = |ridge: &f64| {
         let one = at(ridge)?;
@@ -69,7 +69,7 @@ fn line(column: &[&Comparison], ridges: &[f64], several: bool, selection: &Selec
     };
     let is_chosen = |ridge: &f64| {
         let one = at(ridge);
-        one.is_some_and(|one| one.entry.candidate == selection.chosen)
+        one.is_some_and(|one| one.candidate == selection.chosen)
     };
     Series {
         name: column
@@ -81,7 +81,7 @@ fn line(column: &[&Comparison], ridges: &[f64], several: bool, selection: &Selec
 }
 
 fn name(one: &Comparison, several: bool) -> String {
-    let candidate = &one.entry.candidate;
+    let candidate = &one.candidate;
     let mut name = match candidate.beta {
         0.0 => candidate.score.to_string(),
         beta => format!("{} {beta}", candidate.score),

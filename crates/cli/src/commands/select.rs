@@ -186,7 +186,7 @@ fn write_table(path: &Path, selection: &Selection) -> Result<(), Error> {
     ];
     io::write_table(path, &columns, |rows| {
         for one in selection.ranked() {
-            let (entry, candidate) = (&one.entry, &one.entry.candidate);
+            let candidate = &one.candidate;
             let number = |value: Option<f64>| value.map_or(Field::Text(""), Field::Real);
             rows.row(&[
                 Field::Text(candidate.score.name()),
@@ -194,12 +194,12 @@ fn write_table(path: &Path, selection: &Selection) -> Result<(), Error> {
                 Field::Real(candidate.ridge),
                 Field::Whole(candidate.dim as u64),
                 Field::Whole(candidate.walks as u64),
-                Field::Whole(entry.folds.len() as u64),
+                Field::Whole(one.folds.len() as u64),
                 number(one.mean),
                 number(one.behind),
                 number(one.standard_error),
-                Field::Whole(entry.steps as u64),
-                Field::Text(entry.failure.as_deref().unwrap_or_default()),
+                Field::Whole(one.steps as u64),
+                Field::Text(one.failure.as_deref().unwrap_or_default()),
             ])?;
         }
         Ok(())

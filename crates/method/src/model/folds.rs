@@ -4,13 +4,13 @@
 use crate::data::dataset::{DataView, Dataset};
 use crate::data::graph::Graph;
 use crate::engine::objective::{Prepared, Problem};
-use crate::engine::pairs::{Part, Split, ViewMatrix};
+use crate::engine::pairs::{Part, Split};
 use crate::engine::runtime::Runtime;
 use crate::engine::solve::solve;
 use crate::engine::{Embedding, Engine, Look, Plan};
 use crate::error::{Error, Remedy, Result};
 use crate::model::held_out_pairs;
-use crate::params::{CheckedParams, OptimizerKind, Precision, ScoreKind};
+use crate::params::{CheckedParams, Precision, ScoreKind};
 use crate::schema::choice;
 use crate::score::Score;
 use linkproof_numeric::math;
@@ -114,73 +114,44 @@ impl Folds {
 /// A fit that did not see one fold.
 #[derive(Debug, Clone)]
 pub struct FoldFit {
-    /// Its parameters.
-    pub theta: Vec<f64>,
     /// The embeddings, by internal rows.
     pub y: Vec<f32>,
-    /// The offsets; none in a model without.
-    pub offsets: Vec<f32>,
-    /// `gamma` for each pair of views.
-    pub gamma: ViewMatrix,
-    /// The logarithm of the factor between `e^s` and expected weights.
-    pub log_k: f64,
     /// The mean of a score over the pairs of the fold, where one was asked for.
     pub criterion: Option<f64>,
     /// The steps taken.
     pub steps: usize,
-    /// Whether it moved from a warm start at all.
-    pub moved: bool,
     /// Whether its embeddings are as good as zero, so that all pairs are alike, or
     /// the weights that it expects are.
     pub collapsed: bool,
 }
 
-/// A start whose embeddings are shorter than this, squared and on average, has
-/// collapsed: at zero every gradient is zero, whatever the links say.
+/// Embeddings that are shorter than this, squared and on average, have collapsed.
 const COLLAPSED: f64 = 1e-2;
 /// A fit has collapsed too that expects less than this share of the weights of the
 /// fold, where those above the median count as the median.
 const EXPECTED: f64 = 0.1;
-/// A gain of this share of the objective ends a coarse fit.
-const TOLERANCE: f64 = 1e-6;
-/// Steps between looks at held-out pairs, and the share of their score that
-/// counts as a gain.
-const LOOK_EVERY: usize = 2;
-const SMALLEST_GAIN: f64 = 1e-3;
 
-/// How a fit to all pairs but those of a fold is made.
-#[derive(Debug, Clone, Copy)]
-pub enum Care<'w> {
-    /// As a fit to all data: the same start, tolerance and rule of stopping.
-    AsAFit,
-    /// Faster, to sift candidates: coarser tolerances, and L-BFGS starts from
-    /// these parameters where their objective is lower than that of the random
-    /// start. Other methods, which do not run to the minimum, take the random
-    /// start.
-    Coarse(Option<&'w [f64]>),
-}
-
-/// Fits to all pairs but those that `prepared` keeps apart, and judges the fit
-/// by the fold, which it has not looked at: what ends it are other pairs, those
-/// that `prepared` holds out to that end.
+/// Fits to all pairs but those of a fold as a fit to all data is made, and judges the fit by
+/// the fold, which it has not looked at: what ends it are other pairs.
 pub fn fit_fold(
     params: &CheckedParams,
-    prepared: &Prepared,
-    care: Care<'_>,
+    data: &Dataset,
+    (folds, fold): (Folds, usize),
     criterion: Option<&Score>,
     runtime: Runtime<'_>,
 ) -> Result<FoldFit> {
-    let problem = Problem::new(prepared, params)?;
-    let plan = Plan::new(params, &problem)?;
-    let (backend, how) = (runtime.backend(), (plan, care));
+    let split = folds.split_of_fit(fold, params, data);
+    let prepared = Prepared::new(data, params, Some(split), None)?;
+    let problem = Problem::new(&prepared, params)?;
+    let backend = runtime.backend();
     match params.precision {
         Precision::F32 => {
             let engine = &mut *backend.single(&problem)?;
-            fit_on(engine, params, how, criterion, runtime)
+            fit_on(engine, params, criterion, runtime)
         }
         Precision::F64 => {
             let engine = &mut *backend.double(&problem)?;
-            fit_on(engine, params, how, criterion, runtime)
+            fit_on(engine, params, criterion, runtime)
         }
     }
 }
@@ -188,30 +159,11 @@ pub fn fit_fold(
 fn fit_on<T: Real>(
     engine: &mut dyn Engine<T>,
     params: &CheckedParams,
-    (mut plan, care): (Plan, Care<'_>),
     criterion: Option<&Score>,
     runtime: Runtime<'_>,
 ) -> Result<FoldFit> {
-    let mut start = engine.start(params.init_scale)?;
-    let mut is_warm = false;
-    if let (OptimizerKind::Lbfgs, Care::Coarse(warm)) = (plan.optimizer, care) {
-        plan.tolerance = TOLERANCE;
-        plan.evaluate_every = LOOK_EVERY;
-        plan.smallest_gain = SMALLEST_GAIN;
-        plan.patience = plan.patience.div_ceil(LOOK_EVERY);
-        if let Some(warm) = warm {
-            let warm: Vec<T> = warm.iter().map(|&x| T::of(x)).collect();
-            engine.load(&warm)?;
-            is_warm = length(engine)? > COLLAPSED && {
-                let of_warm = engine.objective(None)?.value;
-                engine.load(&start)?;
-                of_warm < engine.objective(None)?.value
-            };
-            if is_warm {
-                start = warm;
-            }
-        }
-    }
+    let plan = Plan::new(params, engine.problem())?;
+    let start = engine.start(params.init_scale)?;
     let solution = solve(engine, &plan, start, runtime.of_one_of_many())?;
     let look = plan.look().at_every_pair();
     let by_criterion = match criterion {
@@ -231,28 +183,12 @@ fn fit_on<T: Real>(
     let squares: f64 = y.iter().map(|x| x.to_f64().powi(2)).sum();
     let is_short = squares / engine.problem().n_nodes() as f64 <= COLLAPSED;
     Ok(FoldFit {
-        moved: !is_warm || solution.best_step > 0,
         collapsed: is_short
             || expected_share(engine, &embedding, &solution.theta, look)? < EXPECTED,
         y: y.iter().map(|x| x.to_f64() as f32).collect(),
-        offsets: embedding
-            .offsets
-            .iter()
-            .map(|x| x.to_f64() as f32)
-            .collect(),
-        gamma: engine.problem().parameters.gamma(&solution.theta),
-        log_k: math::ln(look.k),
-        theta: solution.theta.iter().map(|x| x.to_f64()).collect(),
         criterion: by_criterion,
         steps: solution.steps,
     })
-}
-
-/// The mean squared length of the embeddings.
-fn length<T: Real>(engine: &mut dyn Engine<T>) -> Result<f64> {
-    let y = engine.embed()?.y;
-    let squares: f64 = y.iter().map(|x| x.to_f64().powi(2)).sum();
-    Ok(squares / engine.problem().n_nodes() as f64)
 }
 
 /// The sum of the expected weights of the fold's pairs, against that of the observed
@@ -381,10 +317,8 @@ mod tests {
             fit.run(data).unwrap()
         };
         let on_fold = |data: &Dataset| {
-            let prepared = Prepared::new(data, &params, Some(both), None).unwrap();
             let score = Score::new(ScoreKind::Probability, 0.5);
-            let fit = |care| fit_fold(&params, &prepared, care, Some(&score), Runtime::default());
-            (fit(Care::AsAFit).unwrap(), fit(Care::Coarse(None)).unwrap())
+            fit_fold(&params, data, (folds, 1), Some(&score), Runtime::default()).unwrap()
         };
         let (model, folded) = (fitted(&data), on_fold(&data));
         assert!(model.report().held_out.is_some());
@@ -394,9 +328,8 @@ mod tests {
         let (other, other_folded) = (fitted(&judged), on_fold(&judged));
         assert_eq!(model.embeddings(), other.embeddings());
         assert_eq!(model.report().held_out, other.report().held_out);
-        assert_eq!(folded.0.theta, other_folded.0.theta);
-        assert_eq!(folded.1.theta, other_folded.1.theta);
-        assert_ne!(folded.0.criterion, other_folded.0.criterion);
+        assert_eq!(folded.y, other_folded.y);
+        assert_ne!(folded.criterion, other_folded.criterion);
         // The links that decide when to stop are looked at.
         let stopping = fitted(&heavier(Part::HeldOut));
         assert_ne!(model.report().held_out, stopping.report().held_out);

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Serialize, Serializer};
+
 use crate::params::{Param, ScoreKind};
 use crate::score::Score;
 
@@ -61,6 +63,12 @@ impl fmt::Display for Criterion {
             Criterion::Score { score, .. } if !score.reads_beta() => write!(f, "{score}"),
             Criterion::Score { score, beta } => write!(f, "{score}:{beta}"),
         }
+    }
+}
+
+impl Serialize for Criterion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

@@ -76,11 +76,6 @@ impl Candidate {
         let ridge = self.ridge;
         *self == Candidate { ridge, ..*other }
     }
-
-    /// Whether parameters of one can start the other.
-    pub(super) fn same_shape(&self, other: &Candidate) -> bool {
-        (self.dim, self.walks, self.steps) == (other.dim, other.walks, other.steps)
-    }
 }
 
 /// Every candidate once, checked: columns of equal score and exponent, each

@@ -7,25 +7,21 @@
 //! pattern of links then, and so should the final one be ([`Candidate::weights`]): a
 //! ridge or a score that suits weights in one unit does not in another.
 //!
-//! The fits that decide follow the rules of a fit to all data: the same start,
-//! the same tolerance, and where that would hold pairs out to decide when to
-//! stop, so do they, from the pairs outside the fold. They do not look at the
-//! fold that judges them.
+//! Fits follow the rules of a fit to all data: the same start, the same tolerance, and if
+//! that would hold pairs out to decide when to stop, so do they, from the pairs outside the
+//! fold. They do not look at the fold that judges them.
 
+mod changes;
 mod choose;
 mod criterion;
 mod grid;
 pub(crate) mod held_out;
-mod nodes;
 mod race;
-mod wants;
 
-pub use choose::{Comparison, Warning, compare};
+pub use changes::{Change, Tried};
+pub use choose::Warning;
 pub use criterion::Criterion;
 pub use grid::{Candidate, Grid, candidates};
-pub use wants::{Change, Tried};
-
-use choose::Band;
 
 use std::time::Instant;
 
@@ -60,17 +56,10 @@ pub struct Search {
     /// How weights count in all candidates; none: as the parameters say, except that
     /// ranks compare fits to the pattern of links unless those ask for a transform.
     pub weights: Option<WeightTransform>,
-    /// What the graph is asked for beside, once settings are chosen.
-    pub asked: Asked,
-}
-
-/// Whether a graph is asked if it wants more than an inner product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
-    /// Offsets.
-    pub offsets: bool,
-    /// A signed similarity.
-    pub signed: bool,
+    /// Whether offsets are tried once settings are chosen.
+    pub try_offsets: bool,
+    /// Whether a signed similarity is tried once settings are chosen.
+    pub try_signed: bool,
 }
 
 impl Search {
@@ -84,10 +73,8 @@ impl Search {
             halving: true,
             one_standard_error: false,
             weights: None,
-            asked: Asked {
-                offsets: true,
-                signed: true,
-            },
+            try_offsets: true,
+            try_signed: true,
         }
     }
 
@@ -111,22 +98,9 @@ impl Search {
     }
 }
 
-/// What a candidate did on a fold.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Outcome {
-    Fitted {
-        criterion: f64,
-        ranks: Vec<f64>,
-        steps: usize,
-        moved: bool,
-        collapsed: bool,
-    },
-    Failed(String),
-}
-
-/// A candidate and how it fared.
+/// A candidate, how it fared, and how far it is behind the best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Entry {
+pub struct Comparison {
     /// The candidate.
     #[serde(flatten)]
     pub candidate: Candidate,
@@ -134,7 +108,7 @@ pub struct Entry {
     /// fitted for, with the fold; smaller is better. (Of ranks: over its links, the
     /// share of pairs without a link that are closer.)
     pub folds: Vec<(usize, f64)>,
-    /// The ranks of each of those folds' links, where ranks are compared.
+    /// The ranks of each of those folds' links, if ranks are compared.
     #[serde(skip)]
     ranks: Vec<Vec<f64>>,
     /// The steps of its fits.
@@ -145,47 +119,31 @@ pub struct Entry {
     /// Why it failed, if it did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// The folds on which it came no further than the next larger ridge.
-    #[serde(skip)]
-    idle: usize,
     /// The folds on which its embeddings, or the weights that it expects, came out as
     /// good as zero.
     pub collapsed: usize,
-    /// Whether its fits are made as the final fit is, so that it can be chosen.
-    pub settled: bool,
+    /// The mean of the criterion over its folds, a pair.
+    pub mean: Option<f64>,
+    /// How far it is behind the best on the folds that it was fitted for, in
+    /// units of the criterion per link.
+    pub behind: Option<f64>,
+    /// The standard error of that difference, if it had two folds or more.
+    pub standard_error: Option<f64>,
 }
 
-impl Entry {
-    fn new(candidate: Candidate) -> Entry {
-        Entry {
+impl Comparison {
+    fn new(candidate: Candidate) -> Comparison {
+        Comparison {
             candidate,
             folds: Vec::new(),
             ranks: Vec::new(),
             steps: 0,
             out_after: None,
             failure: None,
-            idle: 0,
             collapsed: 0,
-            settled: false,
-        }
-    }
-
-    fn add(&mut self, fold: usize, outcome: Outcome) {
-        match outcome {
-            Outcome::Fitted {
-                criterion,
-                ranks,
-                steps,
-                moved,
-                collapsed,
-            } => {
-                self.collapsed += usize::from(collapsed);
-                self.folds.push((fold, criterion));
-                self.ranks.push(ranks);
-                self.steps += steps;
-                self.idle += usize::from(!moved);
-            }
-            Outcome::Failed(message) => self.failure = Some(message),
+            mean: None,
+            behind: None,
+            standard_error: None,
         }
     }
 
@@ -194,20 +152,19 @@ impl Entry {
         self.failure.is_none()
     }
 
-    /// Whether any of its fits differs from that of the next larger ridge.
-    pub fn moved(&self) -> bool {
-        self.idle < self.folds.len()
-    }
-
     /// Whether it tells no pair from another on half of the folds or more.
     pub fn has_collapsed(&self) -> bool {
         !self.folds.is_empty() && 2 * self.collapsed >= self.folds.len()
     }
 
-    /// The mean of the criterion over the folds so far.
-    pub fn mean(&self) -> Option<f64> {
+    /// The mean of the criterion over the folds so far; infinite without one.
+    fn order(&self) -> f64 {
         let sum: f64 = self.folds.iter().map(|(_, value)| value).sum();
-        (self.is_sound() && !self.folds.is_empty()).then(|| sum / self.folds.len() as f64)
+        if self.is_sound() && !self.folds.is_empty() {
+            sum / self.folds.len() as f64
+        } else {
+            f64::INFINITY
+        }
     }
 }
 
@@ -219,7 +176,7 @@ pub struct Selection {
     /// Every candidate, with how far it is behind the best.
     pub candidates: Vec<Comparison>,
     /// The criterion.
-    pub criterion: String,
+    pub criterion: Criterion,
     /// What was compared, in plain words.
     pub compared: String,
     /// The candidates, the chosen one among them, between which the criterion cannot
@@ -253,8 +210,8 @@ impl Selection {
     pub fn ranked(&self) -> Vec<&Comparison> {
         let mut ranked: Vec<&Comparison> = self.candidates.iter().collect();
         let place = |one: &Comparison| {
-            let folds = std::cmp::Reverse(one.entry.folds.len());
-            (!one.entry.is_sound(), folds)
+            let folds = std::cmp::Reverse(one.folds.len());
+            (!one.is_sound(), folds)
         };
         ranked.sort_by(|a, b| {
             let behind = |one: &Comparison| one.behind.unwrap_or(f64::INFINITY);
@@ -316,65 +273,46 @@ fn search_all(
         _ => None,
     };
     let count = FitCount::new(runtime, 0);
-    let mut trial = wants::Trial {
+    let n = data.n_nodes() as f64;
+    let linked_share = data.graph().n_links() as f64 / (n * (n - 1.0) / 2.0);
+    let trial = changes::Trial {
         data,
         search,
         folds,
         count: &count,
-        links_per_mean: 0.0,
+        linked_share,
     };
     let race = race::Race {
         data,
         candidates: &candidates,
         folds,
-        held_out,
+        held_out: held_out.as_ref(),
         search,
         count: &count,
         later: trial.n_fits(base),
     };
-    let (entries, coarse_fits) = race.run()?;
-    let settled = entries.iter().filter(|entry| entry.settled);
-    let fits = coarse_fits + settled.map(|entry| entry.folds.len()).sum::<usize>();
-    // Scores are means over all pairs, ranks over links.
-    let linked = data.graph().n_links() as f64 / n_pairs(data);
-    let links_per_mean = match search.criterion {
-        Criterion::Rank => 1.0,
-        Criterion::Score { .. } => linked,
-    };
-    let node = nodes::node_of(data);
-    let ends = |fold: usize| -> Vec<[usize; 2]> {
-        let ends = race.held_out.iter().flat_map(|it| it.ends(fold));
-        ends.map(|ends| ends.map(node)).collect()
-    };
-    let compared = compare(entries, links_per_mean, &ends);
-    let Some((chosen, tied)) = choose::choose(&compared, Band::of(search)) else {
+    let mut compared = race.run()?;
+    choose::compare(&mut compared, held_out.as_ref(), linked_share);
+    let Some((chosen, tied)) = choose::choose(&compared, search) else {
         return Err(all_failed(&compared));
     };
-    let warnings = choose::warnings(&compared, &chosen, search);
-    trial.links_per_mean = linked;
-    let tried = trial.run(&chosen.params(base))?;
     Ok(Selection {
         chosen,
+        fits: compared.iter().map(|one| one.folds.len()).sum(),
+        warnings: choose::warnings(&compared, &chosen, search),
         candidates: compared,
-        criterion: search.criterion.to_string(),
+        criterion: search.criterion,
         compared: search.criterion.in_words(),
         tied,
-        tried,
+        tried: trial.run(&chosen.params(base))?,
         folds: search.folds,
         hold_out: search.hold_out,
-        fits,
-        warnings,
         seconds: clock.elapsed().as_secs_f64(),
     })
 }
 
-fn n_pairs(data: &Dataset) -> f64 {
-    let n = data.n_nodes() as f64;
-    n * (n - 1.0) / 2.0
-}
-
 fn all_failed(compared: &[Comparison]) -> Error {
-    let first = compared.iter().find_map(|one| one.entry.failure.clone());
+    let first = compared.iter().find_map(|one| one.failure.clone());
     Error::Diverged {
         step: 0,
         detail: format!(

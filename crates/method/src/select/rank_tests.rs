@@ -96,14 +96,14 @@ fn a_collapsed_fit_is_not_chosen() {
     };
     for criterion in [Criterion::Rank, Criterion::PROBABILITY] {
         let found = run(&heavy, &as_is(criterion));
-        let collapsed = |one: &&Comparison| one.entry.has_collapsed();
+        let collapsed = |one: &&Comparison| one.has_collapsed();
         assert!(
             found.candidates.iter().any(|one| collapsed(&one)),
             "{found:?}"
         );
         let mut chosen = found.candidates.iter();
-        let chosen = chosen.find(|one| one.entry.candidate == found.chosen);
-        assert!(!chosen.unwrap().entry.has_collapsed(), "{found:?}");
+        let chosen = chosen.find(|one| one.candidate == found.chosen);
+        assert!(!chosen.unwrap().has_collapsed(), "{found:?}");
         assert!(expected(&heavy, &found.chosen) > 0.5, "{found:?}");
     }
     // Fits to the pattern do not collapse, whatever the weights.
@@ -128,8 +128,8 @@ fn ranks_are_those_of_a_plain_count() {
         degrees[link.dst as usize] += 1.0;
     }
     for one in &found.candidates {
-        let params = one.entry.candidate.params(&base()).check().unwrap();
-        for &(fold, mean) in &one.entry.folds {
+        let params = one.candidate.params(&base()).check().unwrap();
+        for &(fold, mean) in &one.folds {
             let split = folds.split(fold);
             let model = Fit::new(&params).not_seeing(split).run(&made.data).unwrap();
             let cosine = |i: u32, j: u32| {
@@ -182,14 +182,11 @@ fn what_ranks_cannot_decide_gets_the_larger_ridge() {
         mean: Some(0.2 + behind),
         behind: Some(behind),
         standard_error: Some(error),
-        entry: Entry {
-            settled: true,
-            folds: vec![(0, 0.2 + behind)],
-            ..Entry::new(candidate(ridge))
-        },
+        folds: vec![(0, 0.2 + behind)],
+        ..Comparison::new(candidate(ridge))
     };
-    let band = Band::of(&Search::around(&base()));
-    assert_eq!((band.least, band.one_standard_error), (SAME_RANKS, true));
+    let by_ranks = Search::around(&base());
+    assert_eq!(SAME_RANKS, 0.005);
     let best = one(1.0, 0.0, 0.0);
     for (other, expected) in [
         (one(10.0, 0.004, 0.001), (10.0, 2)),
@@ -197,20 +194,20 @@ fn what_ranks_cannot_decide_gets_the_larger_ridge() {
         (one(10.0, 0.006, 0.001), (1.0, 1)),
         (one(0.1, 0.001, 0.01), (1.0, 2)),
     ] {
-        let (chosen, tied) = choose(&[best.clone(), other], band).unwrap();
+        let (chosen, tied) = choose(&[best.clone(), other], &by_ranks).unwrap();
         assert_eq!((chosen.ridge, tied), expected);
     }
     // Ridges of another score are others.
     let mut other = one(10.0, 0.001, 0.01);
-    other.entry.candidate.score = ScoreKind::Probability;
-    let (chosen, tied) = choose(&[best.clone(), other], band).unwrap();
+    other.candidate.score = ScoreKind::Probability;
+    let (chosen, tied) = choose(&[best.clone(), other], &by_ranks).unwrap();
     assert_eq!((chosen.ridge, tied), (1.0, 1));
     // Not a collapsed one, however good its ranks.
     let mut collapsed = one(100.0, -0.01, 0.001);
-    collapsed.entry.collapsed = 1;
-    let chosen = choose(&[best, collapsed.clone()], band).unwrap();
+    collapsed.collapsed = 1;
+    let chosen = choose(&[best, collapsed.clone()], &by_ranks).unwrap();
     assert_eq!((chosen.0.ridge, chosen.1), (1.0, 1));
-    assert_eq!(choose(&[collapsed], band).unwrap().0.ridge, 100.0);
+    assert_eq!(choose(&[collapsed], &by_ranks).unwrap().0.ridge, 100.0);
 }
 
 #[test]

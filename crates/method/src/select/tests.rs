@@ -38,7 +38,7 @@ fn corrupted_weights_choose_the_score_that_withstands_them() {
     assert_eq!(found.chosen.score, ScoreKind::Probability, "{found:?}");
     // By far, and not by luck.
     let others = found.candidates.iter();
-    let mut others = others.filter(|one| one.entry.candidate.score != ScoreKind::Probability);
+    let mut others = others.filter(|one| one.candidate.score != ScoreKind::Probability);
     assert!(
         others.all(|one| one.behind.is_none_or(|behind| behind > 0.01)),
         "{found:?}"
@@ -49,15 +49,11 @@ fn corrupted_weights_choose_the_score_that_withstands_them() {
         .unwrap();
     let purity = purity(&made.labels, &clusters.labels).unwrap();
     assert!(purity > 0.85, "{purity}");
-    // The race spared most fits, and says who went when; who is left, and the
-    // ridges beside the best, were fitted on every fold.
-    let settled = found.candidates.iter().filter(|one| one.entry.settled);
-    let settled = settled.count();
-    assert!((3..=5).contains(&settled), "{settled}");
-    assert_eq!(found.fits, 9 + 3 + 5 * settled);
-    for Comparison { entry, .. } in &found.candidates {
-        assert_eq!(entry.settled, entry.out_after.is_none(), "{entry:?}");
-        assert_eq!(entry.settled, entry.folds.len() == 5, "{entry:?}");
+    // The race spared most fits, and shows which candidates went when; three were fitted on
+    // every fold.
+    assert_eq!(found.fits, 9 + 3 + 3 * 3);
+    for one in &found.candidates {
+        assert_eq!(one.out_after.is_none(), one.folds.len() == 5, "{one:?}");
     }
 }
 
@@ -75,7 +71,7 @@ fn a_race_finds_as_good_a_candidate_as_every_fit_on_every_fold() {
     assert_eq!(all.fits, 8 * 5);
     let behind = |candidate: Candidate| {
         let mut entries = all.candidates.iter();
-        let found = entries.find(|one| one.entry.candidate == candidate);
+        let found = entries.find(|one| one.candidate == candidate);
         found.unwrap().behind.unwrap()
     };
     assert_eq!(behind(all.chosen), 0.0);
@@ -168,9 +164,8 @@ fn a_candidate_is_judged_by_the_fit_that_the_user_would_get() {
     let found = select(&base, &made.data, &search, Runtime::default()).unwrap();
     let folds = Folds::new(base.seed, search.folds).unwrap();
     let formula = search.criterion.formula().unwrap();
-    let settled = found.candidates.iter().filter(|one| one.entry.settled);
     let mut compared = 0;
-    for Comparison { entry, .. } in settled {
+    for entry in found.candidates.iter().filter(|one| one.out_after.is_none()) {
         let params = entry.candidate.params(&base).check().unwrap();
         for &(fold, criterion) in &entry.folds[..2] {
             let split = folds.split(fold);
@@ -200,7 +195,7 @@ fn a_candidate_is_judged_by_the_fit_that_the_user_would_get() {
         found
             .candidates
             .iter()
-            .any(|one| one.entry.candidate == found.chosen && one.entry.settled)
+            .any(|one| one.candidate == found.chosen && one.out_after.is_none())
     );
 }
 
@@ -221,7 +216,7 @@ fn a_candidate_that_diverges_is_reported_and_skipped() {
     };
     let found = select(&base, &made.data, &search, Runtime::default()).unwrap();
     assert_eq!(found.chosen.ridge, 1.0);
-    let failed = &found.candidates[0].entry;
+    let failed = &found.candidates[0];
     assert!(failed.failure.as_ref().unwrap().contains("diverged"));
     assert!(
         found

@@ -75,9 +75,8 @@ pub(super) fn outcome<T: Real>(bytes: &[u8]) -> Result<Solution<T>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::objective::Prepared;
     use crate::engine::runtime::Elsewhere;
-    use crate::model::folds::{Care, Folds, fit_fold};
+    use crate::model::folds::{Folds, fit_fold};
     use crate::params::{EncoderKind, Params};
     use crate::synthetic::{Noise, synthetic};
     use std::sync::Mutex;
@@ -113,15 +112,13 @@ mod tests {
             };
             let params = params.check().unwrap();
             let folds = Folds::new(0, 3).unwrap();
-            let split = folds.split_of_fit(1, &params, &data);
-            let prepared = Prepared::new(&data, &params, Some(split), None).unwrap();
-            let fit = |runtime| fit_fold(&params, &prepared, Care::AsAFit, None, runtime).unwrap();
+            let fit = |runtime| fit_fold(&params, &data, (folds, 1), None, runtime).unwrap();
             let next_door = NextDoor::default();
             let (here, there) = (
                 fit(Runtime::default()),
                 fit(Runtime::default().with_many(&next_door)),
             );
-            assert_eq!((here.theta, here.steps), (there.theta, there.steps));
+            assert_eq!((here.y, here.steps), (there.y, there.steps));
             let tasks = next_door.0.into_inner().unwrap();
             let [task] = tasks.as_slice() else {
                 panic!("{} tasks", tasks.len());
