@@ -16,9 +16,7 @@ use crate::engine::objective::{Prepared, Problem};
 use crate::engine::{Forecast, Plan};
 use crate::error::Result;
 use crate::model::{fit, held_out_pairs};
-use crate::params::{
-    CheckedParams, OptimizerKind, Params, Precision, SolverKind, WeightTransform,
-};
+use crate::params::{CheckedParams, OptimizerKind, Params, Precision, SolverKind, WeightTransform};
 
 /// Passes that a step of L-BFGS takes, with its line search.
 const PASSES: f64 = 1.1;
@@ -145,7 +143,11 @@ impl Speed {
     fn measured(data: &Dataset, params: &CheckedParams) -> Result<Speed> {
         let matrices = data.views().iter().filter_map(|view| view.matrix.as_ref());
         let matrix = matrices.max_by_key(|matrix| matrix.n_columns());
-        let degree = data.graph().n_links().div_ceil(data.n_nodes()).min(MOST_LINKS) as u32;
+        let degree = data
+            .graph()
+            .n_links()
+            .div_ceil(data.n_nodes())
+            .min(MOST_LINKS) as u32;
         let wanted = params.dim;
         let params = Params {
             dim: wanted.min(MOST_DIMENSIONS),

@@ -111,7 +111,8 @@ impl Trial<'_> {
         if stage.number == 0 {
             return Ok(found);
         }
-        self.count.begin(Doing::TryingChanges, stage, Fits::default());
+        self.count
+            .begin(Doing::TryingChanges, stage, Fits::default());
         let mut current = chosen.clone();
         let Some(mut before) = self.scores(&current)? else {
             return Ok(found);
@@ -160,7 +161,13 @@ impl Trial<'_> {
         let score = self.search.criterion.formula().unwrap_or_else(likelihood);
         let of_fold = |fold: usize| {
             let runtime = self.count.runtime();
-            let fit = fit_fold(&params, self.data, (self.folds, fold), Some(&score), runtime)?;
+            let fit = fit_fold(
+                &params,
+                self.data,
+                (self.folds, fold),
+                Some(&score),
+                runtime,
+            )?;
             runtime.after_fit(1, 1);
             Ok(fit.criterion.unwrap_or(f64::NAN))
         };

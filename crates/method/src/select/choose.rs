@@ -9,16 +9,15 @@ use crate::params::Param;
 /// Compares candidates fold by fold with the best of those that were fitted on all. Folds
 /// differ far more than candidates do, so only differences on the same folds mean something;
 /// of ranks, those of the same links.
-pub(super) fn compare(
-    entries: &mut [Comparison],
-    held_out: Option<&HeldOut>,
-    links_per_mean: f64,
-) {
+pub(super) fn compare(entries: &mut [Comparison], held_out: Option<&HeldOut>, links_per_mean: f64) {
     for entry in entries.iter_mut() {
         entry.mean = Some(entry.order()).filter(|mean| mean.is_finite());
     }
     let finalists = finalists(entries).into_iter();
-    let Some(best) = finalists.min_by(|a, b| a.order().total_cmp(&b.order())).cloned() else {
+    let Some(best) = finalists
+        .min_by(|a, b| a.order().total_cmp(&b.order()))
+        .cloned()
+    else {
         return;
     };
     for entry in entries.iter_mut().filter(|entry| entry.is_sound()) {
@@ -32,7 +31,11 @@ pub(super) fn compare(
             }
             None => {
                 let pairs = entry.folds.iter().zip(&best.folds);
-                over_folds(pairs.map(|(own, best)| (own.1 - best.1) / links_per_mean).collect())
+                over_folds(
+                    pairs
+                        .map(|(own, best)| (own.1 - best.1) / links_per_mean)
+                        .collect(),
+                )
             }
         };
         (entry.behind, entry.standard_error) = (Some(behind), error);
@@ -63,16 +66,24 @@ fn finalists(entries: &[Comparison]) -> Vec<&Comparison> {
 pub(super) fn choose(compared: &[Comparison], search: &Search) -> Option<(Candidate, usize)> {
     let by_ranks = search.criterion == Criterion::Rank;
     let finalists = finalists(compared);
-    let best = finalists.iter().min_by(|a, b| a.order().total_cmp(&b.order()))?;
+    let best = finalists
+        .iter()
+        .min_by(|a, b| a.order().total_cmp(&b.order()))?;
     let is_as_good = |one: &&&Comparison| {
         let uses_error = by_ranks || search.one_standard_error;
         let error = one.standard_error.filter(|_| uses_error).unwrap_or(0.0);
-        let band = if by_ranks { error.max(SAME_RANKS) } else { error };
+        let band = if by_ranks {
+            error.max(SAME_RANKS)
+        } else {
+            error
+        };
         let comparable = !by_ranks || one.candidate.same_column(&best.candidate);
         comparable && one.behind.is_some_and(|behind| behind <= band)
     };
     let good: Vec<&&Comparison> = finalists.iter().filter(is_as_good).collect();
-    let simplest = good.iter().min_by(|a, b| simpler(&a.candidate, &b.candidate))?;
+    let simplest = good
+        .iter()
+        .min_by(|a, b| simpler(&a.candidate, &b.candidate))?;
     Some((simplest.candidate, good.len()))
 }
 

@@ -41,7 +41,11 @@ impl Race<'_> {
         // The ranks of few links say too little to drop a candidate.
         let enough = self.held_out.is_none() || self.data.graph().n_links() >= ENOUGH * n_folds;
         let sifts = self.search.halving && enough && n_folds > 2;
-        let ends = if sifts { vec![1, 2, n_folds] } else { vec![n_folds] };
+        let ends = if sifts {
+            vec![1, 2, n_folds]
+        } else {
+            vec![n_folds]
+        };
         let new = |(candidate, _): &(Candidate, CheckedParams)| Comparison::new(*candidate);
         let mut entries: Vec<Comparison> = self.candidates.iter().map(new).collect();
         let mut alive: Vec<usize> = (0..entries.len()).collect();
@@ -58,7 +62,11 @@ impl Race<'_> {
             };
             let later: usize = ends[round..].windows(2).map(of_round).sum();
             let stage = fits(alive.len() * (end - first));
-            let doing = if end < n_folds { Doing::Sifting } else { Doing::Settling };
+            let doing = if end < n_folds {
+                Doing::Sifting
+            } else {
+                Doing::Settling
+            };
             self.count.begin(doing, stage, fits(later + self.later));
             self.fit(&mut entries, &alive, first..end)?;
             alive.retain(|&place| entries[place].is_sound());
@@ -75,7 +83,13 @@ impl Race<'_> {
         let run = |&(fold, place): &(usize, usize)| {
             let params = &self.candidates[place].1;
             let runtime = self.count.runtime();
-            let fitted = fit_fold(params, self.data, (self.folds, fold), criterion.as_ref(), runtime);
+            let fitted = fit_fold(
+                params,
+                self.data,
+                (self.folds, fold),
+                criterion.as_ref(),
+                runtime,
+            );
             runtime.after_fit(1, 1);
             let fit = match fitted {
                 Ok(fit) => fit,
@@ -84,7 +98,9 @@ impl Race<'_> {
                 }
                 Err(error) => return Err(error),
             };
-            let ranks = self.held_out.map(|it| it.ranks(fold, &fit.y, params.given()));
+            let ranks = self
+                .held_out
+                .map(|it| it.ranks(fold, &fit.y, params.given()));
             Ok(Ok((fit, ranks.unwrap_or_default())))
         };
         let results: Vec<Result<_>> = if self.data.n_nodes() > ALONE_NODES {

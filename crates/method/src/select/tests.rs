@@ -165,7 +165,11 @@ fn a_candidate_is_judged_by_the_fit_that_the_user_would_get() {
     let folds = Folds::new(base.seed, search.folds).unwrap();
     let formula = search.criterion.formula().unwrap();
     let mut compared = 0;
-    for entry in found.candidates.iter().filter(|one| one.out_after.is_none()) {
+    for entry in found
+        .candidates
+        .iter()
+        .filter(|one| one.out_after.is_none())
+    {
         let params = entry.candidate.params(&base).check().unwrap();
         for &(fold, criterion) in &entry.folds[..2] {
             let split = folds.split(fold);
