@@ -92,11 +92,10 @@ def timed(X, links, dim: int, steps: int, threads: int, cluster: Cluster | None)
         steps=steps,
         validation=0.0,
         verbose=False,
-        callback=noted,
         n_jobs=threads,
         optimizer="adam",
     )
-    model.fit(X, links, ray=cluster)
+    model.fit(X, links, ray=cluster, callback=noted)
     return noted.seconds(), model.embedding_
 
 

@@ -107,7 +107,8 @@ def compare(library: Library) -> tuple[dict[str, float], GraphEmbedding]:
     X, names = library.words[library.known], library.names[library.known]
     topics = library.topics[library.known]
     # The graph lists its nodes in an order of its own: `nodes` says whose row is whose.
-    found = linkproof.select(X, library.graph, nodes=names, hold_out="nodes", **QUIET)
+    search = linkproof.Search(hold_out="nodes")
+    found = linkproof.select(X, library.graph, nodes=names, search=search, **QUIET)
     model = found.estimator.fit(X, library.graph, nodes=names)
     plain = GraphEmbedding(score="likelihood", ridge=found.params["ridge"], **QUIET)
     plain.fit(X, library.graph, nodes=names)

@@ -88,17 +88,14 @@ def draw_tags(random: np.random.Generator, groups: np.ndarray) -> sp.csr_array:
 
 # Settings are chosen by what a fit says of held-out counts. (By default links count 1 each,
 # and no count can do harm.)
-BY_COUNTS: dict[str, Any] = {
-    "criterion": "probability:0.5",
-    "hold_out": "nodes",
-    "verbose": False,
-}
+BY_COUNTS: dict[str, Any] = {"criterion": "probability:0.5", "hold_out": "nodes"}
 
 
 def fit(shop: Shop, counts: sp.csr_array, score: str) -> GraphEmbedding:
     """A fit by one score, with ridge and exponent chosen without looking at groups."""
     links = {("user", "item"): counts}
-    found = linkproof.select(shop.X, links, scores=[score], **BY_COUNTS)
+    search = linkproof.Search(scores=[score], **BY_COUNTS)
+    found = linkproof.select(shop.X, links, search=search, verbose=False)
     return found.estimator.fit(shop.X, links)
 
 
@@ -146,7 +143,8 @@ def compare(shops: list[Shop]) -> tuple[pd.DataFrame, dict[str, GraphEmbedding]]
     tags = [measures.evaluate(shop.X["item"].toarray(), shop.item_groups)["nmi"] for shop in shops]
     print(f"NMI of k-means on the items' tags alone: {np.mean(tags):.3f}")
     links = {("user", "item"): shops[0].corrupted}
-    free = linkproof.select(shops[0].X, links, **BY_COUNTS).params
+    by_counts = linkproof.Search(**BY_COUNTS)
+    free = linkproof.select(shops[0].X, links, search=by_counts, verbose=False).params
     print(f"Free to choose a score for corrupted counts, select takes: {free['score']}\n")
     return table, models
 

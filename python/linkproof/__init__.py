@@ -14,6 +14,7 @@ The parts: :func:`check` (which links look false, without a fit),
 :class:`GraphEmbedding` (fit, transform, score_pairs, audit, save, load), :func:`inspect`
 (a look before a fit), :func:`select` (settings without labels), :func:`contamination`
 (what damage does to fits), :func:`objective` (value and gradient),
+:class:`Network`, :class:`Sgd`, :class:`Inputs` and :class:`Search` (rarer settings),
 :mod:`linkproof.measures`, and
 :func:`plot_embedding`, :func:`plot_history` and :func:`plot_audit`.
 """
@@ -25,6 +26,7 @@ from linkproof._core import FitError, __version__
 from linkproof._estimator import GraphEmbedding
 from linkproof._inspect import Inspection, inspect
 from linkproof._objective import Objective, objective
+from linkproof._options import Inputs, Network, Search, Sgd
 from linkproof._plots import plot_audit, plot_embedding, plot_history
 from linkproof._select import Selection, select
 from linkproof._trusting import Verdict
@@ -34,9 +36,13 @@ __all__ = [
     "Contamination",
     "FitError",
     "GraphEmbedding",
+    "Inputs",
     "Inspection",
+    "Network",
     "Objective",
+    "Search",
     "Selection",
+    "Sgd",
     "Share",
     "Verdict",
     "__version__",

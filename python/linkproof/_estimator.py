@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from linkproof._handover import core_data
 from linkproof._inputs import read_graph
 from linkproof._judging import Judging
 from linkproof._nodes import read_nodes
+from linkproof._options import Inputs, Network, Sgd, flat, nested, refuse_removed, with_nested
 from linkproof._output import OutputChoice, as_configured
 from linkproof._pairs import PairScoring
 from linkproof._progress import Progress
@@ -33,7 +34,7 @@ from linkproof._settings import (
     to_core,
 )
 from linkproof._storing import Storing
-from linkproof._trusting import DEFAULT_RIDGE, Trusting, refuse_settings
+from linkproof._trusting import Trusting, refuse_settings
 from linkproof._unseen import Transforming
 from linkproof._updating import Updating
 from linkproof._words import refused
@@ -78,8 +79,9 @@ class GraphEmbedding(
     beta : float, default=0.1
         The exponent of the robust scores, 0 to 10; 0 is the likelihood.
         :func:`linkproof.select` chooses score, beta and ridge without labels.
-    ridge : float, default=2.0
-        The weight of the squared encoder weights against the sum over pairs.
+    ridge : float or None, default=None
+        The weight of the squared encoder weights against the sum over pairs. None: 2 in a
+        plain fit, and chosen in a robust one.
     encoder : {"auto", "linear", "mlp", "table"} or dict, default="auto"
         The map from data vectors to embeddings; a dict has one for each view,
         and "*" for the others. "table" gives every node a vector of its own and
@@ -92,68 +94,38 @@ class GraphEmbedding(
     similarity : {"inner", "signed"}, default="inner"
         "signed" counts a share of the dimensions as negative: there unlike nodes attract
         each other. For graphs that link unlike nodes of one kind.
-    negative_share : float, default=0.5
-        The share of the dimensions that "signed" counts as negative.
     weights : {"asis", "binary", "log1p"}, default="asis"
         The transform of the link weights. Negative ones (correlations) need "binary" or
         ``robust=True``: which pairs are linked is fitted, and sizes of either sign have a
         law of their own.
-    normalize : {"l2", "none"}, default="l2"
-        Data vectors are scaled to length 1, or taken as they are.
-    propagate : int, default=0
-        How often data vectors are averaged over the links before the fit.
-    walks : int, default=0
-        Weights averaged over walks of up to this length; 0: as they are.
-    walks_weighted : bool, default=False
-        Walks follow the weights rather than the pattern of the links.
-    hidden : int or sequence of int, default=(3000,)
-        The widths of the hidden layers of "mlp".
-    activation : {"tanh", "relu"}, default="tanh"
-        The function after each hidden layer.
-    output_activation : {"none", "tanh"}, default="none"
-        The function after the last layer of "mlp".
-    batch_norm : bool, default=False
-        Batch normalisation before each hidden activation.
-    dropout, input_dropout : float, default=0.0
-        The chance that a hidden unit, or an entry of a data vector, is dropped.
     solver : {"exact", "sgd"} or None, default=None
         All pairs at every step, or samples of them. None: exact up to 20,000
         nodes.
     optimizer : {"lbfgs", "adam", "sgd"} or None, default=None
         None: chosen to fit the solver.
-    sampler : {"block", "pairs"}, default="block"
-        What a stochastic step draws.
     steps : int or None, default=None
         The largest number of steps.
     validation : float or None, default=None
         The share of the pairs held out to decide when to stop. None: 0.05, or 0
         where that would hold out fewer than 100 links.
-    patience : int, default=10
-        How many evaluations without a better held-out score end the fit.
-    learning_rate, schedule_alpha, schedule_t0, momentum, clip : float
-        The length of the steps of "adam" and "sgd",
-        ``learning_rate * (1 + t / schedule_t0) ** -schedule_alpha``; the
-        momentum of "sgd"; the largest length of a gradient.
-    link_batch, pair_batch, block : int
-        The links, pairs and nodes that a stochastic step draws.
-    lambda_ : float or None, default=None
-        The weight of the all-pairs part under ``sampler="pairs"``. None: the
-        value at which the limit solves the exact equations.
-    radius : float or None, default=None
-        The ball around the start that parameters are kept in.
-    init_scale : float, default=1.0
-        The scale of the random start.
     precision : {"f32", "f64"}, default="f32"
         The precision of the arithmetic.
-    view_pairs : list of (str, str) or None, default=None
-        The pairs of views that take part. None: those with at least one link.
+    network : Network or None, default=None
+        The layers of "mlp", dropout, and the random start; None: the defaults. See
+        :class:`linkproof.Network`.
+    sgd : Sgd or None, default=None
+        How stochastic fits sample and first-order optimizers descend. See
+        :class:`linkproof.Sgd`.
+    inputs : Inputs or None, default=None
+        How data vectors and link weights are prepared. See :class:`linkproof.Inputs`.
+        Scikit-learn reaches the settings of all three, as in ``sgd__momentum``.
     robust : bool, default=False
         The whole recommended recipe: judge every link, count it by the belief that it is
         real, choose the ridge, and smooth the embeddings over believed links if hidden
         feature columns say so. It chooses score, beta, weights, walks and propagate
-        itself, and the ridge too unless that is given (as another value than the
-        default). It takes about three times as long. It keeps `X`, not a copy, to judge
-        later links; a saved model and a pickle hold it too.
+        itself, and the ridge too unless that is given. It takes about three times as long.
+        It keeps `X`, not a copy, to judge later links; a saved model and a pickle hold it
+        too.
     directed : bool, default=False
         Links lead from their first node to their second, and a matrix need not be
         symmetric: every node is embedded as a source and as a target, side by side in
@@ -178,16 +150,6 @@ class GraphEmbedding(
         "auto" takes a card where there is one and the graph is large.
     verbose : bool, default=True
         Show a bar on a terminal or in a notebook; False: never.
-    callback : callable or None, default=None
-        Called with a dict at every step: step, steps, value, gradient_norm,
-        held_out (or None) and seconds. What it raises ends the fit.
-    checkpoint : path or None, default=None
-        A folder in which the state of the fit is kept, every five minutes and when it
-        is interrupted. It goes when the fit is done.
-    resume : bool, default=False
-        Go on from the state in `checkpoint`, where there is one, to the same bits as if
-        nothing had happened. The state of other data, settings or another version is
-        refused.
 
     Attributes
     ----------
@@ -272,41 +234,19 @@ class GraphEmbedding(
         *,
         score: str = "moment",
         beta: float = 0.1,
-        ridge: float = 2.0,
+        ridge: float | None = None,
         encoder: str | Mapping[str, str] = "auto",
         offsets: bool = False,
         similarity: str = "inner",
-        negative_share: float = 0.5,
         weights: str = "asis",
-        normalize: str = "l2",
-        propagate: int = 0,
-        walks: int = 0,
-        walks_weighted: bool = False,
-        hidden: int | Sequence[int] = (3000,),
-        activation: str = "tanh",
-        output_activation: str = "none",
-        batch_norm: bool = False,
-        dropout: float = 0.0,
-        input_dropout: float = 0.0,
         solver: str | None = None,
         optimizer: str | None = None,
-        sampler: str = "block",
         steps: int | None = None,
         validation: float | None = None,
-        patience: int = 10,
-        learning_rate: float | None = None,
-        schedule_alpha: float | None = None,
-        schedule_t0: float = 100.0,
-        momentum: float = 0.9,
-        clip: float | None = None,
-        link_batch: int | None = None,
-        pair_batch: int = 512,
-        block: int | None = None,
-        lambda_: float | None = None,
-        radius: float | None = None,
-        init_scale: float = 1.0,
         precision: str = "f32",
-        view_pairs: Sequence[tuple[str, str]] | None = None,
+        network: Network | None = None,
+        sgd: Sgd | None = None,
+        inputs: Inputs | None = None,
         robust: bool = False,
         directed: bool = False,
         bootstrap: int | None = None,
@@ -316,10 +256,9 @@ class GraphEmbedding(
         n_jobs: int | None = None,
         device: str = "auto",
         verbose: bool = True,
-        callback: Any = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        resume: bool = False,
+        **removed: Any,
     ) -> None:
+        refuse_removed(removed)
         self.dim = dim
         self.score = score
         self.beta = beta
@@ -327,37 +266,15 @@ class GraphEmbedding(
         self.encoder = encoder
         self.offsets = offsets
         self.similarity = similarity
-        self.negative_share = negative_share
         self.weights = weights
-        self.normalize = normalize
-        self.propagate = propagate
-        self.walks = walks
-        self.walks_weighted = walks_weighted
-        self.hidden = hidden
-        self.activation = activation
-        self.output_activation = output_activation
-        self.batch_norm = batch_norm
-        self.dropout = dropout
-        self.input_dropout = input_dropout
         self.solver = solver
         self.optimizer = optimizer
-        self.sampler = sampler
         self.steps = steps
         self.validation = validation
-        self.patience = patience
-        self.learning_rate = learning_rate
-        self.schedule_alpha = schedule_alpha
-        self.schedule_t0 = schedule_t0
-        self.momentum = momentum
-        self.clip = clip
-        self.link_batch = link_batch
-        self.pair_batch = pair_batch
-        self.block = block
-        self.lambda_ = lambda_
-        self.radius = radius
-        self.init_scale = init_scale
         self.precision = precision
-        self.view_pairs = view_pairs
+        self.network = network
+        self.sgd = sgd
+        self.inputs = inputs
         self.robust = robust
         self.directed = directed
         self.bootstrap = bootstrap
@@ -367,9 +284,22 @@ class GraphEmbedding(
         self.n_jobs = n_jobs
         self.device = device
         self.verbose = verbose
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.resume = resume
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            With those of option objects, such as ``sgd__momentum``.
+        """
+        params: dict[str, Any] = super().get_params(deep=False)
+        return {**params, **nested(params)} if deep else params
+
+    def set_params(self, **params: Any) -> GraphEmbedding:
+        """Set parameters, those of option objects such as ``sgd__momentum`` too."""
+        super().set_params(**with_nested(self.get_params(deep=False), params))
+        return self
 
     def fit(
         self,
@@ -382,6 +312,9 @@ class GraphEmbedding(
         evidence: Any = None,
         checked: Any = None,
         ray: Any = None,
+        callback: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
     ) -> GraphEmbedding:
         """Fit embeddings to a graph: ``fit(X, links)``.
 
@@ -412,6 +345,16 @@ class GraphEmbedding(
         ray : bool, str or linkproof.ray.Cluster, optional
             Where to compute with Ray: True, the address of a cluster, or more about it.
             The result has the same bits, but for cards. See :mod:`linkproof.ray`.
+        callback : callable, optional
+            Called with a dict at every step: step, steps, value, gradient_norm,
+            held_out (or None) and seconds. What it raises ends the fit.
+        checkpoint : path, optional
+            A folder in which the state of the fit is kept, every five minutes and when it
+            is interrupted. It goes when the fit is done.
+        resume : bool, default=False
+            Go on from the state in `checkpoint`, if there is one, to the same bits as if
+            nothing had happened. The state of other data, settings or another version is
+            refused.
 
         Returns
         -------
@@ -432,18 +375,20 @@ class GraphEmbedding(
         params = self.get_params(deep=False)
         settings = to_core(params, read_seed(self.random_state))
         threads = read_threads(self.n_jobs)
-        if self.callback is not None and not callable(self.callback):
-            raise refused("callback", "a function or None", self.callback)
-        robust = read_flag("robust", self.robust)
-        resume = read_flag("resume", self.resume)
+        if callback is not None and not callable(callback):
+            raise refused("callback", "a function or None", callback)
+        robust, resume = read_flag("robust", self.robust), read_flag("resume", resume)
         if self.bootstrap is not None:
             read_count("bootstrap", self.bootstrap, 5)
-        if not (self.checkpoint is None or isinstance(self.checkpoint, (str, os.PathLike))):
-            raise refused("checkpoint", "the path of a folder or None", self.checkpoint)
-        if resume and self.checkpoint is None:
+        if not (checkpoint is None or isinstance(checkpoint, (str, os.PathLike))):
+            raise refused("checkpoint", "the path of a folder or None", checkpoint)
+        if resume and checkpoint is None:
             raise refused("checkpoint", "the folder to go on from with resume=True", None)
         if robust:
-            refuse_settings(params)
+            refuse_settings(flat(params))
+            if callback is not None:
+                why = "it is many fits, whose steps are not shown"
+                raise refused("callback", f"None for a robust fit: {why}", callback)
         cluster = read_cluster(ray, cards=not robust)
         refuse_directions(X, links, self.directed, self.duplicates)
         table = read_nodes(nodes)
@@ -461,22 +406,21 @@ class GraphEmbedding(
                 "device": str(self.device),
                 "threads": helpers.threads_here(threads) if helpers and robust else threads,
                 "show": progress.show,
-                "checkpoint": self.checkpoint,
+                "checkpoint": checkpoint,
                 "resume": resume,
                 "hands": helpers,
             }
             if robust:
-                keep_ridge = self.ridge != DEFAULT_RIDGE
                 model = _core.fit_robust(
                     data,
                     settings,
-                    keep_ridge=keep_ridge,
+                    keep_ridge=self.ridge is not None,
                     evidence=core_evidence(columns, graph.links),
                     checked=read_verified(checked, both_ends(graph.ids, graph.n)),
                     **how,
                 )
             else:
-                model = _core.Model.fit(data, settings, every_step=self.callback, **how)
+                model = _core.Model.fit(data, settings, every_step=callback, **how)
                 progress.finish(len(model.history()["step"]))
         if self.bootstrap is not None:
             with Progress("fitting to parts of the nodes", self.verbose) as progress:
@@ -495,18 +439,10 @@ class GraphEmbedding(
             warnings.warn(note, UserWarning, stacklevel=2)
         return self
 
-    def fit_transform(
-        self,
-        X: Any = None,
-        y: Any = None,
-        *,
-        links: Any = None,
-        nodes: Any = None,
-        name: str | None = None,
-    ) -> Any:
+    def fit_transform(self, X: Any = None, y: Any = None, **how: Any) -> Any:
         """Fit embeddings to a graph and return them.
 
         As :meth:`fit`, but returns the embeddings, a row for each node.
         """
-        self.fit(X, y, links=links, nodes=nodes, name=name)
+        self.fit(X, y, **how)
         return as_configured(self, self.embedding_.copy(), self.nodes_)

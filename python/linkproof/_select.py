@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +19,10 @@ from linkproof._graphs import refuse_directions
 from linkproof._handover import core_data
 from linkproof._inputs import read_graph
 from linkproof._nodes import read_nodes
+from linkproof._options import Search, grouped, read_options, refuse_flat_search
 from linkproof._progress import Progress
 from linkproof._settings import (
+    from_core,
     read_count,
     read_flag,
     read_rules,
@@ -81,17 +82,7 @@ def select(
     links: Any = None,
     nodes: Any = None,
     *,
-    scores: Sequence[str] | None = None,
-    betas: Sequence[float] | None = None,
-    ridges: Sequence[float] | None = None,
-    dims: Sequence[int] | None = None,
-    walk_lengths: Sequence[int] | None = None,
-    step_limits: Sequence[int] | None = None,
-    folds: int = 5,
-    hold_out: str = "pairs",
-    criterion: str = "rank",
-    exhaustive: bool = False,
-    one_standard_error: bool = False,
+    search: Search | None = None,
     ray: Any = None,
     **settings: Any,
 ) -> Selection:
@@ -111,23 +102,8 @@ def select(
     ----------
     X, links, nodes
         As for :meth:`GraphEmbedding.fit`.
-    scores, betas, ridges, dims, walk_lengths, step_limits : sequences, optional
-        What to try. Default: likelihood and probability score, exponents 0.1 and
-        0.5, ridges from 0.1 to 300, and single values of the rest.
-    folds : int, default=5
-        The number of folds, 2 to 100.
-    hold_out : {"pairs", "nodes"}, default="pairs"
-        What a fold holds out: single pairs, or nodes with all of their pairs, for
-        models that shall embed unseen nodes.
-    criterion : str, default="rank"
-        What compares candidates: ``"rank"``, or a score of the weights of held-out
-        pairs, ``"SCORE"`` or ``"SCORE:BETA"``, such as ``"probability:0.5"``.
-    exhaustive : bool, default=False
-        Fit every candidate on every fold; otherwise most are dropped after one
-        fold or two.
-    one_standard_error : bool, default=False
-        With a score as `criterion`: of the candidates within one standard error of
-        the best choose the simplest.
+    search : Search, optional
+        What to try, and how to compare. See :class:`linkproof.Search`.
     ray : bool, str or linkproof.ray.Cluster, optional
         Run the fits as tasks of Ray: True, the address of a cluster, or more about it. The
         choice is the same. See :mod:`linkproof.ray`.
@@ -147,40 +123,20 @@ def select(
     >>> X = np.eye(2)[groups] + 0.3 * random.normal(size=(50, 2))
     >>> chance = np.where(groups[:, None] == groups, 0.3, 0.0)
     >>> links = np.argwhere(np.triu(random.random((50, 50)) < chance, 1))
-    >>> found = linkproof.select(X, links, dim=2, ridges=[1, 10, 100], folds=3)
+    >>> search = linkproof.Search(ridges=[1, 10, 100], folds=3)
+    >>> found = linkproof.select(X, links, dim=2, search=search)
     >>> sorted(found.params)
     ['beta', 'dim', 'ridge', 'score']
     >>> found.estimator.fit(X, links).embedding_.shape
     (50, 2)
     """
+    refuse_flat_search(settings)
     base = GraphEmbedding(**settings)
     if read_flag("robust", base.robust):
         raise ValueError(
             "robust must be False in a search, but is True: a robust fit makes its settings itself"
         )
-    wanted: dict[str, Any] = {
-        "folds": read_count("folds", folds, 2, 100),
-        "hold_out": _text("hold_out", hold_out),
-        "criterion": _text("criterion", criterion),
-        "exhaustive": read_flag("exhaustive", exhaustive),
-        "one_standard_error": read_flag("one_standard_error", one_standard_error),
-        "keep_weights": "weights" in settings,
-        "keep_offsets": "offsets" in settings,
-        "keep_similarity": "similarity" in settings,
-    }
-    searched = [name for name in ("score", "beta", "ridge") if name in settings]
-    kept = {f"{name}s": _plain(name, [settings[name]]) for name in searched}
-    lists = {
-        "scores": scores,
-        "betas": betas,
-        "ridges": ridges,
-        "dims": dims,
-        "walk_lengths": walk_lengths,
-        "step_limits": step_limits,
-    }
-    wanted.update(kept)
-    given = {name: values for name, values in lists.items() if values is not None}
-    wanted.update({name: _plain(name, values) for name, values in given.items()})
+    wanted = _wanted(read_options("search", Search, search), settings)
     core_settings = to_core(base.get_params(deep=False), read_seed(base.random_state))
     refuse_directions(X, links, base.directed, base.duplicates)
     data = core_data(
@@ -207,12 +163,33 @@ def select(
     return found
 
 
+def _wanted(search: Search, settings: dict[str, Any]) -> dict[str, Any]:
+    """The search for the core: a score, beta or ridge that is given is kept."""
+    wanted: dict[str, Any] = {
+        "folds": read_count("folds", search.folds, 2, 100),
+        "hold_out": _text("hold_out", search.hold_out),
+        "criterion": _text("criterion", search.criterion),
+        "exhaustive": read_flag("exhaustive", search.exhaustive),
+        "one_standard_error": read_flag("one_standard_error", search.one_standard_error),
+    }
+    for name in ("weights", "offsets", "similarity"):
+        wanted[f"keep_{name}"] = name in settings
+    for name in ("score", "beta", "ridge"):
+        if settings.get(name) is not None:
+            wanted[f"{name}s"] = _plain(name, [settings[name]])
+    for name in ("scores", "betas", "ridges", "dims", "walk_lengths", "step_limits"):
+        values = getattr(search, name)
+        if values is not None:
+            wanted[name] = _plain(name, values)
+    return wanted
+
+
 def _selection(base: GraphEmbedding, settings: dict[str, Any], report: dict[str, Any]) -> Selection:
-    chosen = {name: report["chosen_settings"].get(name) for name in ("score", "beta", "ridge")}
-    for name in ("dim", "walks", "steps", "weights", "offsets", "similarity", "negative_share"):
-        value = report["chosen_settings"].get(name.replace("_", "-"))
-        if name in settings or value != getattr(base, name):
-            chosen[name] = value
+    found = grouped(from_core(report["chosen_settings"]))
+    chosen = {name: found[name] for name in ("score", "beta", "ridge")}
+    for name in ("dim", "steps", "weights", "offsets", "similarity", "network", "inputs"):
+        if name in settings or found[name] != getattr(base, name):
+            chosen[name] = found[name]
     estimator = GraphEmbedding(**{**settings, **chosen})
     candidates = [_row(candidate) for candidate in report["candidates"]]
     return Selection(

@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from linkproof import _core
+from linkproof._options import flat
 from linkproof._words import refused
 
 # Every setting of the core with its default, by its name there.
@@ -25,10 +26,12 @@ _PYTHON_NAMES = {"lambda": "lambda_", "seed": "random_state"}
 
 def to_core(params: Mapping[str, Any], seed: int) -> str:
     """The settings among an estimator's parameters, as the JSON that the core reads."""
+    params = flat(params)
     settings: dict[str, Any] = {"seed": seed}
     for core in _DEFAULTS:
-        if core not in _OTHERWISE:
-            name = _python_name(core)
+        name = _python_name(core)
+        # Without a ridge there is the default, or a robust fit chooses.
+        if core not in _OTHERWISE and not (core == "ridge" and params[name] is None):
             settings[core] = _plain(name, params[name])
     if not isinstance(settings["hidden"], (list, str)):
         settings["hidden"] = [settings["hidden"]]
@@ -37,7 +40,7 @@ def to_core(params: Mapping[str, Any], seed: int) -> str:
 
 
 def from_core(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The estimator's parameters for settings as the core writes them."""
+    """The estimator's parameters for settings as the core writes them, without groups."""
     names = [core for core in _DEFAULTS if core not in _OTHERWISE]
     params: dict[str, Any] = {_python_name(core): settings.get(core) for core in names}
     params["hidden"] = tuple(params["hidden"])

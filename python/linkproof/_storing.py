@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkproof import _core
 from linkproof._fitted import FittedModel
+from linkproof._options import grouped
 from linkproof._progress import Progress
 from linkproof._settings import from_core, read_flag, read_threads
-from linkproof._trusting import CHOSEN_BY_RECIPE, DEFAULT_RIDGE
+from linkproof._trusting import CHOSEN_BY_RECIPE
 from linkproof.measures import is_unlabelled
 
 if TYPE_CHECKING:
@@ -124,10 +125,10 @@ class Storing(FittedModel):
         if "robust" in report:
             params.update(CHOSEN_BY_RECIPE, robust=True)
             if len(report["robust"]["ridges"]) > 1:  # chosen, not given
-                params["ridge"] = DEFAULT_RIDGE
+                params["ridge"] = None
         params.update({name: known[name] for name in _KEPT if name in known})
         make: Any = cls  # which takes the parameters of the estimator
-        loaded: Self = make(**params, directed=model.directed)
+        loaded: Self = make(**grouped(params), directed=model.directed)
         loaded._keep(model, as_given(model.ids, known.get("ids")))
         if known.get("feature_names"):
             loaded.feature_names_in_ = np.array(known["feature_names"], dtype=object)

@@ -17,6 +17,7 @@ from linkproof._cluster import read_cluster
 from linkproof._estimator import GraphEmbedding
 from linkproof._handover import core_ids, core_links
 from linkproof._inputs import read_graph
+from linkproof._options import Sgd
 from linkproof._progress import Progress
 from linkproof._settings import read_count, read_rules, read_seed, to_core
 from linkproof._tables_hands import Floats, Hands, InProcess, OnCluster
@@ -136,6 +137,7 @@ def fit_table(
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
     ray: Any = True,
+    learning_rate: float | None = None,
     verbose: bool = True,
     **settings: Any,
 ) -> BucketedTable:
@@ -171,24 +173,26 @@ def fit_table(
     ray : bool, str or linkproof.ray.Cluster, default=True
         The cluster. False: this process makes all meetings and holds the table, to the same
         bits.
+    learning_rate : float, optional
+        The length of the first steps. Default: by the number of parts in all.
     verbose : bool, default=True
         Show a bar on a terminal or in a notebook.
     **settings
         Parameters of :class:`linkproof.GraphEmbedding`: dim, score, beta, ridge, weights,
-        learning_rate, random_state, duplicates, self_links. Unless it is given, the learning
-        rate follows from the number of parts in all.
+        random_state, duplicates, self_links.
 
     Returns
     -------
     table : BucketedTable
     """
-    known = {"dim", "score", "beta", "ridge", "learning_rate", "random_state", "weights"}
+    known = {"dim", "score", "beta", "ridge", "random_state", "weights"}
     known |= {"duplicates", "self_links"}
     unknown = sorted(set(settings) - known)
     if unknown:
         raise refused("settings", f"names among {', '.join(sorted(known))}", unknown[0])
     cluster = read_cluster(ray)
-    base = GraphEmbedding(encoder="table", **settings)
+    sgd = Sgd(learning_rate=learning_rate)
+    base = GraphEmbedding(encoder="table", sgd=sgd, **{"ridge": 2.0, **settings})
     seed = read_seed(base.random_state)
     params = json.loads(to_core(base.get_params(deep=False), seed))
     epochs = read_count("epochs", epochs, 1)

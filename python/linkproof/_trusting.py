@@ -20,15 +20,10 @@ from linkproof._settings import from_core
 from linkproof._words import quoted
 
 # Why a robust fit makes settings itself.
-_WHY = {
-    **dict(_core.robust_settings()),
-    "callback": "it is many fits, whose steps are not shown",
-}
-_DEFAULTS = {**from_core(json.loads(_core.default_settings())), "callback": None}
+_WHY = dict(_core.robust_settings())
+_DEFAULTS = from_core(json.loads(_core.default_settings()))
 # Those settings, with the values that leave the choice to it.
 CHOSEN_BY_RECIPE: dict[str, Any] = {name: _DEFAULTS[name] for name in _WHY}
-# A robust fit keeps another ridge than this one.
-DEFAULT_RIDGE: float = _DEFAULTS["ridge"]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from linkproof._links import ListedLinks, MatrixLinks
+from linkproof._options import _GROUP_OF, GROUPS
 
 EDGES = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [0, 4]])
 RING = sp.csr_array((np.ones(5), (EDGES[:, 0], EDGES[:, 1])), shape=(5, 5))
@@ -71,3 +72,13 @@ def make_frame(library, columns):
         return pytest.importorskip("polars").LazyFrame(columns)
     module = pytest.importorskip(library)
     return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+
+
+def with_options(settings):
+    """Parameters of an estimator from settings by name, some of which are in groups."""
+    found = {name: value for name, value in settings.items() if name not in _GROUP_OF}
+    for group, kind in GROUPS.items():
+        inside = {name: it for name, it in settings.items() if _GROUP_OF.get(name) == group}
+        if inside:
+            found[group] = kind(**inside)
+    return found

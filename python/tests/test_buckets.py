@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from linkproof import GraphEmbedding, _core
+from linkproof import GraphEmbedding, Sgd, _core
 from linkproof._settings import to_core
 
 DIM = 2
@@ -24,7 +24,7 @@ def listed(first, second, starts):
 
 def meet(threads=1, **other):
     """Two buckets of 7 and 6 nodes, of two parts each, with a link between the first parts."""
-    base = GraphEmbedding(encoder="table", dim=DIM, ridge=0.1, learning_rate=0.1)
+    base = GraphEmbedding(encoder="table", dim=DIM, ridge=0.1, sgd=Sgd(learning_rate=0.1))
     asked = {
         "settings": json.dumps(json.loads(to_core(base.get_params(deep=False), 0))),
         "dim": DIM,

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from input_samples import with_options
 
 import linkproof
-from linkproof import FitError, GraphEmbedding, measures
+from linkproof import FitError, GraphEmbedding, Sgd, measures
 
 
 def fit(X: Any, links: Any, **params: Any) -> GraphEmbedding:
@@ -212,17 +213,28 @@ def test_wrong_numbers_of_features(planted: Any) -> None:
         ({"random_state": "x"}, "random_state"),
         ({"n_jobs": 0}, "n_jobs"),
         ({"device": "gpu"}, "device must be auto, cpu, cuda, or cuda:N"),
-        ({"callback": 3}, "callback"),
-        ({"checkpoint": 3}, "checkpoint"),
-        ({"resume": True}, "checkpoint"),
-        ({"resume": 1}, "resume"),
+        ({"sgd": 3}, "sgd must be a linkproof.Sgd or None, but is 3"),
         ({"robust": "yes"}, "robust"),
     ],
 )
 def test_parameters(planted: Any, params: dict[str, Any], message: str) -> None:
-    model = GraphEmbedding(verbose=False, **params)
+    model = GraphEmbedding(verbose=False, **with_options(params))
     with pytest.raises(ValueError, match=message.replace("(", r"\(")):
         model.fit(planted.X, planted.matrix)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"callback": 3}, "callback"),
+        ({"checkpoint": 3}, "checkpoint"),
+        ({"resume": True}, "checkpoint"),
+        ({"resume": 1}, "resume"),
+    ],
+)
+def test_arguments_of_a_fit(planted: Any, how: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        GraphEmbedding(verbose=False).fit(planted.X, planted.matrix, **how)
 
 
 @pytest.mark.parametrize(
@@ -240,19 +252,24 @@ def test_parameters(planted: Any, params: dict[str, Any], message: str) -> None:
 )
 def test_settings_without_effect(planted: Any, params: dict[str, Any], message: str) -> None:
     with pytest.warns(UserWarning, match=message):
-        fit(planted.X, planted.matrix, **params)
+        fit(planted.X, planted.matrix, **with_options(params))
 
 
 def test_no_message_speaks_of_the_command_line(planted: Any) -> None:
     with pytest.raises(ValueError) as caught:
-        fit(planted.X, planted.matrix, lambda_=1.0)
+        fit(planted.X, planted.matrix, sgd=Sgd(lambda_=1.0))
     assert "--" not in str(caught.value)
 
 
 def test_fits_that_diverge(planted: Any) -> None:
     with pytest.raises(FitError, match="diverged at step .*learning_rate"):
         GraphEmbedding(
-            dim=4, optimizer="sgd", solver="sgd", learning_rate=1e12, steps=200, verbose=False
+            dim=4,
+            optimizer="sgd",
+            solver="sgd",
+            sgd=Sgd(learning_rate=1e12),
+            steps=200,
+            verbose=False,
         ).fit(1e3 * planted.X, planted.matrix)
     assert issubclass(FitError, RuntimeError)
     assert FitError.__module__ == "linkproof"

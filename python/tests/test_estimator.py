@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import pickle
 from typing import Any
@@ -21,7 +20,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from linkproof import GraphEmbedding, _core, measures
+from linkproof import GraphEmbedding, Inputs, Network, _core, measures
+from linkproof._options import flat
 from linkproof._settings import from_core
 
 
@@ -31,12 +31,9 @@ def small(**params: Any) -> GraphEmbedding:
 
 def test_defaults_are_those_of_the_core() -> None:
     defaults = from_core(json.loads(_core.default_settings()))
-    signature = inspect.signature(GraphEmbedding.__init__).parameters
-    for name, value in defaults.items():
-        assert signature[name].default == value, name
-    own = {"robust", "directed", "duplicates", "self_links", "n_jobs", "verbose", "callback"}
-    own |= {"bootstrap", "checkpoint", "device", "resume"}
-    assert set(signature) - set(defaults) == own | {"self"}
+    own = flat(GraphEmbedding().get_params(deep=False))
+    # None leaves the ridge to the core.
+    assert {**own, "ridge": defaults["ridge"]} == {**own, **defaults}
 
 
 def test_a_fit_finds_planted_groups(planted: Any) -> None:
@@ -146,7 +143,11 @@ def test_networkx_names_of_any_kind() -> None:
 
 
 def test_transform_of_training_nodes_gives_their_embeddings(planted: Any) -> None:
-    for params in [{}, {"encoder": "mlp", "hidden": 16, "steps": 20}, {"precision": "f64"}]:
+    for params in [
+        {},
+        {"encoder": "mlp", "network": Network(hidden=16), "steps": 20},
+        {"precision": "f64"},
+    ]:
         model = small(**params).fit(planted.X, planted.matrix)
         assert np.allclose(model.transform(planted.X), model.embedding_, atol=1e-5)
     unseen = model.transform(sp.csr_array(planted.X[:5]))
@@ -154,7 +155,7 @@ def test_transform_of_training_nodes_gives_their_embeddings(planted: Any) -> Non
 
 
 def test_transform_with_links_of_unseen_nodes(planted: Any) -> None:
-    model = small(propagate=1).fit(planted.X, planted.matrix)
+    model = small(inputs=Inputs(propagate=1)).fit(planted.X, planted.matrix)
     links = planted.matrix[:4]
     alone = model.transform(planted.X[:4])
     with_links = model.transform(planted.X[:4], links)
@@ -282,7 +283,9 @@ def test_several_views(planted: Any) -> None:
     assert set(model.gamma_) == {("text", "image")}
     assert np.isnan(model.score_pairs([("text:0", "text:1")])[0])
     assert model.score_pairs([("text:0", "image:1")])[0] > 0
-    table = small(encoder={"text": "mlp", "*": "linear"}, hidden=8, steps=5).fit(X, across)
+    table = small(encoder={"text": "mlp", "*": "linear"}, network=Network(hidden=8), steps=5).fit(
+        X, across
+    )
     assert [view[2] for view in table._model.views] == [8, 5]
 
 

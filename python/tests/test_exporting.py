@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import linkproof
-from linkproof import GraphEmbedding
+from linkproof import GraphEmbedding, Search
 
 nx = pytest.importorskip("networkx")
 
@@ -176,8 +176,8 @@ def test_reprs_are_short(planted):
     assert repr(inspection).startswith("<Inspection: 90 nodes, ") and len(repr(inspection)) < 80
     nodes = pd.DataFrame({"id": range(90), "name": ["x"] * 90})
     chosen = linkproof.select(
-        planted.X, planted.matrix, nodes, ridges=[1, 10], scores=["likelihood"], folds=2, dim=2,
-        verbose=False,
+        planted.X, planted.matrix, nodes, dim=2, verbose=False,
+        search=Search(ridges=[1, 10], scores=["likelihood"], folds=2),
     )  # fmt: skip
     assert repr(chosen).startswith("<Selection: ") and len(repr(chosen)) < 200
     assert repr(linkproof.inspect(planted.X, planted.matrix, nodes)) == repr(inspection)

@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import linkproof
-from linkproof import GraphEmbedding, measures
+from linkproof import GraphEmbedding, Search, measures
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_data_vectors_are_matched_by_id(planted: Any) -> None:
 
 def test_selection(planted: Any) -> None:
     found = linkproof.select(
-        planted.X, planted.matrix, dim=4, ridges=[0.3, 30], folds=3, verbose=False
+        planted.X, planted.matrix, dim=4, search=Search(ridges=[0.3, 30], folds=3), verbose=False
     )
     assert found.params["ridge"] in (0.3, 30) and found.params["dim"] == 4
     assert set(found.candidates["score"]) == {"likelihood", "probability"}
@@ -138,10 +138,9 @@ def test_selection(planted: Any) -> None:
 
 
 def test_the_unit_of_weights_does_not_matter(planted: Any) -> None:
-    def found(matrix: Any, **given: Any) -> linkproof.Selection:
-        return linkproof.select(
-            planted.X, matrix, dim=4, ridges=[0.3, 30], folds=3, verbose=False, **given
-        )
+    def found(matrix: Any, criterion: str = "rank", **given: Any) -> linkproof.Selection:
+        search = Search(ridges=[0.3, 30], folds=3, criterion=criterion)
+        return linkproof.select(planted.X, matrix, dim=4, search=search, verbose=False, **given)
 
     heavy = planted.matrix * 1000.0
     plain = found(planted.matrix)
@@ -153,8 +152,8 @@ def test_the_unit_of_weights_does_not_matter(planted: Any) -> None:
 
 def test_what_is_given_is_not_searched_over(planted: Any) -> None:
     found = linkproof.select(
-        planted.X, planted.matrix, dim=4, score="moment", beta=0.2, ridges=[1], folds=2,
-        hold_out="nodes", exhaustive=True, verbose=False,
+        planted.X, planted.matrix, dim=4, score="moment", beta=0.2, verbose=False,
+        search=Search(ridges=[1], folds=2, hold_out="nodes", exhaustive=True),
     )  # fmt: skip
     assert (found.params["score"], found.params["beta"]) == ("moment", 0.2)
     assert len(found.candidates) == 1
@@ -179,7 +178,7 @@ def test_what_is_given_is_not_searched_over(planted: Any) -> None:
 )
 def test_searches_that_cannot_be(planted: Any, wrong: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        linkproof.select(planted.X, planted.matrix, verbose=False, **wrong)
+        linkproof.select(planted.X, planted.matrix, verbose=False, search=Search(**wrong))
     with pytest.raises(TypeError, match="ridgess"):
         linkproof.select(planted.X, planted.matrix, ridgess=[1])
 

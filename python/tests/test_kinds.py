@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import linkproof
-from linkproof import GraphEmbedding
+from linkproof import GraphEmbedding, Network, Search
 
 N = 30
 
@@ -42,14 +42,14 @@ def test_offsets_are_part_of_expected_weights():
 def test_a_signed_similarity_has_its_share():
     matrix, _ = ring()
     both = matrix + matrix.T
-    settings = {"dim": 4, "similarity": "signed", "negative_share": 0.25}
+    settings = {"dim": 4, "similarity": "signed", "network": Network(negative_share=0.25)}
     model = GraphEmbedding(**settings).fit(None, both)
     y = model.embedding_.astype(float)
     signs = np.array([1, 1, 1, -1])
     s = (signs * y[2]) @ y[9] - model.gamma_
     assert model.score_pairs([(2, 9)])[0] == pytest.approx(np.exp(s), rel=1e-4)
     with pytest.raises(ValueError, match="negative_share"):
-        GraphEmbedding(similarity="signed", negative_share=1.0).fit(None, both)
+        GraphEmbedding(similarity="signed", network=Network(negative_share=1.0)).fit(None, both)
     with pytest.raises(ValueError, match="similarity"):
         GraphEmbedding(similarity="both").fit(None, both)
     robust = GraphEmbedding(robust=True, **settings).fit(None, both)
@@ -106,7 +106,7 @@ def test_select_says_what_a_graph_wants():
     rng = np.random.default_rng(1)
     t = np.exp(1.2 * rng.normal(size=120))
     links = np.argwhere(np.triu(rng.random((120, 120)) < 0.05 * np.outer(t, t), 1))
-    settings = {"ridges": [3.0], "scores": ["likelihood"], "dim": 4, "folds": 3}
+    settings = {"search": Search(ridges=[3.0], scores=["likelihood"], folds=3), "dim": 4}
     found = linkproof.select(None, links, **settings)
     assert found.params["offsets"] is True and found.estimator.offsets
     kept = linkproof.select(None, links, offsets=False, similarity="inner", **settings)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from linkproof import GraphEmbedding, _core, _progress
+from linkproof import GraphEmbedding, Sgd, _core, _progress
 from linkproof._features import read_matrix
 from linkproof._handover import core_links, core_vectors
 from linkproof._links import MatrixLinks, read_links
@@ -131,7 +131,12 @@ def test_other_threads_run_during_a_fit(monkeypatch: pytest.MonkeyPatch) -> None
 
     other = threading.Thread(target=interrupt)
     other.start()
-    settings = {"steps": 10**6, "optimizer": "adam", "learning_rate": 1e-9, "validation": 0}
+    settings = {
+        "steps": 10**6,
+        "optimizer": "adam",
+        "sgd": Sgd(learning_rate=1e-9),
+        "validation": 0,
+    }
     with pytest.raises(KeyboardInterrupt):
         GraphEmbedding(dim=32, verbose=False, **settings).fit(X, links)
     other.join()

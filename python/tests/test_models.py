@@ -121,7 +121,13 @@ def test_selections_agree(planted: Any, command: Any, tmp_path: Path) -> None:
     theirs = json.loads(command("select", "--links", links, "--features", features, "--dim", 3,
                                 "--ridges", "1,10", "--folds", 3, "--json"))  # fmt: skip
     X = pd.read_csv(features, index_col="node")
-    ours = linkproof.select(X, pd.read_csv(links), dim=3, ridges=[1, 10], folds=3, verbose=False)
+    ours = linkproof.select(
+        X,
+        pd.read_csv(links),
+        dim=3,
+        search=linkproof.Search(ridges=[1, 10], folds=3),
+        verbose=False,
+    )
     assert ours.params == {
         name: theirs["chosen"][name] for name in ("score", "beta", "ridge", "dim", "weights")
     }
@@ -165,7 +171,9 @@ def test_objectives_agree(planted: Any, command: Any, tmp_path: Path) -> None:
 
 def test_saving_and_loading(planted: Any, tmp_path: Path) -> None:
     X = {"a": planted.X[:50], "b": planted.X[50:, :3]}
-    model = GraphEmbedding(dim=3, encoder={"b": "mlp"}, hidden=(8,), steps=9, verbose=False)
+    model = GraphEmbedding(
+        dim=3, encoder={"b": "mlp"}, network=linkproof.Network(hidden=8), steps=9, verbose=False
+    )
     model.fit(X, planted.matrix).save(tmp_path / "m")
     loaded = GraphEmbedding.load(str(tmp_path / "m"))
     assert loaded.views_ == ["a", "b"] and loaded.gamma_ == model.gamma_

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from linkproof import GraphEmbedding, contamination, select
+from linkproof import GraphEmbedding, Search, contamination, select
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: fits on clusters are not tested")
 
@@ -70,8 +70,7 @@ def test_a_fit_survives_workers_that_are_killed(cluster, large):
         if record["step"] in (2, 5, 9):
             killed.append(kill_a_worker(cluster, "_PairActor"))
 
-    model.set_params(callback=kill)
-    found = model.fit(*large, ray=on(2))
+    found = model.fit(*large, ray=on(2), callback=kill)
     assert killed == [True] * 3
     assert np.array_equal(found.embedding_, expected)
 
@@ -82,13 +81,13 @@ def test_a_share_that_no_worker_survives_ends_the_fit(cluster, large, monkeypatc
     def kill(record):
         kill_a_worker(cluster, "_PairActor")
 
-    model = exact(callback=kill)
+    model = exact()
     with pytest.raises(ClusterError, match="workers were lost one after another"):
-        model.fit(*large, ray=on(1))
+        model.fit(*large, ray=on(1), callback=kill)
 
 
 def test_a_fit_whose_driver_was_killed_goes_on(cluster, large, tmp_path):
-    model = exact(checkpoint=tmp_path / "kept")
+    model, kept = exact(), tmp_path / "kept"
     model.set_params(steps=12)
     expected = model.fit(*large).embedding_.copy()
     np.savez(tmp_path / "data.npz", X=large[0], links=large[1])
@@ -104,19 +103,18 @@ def test_a_fit_whose_driver_was_killed_goes_on(cluster, large, tmp_path):
                 raise KeyboardInterrupt
             if record["step"] == 9:
                 os.kill(os.getpid(), signal.SIGKILL)
-        model = GraphEmbedding(dim=4, steps=12, random_state=1, verbose=False, callback=kill,
-                               checkpoint={str(tmp_path / "kept")!r}, resume=True)
+        model = GraphEmbedding(dim=4, steps=12, random_state=1, verbose=False)
+        how = dict(callback=kill, checkpoint={str(tmp_path / "kept")!r}, resume=True)
         cluster = Cluster({cluster.address!r}, workers=2, threads=1, patience=600)
         try:
-            model.fit(data["X"], data["links"], ray=cluster)
+            model.fit(data["X"], data["links"], ray=cluster, **how)
         except KeyboardInterrupt:
-            model.fit(data["X"], data["links"], ray=cluster)
+            model.fit(data["X"], data["links"], ray=cluster, **how)
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)])
     assert done.returncode == -signal.SIGKILL
-    assert (tmp_path / "kept").exists()
-    model.set_params(resume=True)
-    found = model.fit(*large, ray=on(2))
+    assert kept.exists()
+    found = model.fit(*large, ray=on(2), checkpoint=kept, resume=True)
     assert np.array_equal(found.embedding_, expected)
     assert len(found.history_) == 12
 
@@ -157,7 +155,7 @@ def small():
 
 
 def test_a_search_by_tasks_chooses_the_same(cluster, small):
-    how = {"dim": 3, "ridges": [1, 10, 100], "folds": 3, "verbose": False}
+    how = {"dim": 3, "search": Search(ridges=[1, 10, 100], folds=3), "verbose": False}
     here = select(*small, **how)
     there = select(*small, ray=True, **how)
     assert here.params == there.params
@@ -274,7 +272,9 @@ def test_more_workers_than_there_is_room_for(cluster, large):
 
 def test_more_threads_than_a_node_has(cluster, small):
     with pytest.raises(ClusterError, match=r"no node with 3 CPUs.*the largest has 1"):
-        select(*small, dim=2, folds=2, verbose=False, ray=Cluster(threads=3, patience=0))
+        select(
+            *small, dim=2, search=Search(folds=2), verbose=False, ray=Cluster(threads=3, patience=0)
+        )
 
 
 def test_nodes_with_another_linkproof(cluster, large, small, monkeypatch):
@@ -285,4 +285,4 @@ def test_nodes_with_another_linkproof(cluster, large, small, monkeypatch):
     with pytest.raises(ClusterError, match=r"on a node; expected 0\.0\.1"):
         contamination(*small, np.arange(150) % 3, runs=1, verbose=False, ray=True)
     with pytest.raises(ClusterError, match=r"on a node; expected 0\.0\.1"):
-        select(*small, dim=2, ridges=[1, 10], folds=2, verbose=False, ray=True)
+        select(*small, dim=2, search=Search(ridges=[1, 10], folds=2), verbose=False, ray=True)

@@ -107,26 +107,23 @@ def test_a_worker_on_a_card_is_replaced(cards, data):
         if record["step"] in (1, 3):
             killed.append(kill_a_worker(cards, "_PairActor"))
 
-    model.set_params(callback=kill)
     # Two on one card.
-    found = model.fit(*data, ray=on_cards(2, cards=0.5))
+    found = model.fit(*data, ray=on_cards(2, cards=0.5), callback=kill)
     assert killed == [True] * 2
     assert np.array_equal(found.embedding_, expected)
 
 
 def test_a_fit_on_cards_goes_on_from_its_checkpoint(cards, data, tmp_path):
-    model = exact(checkpoint=tmp_path / "kept")
+    model, kept = exact(), tmp_path / "kept"
     expected = model.fit(*data, ray=on_cards(1)).embedding_.copy()
 
     def stop(record):
         if record["step"] == 2:
             raise KeyboardInterrupt
 
-    model.set_params(callback=stop)
     with pytest.raises(KeyboardInterrupt):
-        model.fit(*data, ray=on_cards(2))
-    model.set_params(callback=None, resume=True)
-    found = model.fit(*data, ray=on_cards(2))
+        model.fit(*data, ray=on_cards(2), callback=stop, checkpoint=kept)
+    found = model.fit(*data, ray=on_cards(2), checkpoint=kept, resume=True)
     assert np.array_equal(found.embedding_, expected)
 
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from linkproof import GraphEmbedding, contamination, select
+from linkproof import GraphEmbedding, Search, contamination, select
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: faults of clusters are not tested")
 
@@ -50,7 +50,7 @@ def test_a_full_store_and_a_full_disk(large, tmp_path):
         with pytest.raises(ClusterError, match="store cannot hold the graph: Local disk is full"):
             contamination(*large, LABELS, runs=1, verbose=False, ray=True)
         with pytest.raises(ClusterError, match=r"store cannot hold 96 MB more: .*larger object"):
-            select(*large, dim=2, ridges=[1], folds=2, verbose=False, ray=True)
+            select(*large, dim=2, search=Search(ridges=[1], folds=2), verbose=False, ray=True)
         with pytest.raises(ClusterError, match="store cannot hold the table"):
             fit_table(chain(8000), dim=900, **how)
         # One copy fits and two do not: the first round ends it, and the start is kept.
@@ -85,7 +85,7 @@ def test_fits_that_foresee_too_little_memory_on_their_node(small, monkeypatch):
         cluster = local_cluster(1)
     try:
         with pytest.raises(MemoryError, match=r"LINKPROOF_MAX_MEMORY"):
-            select(*small, dim=64, ridges=[1], folds=2, verbose=False, ray=True)
+            select(*small, dim=64, search=Search(ridges=[1], folds=2), verbose=False, ray=True)
     finally:
         end(cluster)
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import linkproof
-from linkproof import GraphEmbedding, Verdict, measures
+from linkproof import GraphEmbedding, Inputs, Sgd, Verdict, measures
 
 N = 240
 
@@ -270,13 +270,12 @@ def test_plain_fits_have_no_beliefs(plain: GraphEmbedding) -> None:
         ({"score": "probability"}, "score must be left at 'moment' for a robust fit, but is 'prob"),
         ({"beta": 0.5}, "beta"),
         ({"weights": "binary"}, "weights"),
-        ({"propagate": 1}, "propagate"),
-        ({"walks": 2}, "walks"),
-        ({"walks_weighted": True}, "walks_weighted"),
+        ({"inputs": Inputs(propagate=1)}, "propagate"),
+        ({"inputs": Inputs(walks=2)}, "walks"),
+        ({"inputs": Inputs(walks_weighted=True)}, "walks_weighted"),
         ({"validation": 0.1}, "validation"),
-        ({"lambda_": 1.0}, "lambda_"),
-        ({"view_pairs": [("a", "b")]}, "view_pairs"),
-        ({"callback": print}, "callback"),
+        ({"sgd": Sgd(lambda_=1.0)}, "lambda_"),
+        ({"inputs": Inputs(view_pairs=[("a", "b")])}, "view_pairs"),
         ({"robust": "yes"}, "robust must be True or False"),
     ],
 )
@@ -285,11 +284,17 @@ def test_settings_that_do_not_go_together(noisy: Noisy, setting: Any, words: str
         make(**setting).fit(noisy.X, noisy.listed)
 
 
-def test_a_ridge_that_is_given_is_kept(noisy: Noisy, tmp_path: Path) -> None:
-    model = make(ridge=1.5).fit(noisy.X, noisy.listed)
-    assert model.verdict_.ridge == 1.5
+def test_callbacks_are_of_plain_fits(noisy: Noisy) -> None:
+    with pytest.raises(ValueError, match="callback must be None for a robust fit"):
+        make().fit(noisy.X, noisy.listed, callback=print)
+
+
+@pytest.mark.parametrize("ridge", [1.5, 2.0])
+def test_a_ridge_that_is_given_is_kept(noisy: Noisy, tmp_path: Path, ridge: float) -> None:
+    model = make(ridge=ridge).fit(noisy.X, noisy.listed)
+    assert model.verdict_.ridge == ridge
     model.save(tmp_path / "m")
-    assert GraphEmbedding.load(tmp_path / "m").ridge == 1.5
+    assert GraphEmbedding.load(tmp_path / "m").ridge == ridge
 
 
 def test_searches_are_of_plain_fits(noisy: Noisy) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import linkproof
-from linkproof import GraphEmbedding
+from linkproof import GraphEmbedding, Search
 
 
 def fitted(planted: Any) -> GraphEmbedding:
@@ -90,9 +90,11 @@ def test_weights_that_are_too_large(planted: Any) -> None:
     model.set_params(weights="asis", score="probability", beta=0.5).fit(planted.X, heavy)
     settings = {"scores": ["likelihood"], "ridges": [1.0], "folds": 2, "dims": [2]}
     with pytest.raises(ValueError, match=message):
-        linkproof.select(planted.X, heavy, criterion="likelihood", verbose=False, **settings)
+        linkproof.select(
+            planted.X, heavy, search=Search(criterion="likelihood", **settings), verbose=False
+        )
     # Ranks know no unit of weights.
-    linkproof.select(planted.X, heavy, verbose=False, **settings)
+    linkproof.select(planted.X, heavy, search=Search(**settings), verbose=False)
 
 
 def test_long_and_hostile_values_are_shown_short_and_plain(planted: Any) -> None:

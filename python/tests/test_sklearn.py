@@ -30,41 +30,47 @@ class OnARing(GraphEmbedding):
 NO_SCORE = "our `score` is a parameter, the name of a score; the check calls it as a method"
 NO_GRAPH = "a graph is required, and the check has none: it calls fit with labels, or without any"
 
+NO_KEYWORD = "the check hands over `removed`, whose only use is to refuse keywords of the past"
+
 ON_A_RING = {
+    "check_do_not_raise_errors_in_init_or_set_params": NO_KEYWORD,
     "check_fit_score_takes_y": NO_SCORE,
     "check_n_features_in_after_fitting": NO_SCORE,
     "check_pipeline_consistency": NO_SCORE,
 }
 ITSELF = {
-    name: NO_GRAPH
-    for name in [
-        "check_dict_unchanged",
-        "check_dont_overwrite_parameters",
-        "check_dtype_object",
-        "check_estimator_sparse_tag",
-        "check_estimators_dtypes",
-        "check_estimators_fit_returns_self",
-        "check_estimators_nan_inf",
-        "check_estimators_overwrite_params",
-        "check_estimators_pickle",
-        "check_f_contiguous_array_estimator",
-        "check_fit2d_1feature",
-        "check_fit2d_1sample",
-        "check_fit2d_predict1d",
-        "check_fit_check_is_fitted",
-        "check_fit_idempotent",
-        "check_fit_score_takes_y",
-        "check_methods_sample_order_invariance",
-        "check_methods_subset_invariance",
-        "check_n_features_in",
-        "check_n_features_in_after_fitting",
-        "check_pipeline_consistency",
-        "check_positive_only_tag_during_fit",
-        "check_readonly_memmap_input",
-        "check_transformer_data_not_an_array",
-        "check_transformer_general",
-        "check_transformer_preserve_dtypes",
-    ]
+    "check_do_not_raise_errors_in_init_or_set_params": NO_KEYWORD,
+    **dict.fromkeys(
+        [
+            "check_dict_unchanged",
+            "check_dont_overwrite_parameters",
+            "check_dtype_object",
+            "check_estimator_sparse_tag",
+            "check_estimators_dtypes",
+            "check_estimators_fit_returns_self",
+            "check_estimators_nan_inf",
+            "check_estimators_overwrite_params",
+            "check_estimators_pickle",
+            "check_f_contiguous_array_estimator",
+            "check_fit2d_1feature",
+            "check_fit2d_1sample",
+            "check_fit2d_predict1d",
+            "check_fit_check_is_fitted",
+            "check_fit_idempotent",
+            "check_fit_score_takes_y",
+            "check_methods_sample_order_invariance",
+            "check_methods_subset_invariance",
+            "check_n_features_in",
+            "check_n_features_in_after_fitting",
+            "check_pipeline_consistency",
+            "check_positive_only_tag_during_fit",
+            "check_readonly_memmap_input",
+            "check_transformer_data_not_an_array",
+            "check_transformer_general",
+            "check_transformer_preserve_dtypes",
+        ],
+        NO_GRAPH,
+    ),
 }
 
 

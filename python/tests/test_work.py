@@ -21,8 +21,8 @@ from linkproof import GraphEmbedding, _progress
 
 def test_a_callback_at_every_step(planted: Any) -> None:
     seen: list[dict[str, Any]] = []
-    model = GraphEmbedding(dim=3, steps=12, callback=seen.append, verbose=False)
-    model.fit(planted.X, planted.matrix)
+    model = GraphEmbedding(dim=3, steps=12, verbose=False)
+    model.fit(planted.X, planted.matrix, callback=seen.append)
     assert [record["step"] for record in seen] == list(model.history_["step"])
     assert np.allclose([record["value"] for record in seen], model.history_["value"])
     assert {"steps", "gradient_norm", "held_out", "seconds"} <= set(seen[0])
@@ -33,9 +33,9 @@ def test_what_a_callback_raises_ends_the_fit(planted: Any) -> None:
         if record["step"] == 3:
             raise LookupError("enough")
 
-    model = GraphEmbedding(dim=3, callback=enough, verbose=False)
+    model = GraphEmbedding(dim=3, verbose=False)
     with pytest.raises(LookupError, match="enough"):
-        model.fit(planted.X, planted.matrix)
+        model.fit(planted.X, planted.matrix, callback=enough)
     assert not hasattr(model, "embedding_")
 
 
@@ -51,14 +51,14 @@ def test_a_fit_goes_on_to_the_same_bits(planted: Any, tmp_path: Any, optimizer: 
         if len(seen) == 7:
             raise LookupError("enough")
 
-    model = GraphEmbedding(**settings, callback=enough, checkpoint=folder, resume=True)
+    model, how = GraphEmbedding(**settings), {"checkpoint": folder, "resume": True}
     with pytest.raises(LookupError, match="enough"):
-        model.fit(planted.X, planted.matrix)
+        model.fit(planted.X, planted.matrix, callback=enough, **how)
     assert (folder / "checkpoint.json").exists()
-    other = GraphEmbedding(**{**settings, "dim": 4}, checkpoint=folder, resume=True)
+    other = GraphEmbedding(**{**settings, "dim": 4})
     with pytest.raises(OSError, match="dim 3 and not 4"):
-        other.fit(planted.X, planted.matrix)
-    model.fit(planted.X, planted.matrix)
+        other.fit(planted.X, planted.matrix, **how)
+    model.fit(planted.X, planted.matrix, callback=enough, **how)
     assert seen == list(range(1, len(seen) + 1)), "each step once"
     assert (model.embedding_ == whole.embedding_).all()
     assert not folder.exists()
@@ -76,14 +76,14 @@ def test_too_little_memory_is_an_error(planted: Any, monkeypatch: Any) -> None:
 def test_a_panic_ends_the_work_too() -> None:
     code = """
         import numpy as np, sys
-        from linkproof import GraphEmbedding
+        from linkproof import GraphEmbedding, Inputs
         from scipy.sparse import csr_array
         X = csr_array(np.ones((50, 4)))
         def spoil(record):
             X.indices[:] = 10**6    # what nobody should do
         try:
-            GraphEmbedding(dim=2, normalize="none", callback=spoil).fit(
-                X, [(row, row + 1) for row in range(49)])
+            GraphEmbedding(dim=2, inputs=Inputs(normalize="none")).fit(
+                X, [(row, row + 1) for row in range(49)], callback=spoil)
         except BaseException as error:
             print(type(error).__name__)
     """
@@ -107,7 +107,8 @@ LONG_WORK = """
     for module in [value for name, value in sys.modules.items() if name.startswith("linkproof.")]:
         if hasattr(module, "Progress"):
             module.Progress = Progress
-    settings = dict(dim=64, steps=1_000_000, ridge=1e-6, optimizer="adam", learning_rate=1e-9)
+    settings = dict(dim=64, steps=1_000_000, ridge=1e-6, optimizer="adam",
+                    sgd=linkproof.Sgd(learning_rate=1e-9))
     model = None
     try:
         {work}
@@ -116,18 +117,16 @@ LONG_WORK = """
         print("stopped", hasattr(model, "embedding_"), flush=True)
         sys.exit(3)
 """
-FIT = "model = GraphEmbedding(**settings{more}); model.fit(X, links)"
+FIT = "model = GraphEmbedding(**settings{more}); model.fit(X, links{how})"
 SEARCH = "del settings['ridge']; linkproof.select(X, links, **settings)"
 
 
 @pytest.mark.parametrize(
     "work",
     [
-        pytest.param(FIT.format(more=", validation=0"), id="fit"),
-        pytest.param(
-            FIT.format(more=", validation=0, callback=lambda record: None"), id="callback"
-        ),
-        pytest.param(FIT.format(more=", robust=True"), id="robust"),
+        pytest.param(FIT.format(more=", validation=0", how=""), id="fit"),
+        pytest.param(FIT.format(more=", validation=0", how=", callback=len"), id="callback"),
+        pytest.param(FIT.format(more=", robust=True", how=""), id="robust"),
         pytest.param(SEARCH, id="search"),
     ],
 )
@@ -227,11 +226,11 @@ def slow(record: dict[str, Any]) -> None:
 
 def test_a_bar_on_a_terminal(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = open_terminal(monkeypatch)
-    GraphEmbedding(dim=3, steps=20, callback=slow).fit(planted.X, planted.matrix)
+    GraphEmbedding(dim=3, steps=20).fit(planted.X, planted.matrix, callback=slow)
     assert "fitting" in terminal.text and "step" in terminal.text and "value" in terminal.text
     assert "100%" in terminal.text
     terminal.text = ""
-    GraphEmbedding(dim=3, steps=20, callback=slow, verbose=False).fit(planted.X, planted.matrix)
+    GraphEmbedding(dim=3, steps=20, verbose=False).fit(planted.X, planted.matrix, callback=slow)
     assert terminal.text == ""
 
 
@@ -242,7 +241,7 @@ def test_a_bar_of_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     links = np.unique(np.sort(random.integers(0, 600, (3000, 2)), axis=1), axis=0)
     links = links[links[:, 0] != links[:, 1]]
     # One thread takes longer than it takes until the bar is first drawn.
-    linkproof.select(X, links, dim=32, folds=3, n_jobs=1)
+    linkproof.select(X, links, dim=32, search=linkproof.Search(folds=3), n_jobs=1)
     assert "choosing" in terminal.text and "fit" in terminal.text
 
 
@@ -250,5 +249,5 @@ def test_no_bar_where_nobody_looks(
     planted: Any, capfd: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_progress, "DELAY_SECONDS", 0.0)
-    GraphEmbedding(dim=3, steps=20, callback=slow).fit(planted.X, planted.matrix)
+    GraphEmbedding(dim=3, steps=20).fit(planted.X, planted.matrix, callback=slow)
     assert capfd.readouterr().err == ""
