@@ -5,8 +5,7 @@ sudo .venv/bin/python bench/ray_hosts.py --workers 3 --steps 6
 
 Every node of the cluster has a network of its own, joined by a bridge, so that all it is
 told and tells passes a wire that the kernel counts. The driver has a host to itself. Prints
-what a step of an exact fit moves beside what `bytes_of_a_pass` says, and whether the fit has
-the bits of one machine. docs/ray.md has the results.
+what a step of an exact fit moves, and whether the fit has the bits of one machine. docs/ray.md has the results.
 """
 
 from __future__ import annotations
@@ -115,9 +114,8 @@ def on_the_wire() -> int:
 def fit(given: argparse.Namespace) -> None:
     import numpy as np
     import ray
-
     from linkproof import GraphEmbedding
-    from linkproof.ray import Cluster, bytes_of_a_pass
+    from linkproof.ray import Cluster
     from ray_fit import graph
 
     X, links = graph(given.nodes, 10)
@@ -137,16 +135,13 @@ def fit(given: argparse.Namespace) -> None:
     idle = on_the_wire()
     time.sleep(10)
     idle = (on_the_wire() - idle) / 10
-    out, back = bytes_of_a_pass(given.nodes, given.dim, given.workers)
-    model_says = out * given.workers + back
     # The first steps start workers.
     steps = np.diff(counts)[1:]
     print(
         f"n = {given.nodes}, dim = {given.dim}, {given.workers} hosts with a worker each: "
         f"{'the same' if same else 'OTHER'} bits; {np.median(steps) / 1e6:.3f} MB a step on the "
         f"driver's wire ({steps.min() / 1e6:.3f} to {steps.max() / 1e6:.3f}, {len(steps)} steps; "
-        f"idle {idle / 1e3:.1f} kB/s), model {model_says / 1e6:.3f} MB, "
-        f"ratio {np.median(steps) / model_says:.4f}"
+        f"idle {idle / 1e3:.1f} kB/s)"
     )
 
 

@@ -212,8 +212,8 @@ def draw(library: Library, model: GraphEmbedding, audit: pd.DataFrame, out: Path
     out.mkdir(parents=True, exist_ok=True)
     pictures = {
         "embedding": linkproof.plot_embedding(model, library.topics[library.known]),
-        "history": linkproof.plot_history(model),
-        "audit": linkproof.plot_audit(audit),
+        "history": model.history_.plot(x="step", y="value"),
+        "audit": audit.plot.scatter("mu", "weight", logx=True, logy=True),
     }
     for name, ax in pictures.items():
         ax.figure.savefig(out / f"citations-{name}.png", dpi=150)

@@ -202,7 +202,10 @@ def draw(shop: Shop, models: dict[str, GraphEmbedding], audit: pd.DataFrame, out
         linkproof.plot_embedding(models[score], groups, links=False, ax=ax)
         ax.set_title(f"{score}, 5% of the weights times 100")
     axes[0].get_legend().remove()
-    pictures = {"embedding": figure, "audit": linkproof.plot_audit(audit).figure}
+    pictures = {
+        "embedding": figure,
+        "audit": audit.plot.scatter("mu", "weight", logx=True, logy=True).figure,
+    }
     for name, picture in pictures.items():
         picture.savefig(out / f"two-views-{name}.png", dpi=150)
         print(f"Wrote {out / f'two-views-{name}.png'}")

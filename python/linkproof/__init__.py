@@ -12,28 +12,25 @@
 
 The parts: :func:`check` (which links look false, without a fit),
 :class:`GraphEmbedding` (fit, transform, score_pairs, audit, save, load), :func:`inspect`
-(a look before a fit), :func:`select` (settings without labels), :func:`contamination`
-(what damage does to fits), :func:`objective` (value and gradient),
+(a look before a fit), :func:`select` (settings without labels), :func:`objective`
+(value and gradient),
 :class:`Network`, :class:`Sgd`, :class:`Inputs` and :class:`Search` (rarer settings),
-:mod:`linkproof.measures`, and
-:func:`plot_embedding`, :func:`plot_history` and :func:`plot_audit`.
+:mod:`linkproof.measures` and :func:`plot_embedding`.
 """
 
 from linkproof import measures
 from linkproof._check import Check, Share, check, load_check
-from linkproof._contamination import Contamination, contamination
 from linkproof._core import FitError, __version__
 from linkproof._estimator import GraphEmbedding
 from linkproof._inspect import Inspection, inspect
 from linkproof._objective import Objective, objective
 from linkproof._options import Inputs, Network, Search, Sgd
-from linkproof._plots import plot_audit, plot_embedding, plot_history
+from linkproof._plots import plot_embedding
 from linkproof._select import Selection, select
-from linkproof._trusting import Verdict
+from linkproof._verdict import Verdict
 
 __all__ = [
     "Check",
-    "Contamination",
     "FitError",
     "GraphEmbedding",
     "Inputs",
@@ -47,13 +44,10 @@ __all__ = [
     "Verdict",
     "__version__",
     "check",
-    "contamination",
     "inspect",
     "load_check",
     "measures",
     "objective",
-    "plot_audit",
     "plot_embedding",
-    "plot_history",
     "select",
 ]

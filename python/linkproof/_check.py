@@ -7,6 +7,8 @@ import json
 import textwrap
 from collections.abc import Callable, Hashable, Mapping
 from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +19,9 @@ import scipy.sparse as sp
 from linkproof import _core
 from linkproof._evidence import both_ends, core_evidence, read_verified, split_evidence
 from linkproof._features import as_table, frame_library, is_tensor
-from linkproof._graphs import is_networkx_graph, is_pyg_data, refuse_directions
-from linkproof._handover import core_data, id_array
-from linkproof._ids import id_list
-from linkproof._inputs import GraphInput, read_graph
-from linkproof._links import MatrixLinks
-from linkproof._nodes import NodeTable, read_nodes
+from linkproof._inputs import GraphInput, core_data, read_graph
+from linkproof._links import MatrixLinks, is_networkx_graph, is_pyg_data, refuse_directions
+from linkproof._nodes import NodeTable, id_array, id_list, read_nodes
 from linkproof._progress import Progress
 from linkproof._settings import (
     read_count,
@@ -171,7 +170,7 @@ class Check:
             without a unit), the likeliest first. Empty if the links look random to
             everything that is known.
         """
-        if self._given is None:
+        if self._given is None or self._given.data is None:
             raise ValueError("missing: found a check that was loaded; expected one just made")
         pairs = self._core.missing(
             self._given.data, read_count("count", count), threads=self._given.threads, show=None
@@ -264,6 +263,23 @@ class Check:
         known = {"ids": "int" if nodes.dtype.kind == "i" else "text"}
         self._core.save(path, read_flag("overwrite", overwrite), json.dumps({"python": known}))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The folder's files, and the links as they were given, for a pickle."""
+        with TemporaryDirectory() as inside:
+            self.save(Path(inside) / "check")
+            files = {path.name: path.read_bytes() for path in Path(inside, "check").iterdir()}
+        given = None
+        if self._given is not None:
+            given = _Given(self._given.links, self._given.graph, None, self._given.threads)
+        return {"files": files, "ids": self._ids, "given": given}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        with TemporaryDirectory() as inside:
+            for name, content in state["files"].items():
+                Path(inside, name).write_bytes(content)
+            self._core = _core.Check.load(inside)
+        self._ids, self._given, self._cache = state["ids"], state["given"], {}
+
     def __repr__(self) -> str:
         table = self._shown()
         # pandas writes all texts to the right.
@@ -324,7 +340,7 @@ class _Given:
     """Links as they were given, and their rows."""
 
     def __init__(
-        self, links: Any, graph: GraphInput, data: _core.Data, threads: int | None
+        self, links: Any, graph: GraphInput, data: _core.Data | None, threads: int | None
     ) -> None:
         self.links = as_table(links)
         self.graph = graph

@@ -166,8 +166,7 @@ def read_cluster(value: Any, *, cards: bool = False) -> Cluster | None:
     if value.device != "cpu" and not cards:
         raise ValueError(
             f"ray: found a Cluster with device={value.device!r}, whose cards compute plain fits "
-            "alone; for robust fits, searches, experiments and tables in buckets expected one "
-            "with device='cpu'"
+            "alone; for robust fits, searches and tables in buckets expected one with device='cpu'"
         )
     return value
 

@@ -17,13 +17,12 @@ _Near: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[
 __all__ = [
     "BucketWorker",
     "Check",
+    "Checkpoint",
     "Data",
     "FitError",
-    "FolderLock",
     "Links",
     "Model",
     "PairWorker",
-    "Suite",
     "Vectors",
     "__version__",
     "audit",
@@ -140,27 +139,11 @@ class Check:
     def lines(self, next: Sequence[str]) -> list[tuple[str, list[str]]]: ...
 
 @final
-class FolderLock:
-    def __new__(cls, folder: str | PathLike[str]) -> FolderLock: ...
-
-@final
-class Suite:
-    @staticmethod
-    def of(data: Data, labels: npt.NDArray[np.uint32], name: str) -> Suite: ...
-    @staticmethod
-    def generated(name: str) -> Suite: ...
-    def jobs(
-        self, experiment: tuple[Sequence[str], Sequence[str], int, int]
-    ) -> list[tuple[str, float]]: ...
-    def work(
-        self,
-        experiment: tuple[Sequence[str], Sequence[str], int, int],
-        keys: Sequence[str],
-        *,
-        threads: int | None,
-        show: _Show,
-    ) -> list[tuple[str, str | None, str | None, float]]: ...
-    def tables(self, runs: int, readings: Sequence[str]) -> tuple[str, str]: ...
+class Checkpoint:
+    def __new__(cls, folder: str | PathLike[str], resume: bool, about: str) -> Checkpoint: ...
+    def recall(self, key: str) -> bytes | None: ...
+    def keep(self, key: str, bytes: bytes) -> None: ...
+    def finish(self) -> None: ...
 
 @final
 class BucketWorker:

@@ -14,17 +14,13 @@ from linkproof import _core
 from linkproof._cluster import read_cluster
 from linkproof._cluster_hands import hands
 from linkproof._evidence import both_ends, core_evidence, read_verified, split_evidence
-from linkproof._exporting import Exporting
-from linkproof._graphs import refuse_directions
-from linkproof._handover import core_data
-from linkproof._inputs import read_graph
+from linkproof._inputs import core_data, read_graph
 from linkproof._judging import Judging
+from linkproof._links import refuse_directions
 from linkproof._nodes import read_nodes
 from linkproof._options import Inputs, Network, Sgd, flat, nested, refuse_removed, with_nested
-from linkproof._output import OutputChoice, as_configured
 from linkproof._pairs import PairScoring
 from linkproof._progress import Progress
-from linkproof._scoring import ScoreParameter
 from linkproof._settings import (
     read_count,
     read_flag,
@@ -33,10 +29,10 @@ from linkproof._settings import (
     read_threads,
     to_core,
 )
-from linkproof._storing import Storing
-from linkproof._trusting import Trusting, refuse_settings
-from linkproof._unseen import Transforming
-from linkproof._updating import Updating
+from linkproof._sklearn import OutputChoice, ScoreParameter, as_configured
+from linkproof._storing import Exporting, Storing
+from linkproof._updating import Transforming, Updating
+from linkproof._verdict import Beliefs, refuse_settings
 from linkproof._words import refused
 
 
@@ -44,7 +40,7 @@ class GraphEmbedding(
     OutputChoice,
     PairScoring,
     Judging,
-    Trusting,
+    Beliefs,
     Updating,
     Transforming,
     Storing,

@@ -12,15 +12,14 @@ import pandas as pd
 from linkproof._features import (
     Array,
     as_table,
+    column_list,
     column_values,
     frame_column,
     frame_column_names,
     frame_library,
 )
-from linkproof._graphs import is_networkx_graph
-from linkproof._handover import core_ids, rows_of
-from linkproof._link_forms import ListedLinks, MatrixLinks, is_missing
-from linkproof._tables import column_list
+from linkproof._links import ListedLinks, MatrixLinks, is_missing, is_networkx_graph
+from linkproof._nodes import core_ids, rows_of
 from linkproof._words import quoted, refused
 
 # Evidence by name, a number for each listed link.

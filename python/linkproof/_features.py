@@ -137,6 +137,14 @@ def frame_column(frame: Any, position: int) -> Any:
     return frame.to_series(position) if library == "polars" else frame.column(position)
 
 
+def column_list(column: Any) -> list[Any]:
+    """The values of a column, as Python's own."""
+    for method in ("tolist", "to_list", "to_pylist"):  # pandas, Polars, Arrow
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    raise TypeError(f"no values in a column of type {type(column).__name__}")
+
+
 def column_type(column: Any) -> Any:
     """The type of a column's values, in its library's own terms."""
     return column.type if is_of(column, "pyarrow", "ChunkedArray") else column.dtype

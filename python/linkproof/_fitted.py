@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from linkproof import _core
 from linkproof._features import as_table, frame_library, read_matrix
-from linkproof._handover import core_ids, core_vectors, id_array
-from linkproof._views import matrix_block
+from linkproof._inputs import core_vectors, matrix_block
+from linkproof._nodes import core_ids, id_array
 from linkproof._words import refused
 
 

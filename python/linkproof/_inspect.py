@@ -8,9 +8,8 @@ from typing import Any
 
 from linkproof import _core
 from linkproof._estimator import GraphEmbedding
-from linkproof._graphs import refuse_directions
-from linkproof._handover import core_data
-from linkproof._inputs import read_graph
+from linkproof._inputs import core_data, read_graph
+from linkproof._links import refuse_directions
 from linkproof._nodes import read_nodes
 from linkproof._settings import read_rules, read_seed, read_threads, to_core
 

@@ -16,10 +16,9 @@ from linkproof._check import link_table
 from linkproof._evidence import both_ends, core_evidence, read_verified, split_evidence
 from linkproof._features import is_dict, read_matrix, row_ids
 from linkproof._fitted import FittedModel
-from linkproof._graphs import is_hetero_data, refuse_directions
-from linkproof._handover import core_ids, core_links, core_vectors, rows_of
-from linkproof._inputs import read_graph
-from linkproof._links import ListedLinks, MatrixLinks
+from linkproof._inputs import core_links, core_vectors, read_graph
+from linkproof._links import ListedLinks, MatrixLinks, is_hetero_data, refuse_directions
+from linkproof._nodes import core_ids, rows_of
 from linkproof._progress import Progress
 from linkproof._settings import read_count, read_flag, read_rules, read_threads
 from linkproof._words import quoted

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from linkproof import _core
 from linkproof._features import read_matrix
-from linkproof._handover import core_links
-from linkproof._inputs import read_graph
+from linkproof._inputs import core_links, read_graph
 from linkproof._settings import read_flag, read_real, read_rules, read_threads
 from linkproof._words import refused
 

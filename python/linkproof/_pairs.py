@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,35 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from linkproof import _core
 from linkproof._features import as_table, frame_column, frame_column_names, frame_library, row_ids
 from linkproof._fitted import FittedModel
-from linkproof._handover import rows_of
+from linkproof._nodes import rows_of
 from linkproof._settings import read_count, read_flag, read_threads
 from linkproof._words import quoted, refused
 
 
 class PairScoring(FittedModel):
     """What a fitted model says of pairs of nodes."""
-
-    @overload
-    def score_pairs(
-        self,
-        pairs: Any,
-        X: Any = None,
-        *,
-        links: Any = None,
-        view: str | None = None,
-        parts: Literal[False] = False,
-    ) -> npt.NDArray[np.float64]: ...
-
-    @overload
-    def score_pairs(
-        self,
-        pairs: Any,
-        X: Any = None,
-        *,
-        links: Any = None,
-        view: str | None = None,
-        parts: Literal[True],
-    ) -> pd.DataFrame: ...
 
     def score_pairs(
         self,

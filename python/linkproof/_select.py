@@ -15,9 +15,8 @@ from linkproof import _core
 from linkproof._cluster import read_cluster
 from linkproof._cluster_hands import hands
 from linkproof._estimator import GraphEmbedding
-from linkproof._graphs import refuse_directions
-from linkproof._handover import core_data
-from linkproof._inputs import read_graph
+from linkproof._inputs import core_data, read_graph
+from linkproof._links import refuse_directions
 from linkproof._nodes import read_nodes
 from linkproof._options import Search, grouped, read_options, refuse_flat_search
 from linkproof._progress import Progress

@@ -1,17 +1,21 @@
 //! How much memory fits may take, and where their state is kept.
 
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use linkproof::engine::runtime::{MemoryBound, Monitor};
+use linkproof::engine::runtime::{Keeper, MemoryBound, Monitor, Stage};
 use linkproof::io::memory::{Available, bytes, in_words};
-use linkproof::io::{Checkpoint, OutputLock, Pace};
+use linkproof::io::{Checkpoint, Pace};
 use linkproof::{Dataset, Error, Params, Result, Runtime};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use serde_json::{Map, json};
+use pyo3::types::PyBytes;
+use serde_json::{Map, Value, json};
 
 use crate::errors::exception;
+use crate::worker::read;
 
 /// Sets the bound where what the system says is not meant.
 const VARIABLE: &str = "LINKPROOF_MAX_MEMORY";
@@ -70,14 +74,7 @@ impl Surroundings {
             ("data".to_owned(), data.digest().into()),
             ("more".to_owned(), more.into()),
         ]);
-        let pace = Pace {
-            first: Duration::ZERO,
-            ..Pace::default()
-        };
-        let kept = match resume && Checkpoint::is_there(&folder) {
-            true => Checkpoint::resume(&folder, work, pace)?,
-            false => Checkpoint::begin(&folder, work, pace)?,
-        };
+        let kept = open(&folder, resume, work)?;
         Ok(Surroundings {
             kept: Some(kept),
             ..self
@@ -101,19 +98,63 @@ impl Surroundings {
     }
 }
 
-/// The right to write a folder, which need not exist; it ends with this.
-#[pyclass(frozen, module = "linkproof._core")]
-pub struct FolderLock {
-    _lock: OutputLock,
+/// A checkpoint to write to, which goes on from an earlier one if that is wanted.
+fn open(folder: &Path, resume: bool, work: Map<String, Value>) -> Result<Checkpoint> {
+    let pace = Pace {
+        first: Duration::ZERO,
+        ..Pace::default()
+    };
+    if resume && Checkpoint::is_there(folder) {
+        return Checkpoint::resume(folder, work, pace);
+    }
+    Checkpoint::begin(folder, work, pace)
+}
+
+/// A checkpoint of work that Python makes: pieces of bytes by key.
+#[pyclass(frozen, name = "Checkpoint", module = "linkproof._core")]
+pub struct KeptWork {
+    /// None once the work is done.
+    kept: Mutex<Option<Checkpoint>>,
 }
 
 #[pymethods]
-impl FolderLock {
-    /// Takes the right, where no other process has it.
+impl KeptWork {
+    /// In a folder, for work that `about` describes as JSON: an earlier checkpoint is of the
+    /// same work, or is refused if it is to go on.
     #[new]
-    fn new(folder: PathBuf) -> PyResult<FolderLock> {
-        let _lock = OutputLock::take(folder).map_err(exception)?;
-        Ok(FolderLock { _lock })
+    fn new(folder: PathBuf, resume: bool, about: &str) -> PyResult<KeptWork> {
+        let kept = open(&folder, resume, read(about, "about")?).map_err(exception)?;
+        Ok(KeptWork {
+            kept: Mutex::new(Some(kept)),
+        })
+    }
+
+    /// What was kept under a key; None if there is nothing, or if it is damaged.
+    fn recall<'py>(&self, py: Python<'py>, key: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.as_ref().map(|kept| kept.recall(key, Stage::Running));
+        let Some(mut file) = found.transpose().map_err(exception)?.flatten() else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Some(PyBytes::new(py, &bytes)))
+    }
+
+    /// Keeps bytes under a key.
+    fn keep(&self, key: &str, bytes: &[u8]) -> PyResult<()> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let write =
+            |kept: &Checkpoint| kept.keep(key, Stage::Running, &mut |file| file.write_all(bytes));
+        kept.as_ref().map_or(Ok(()), write).map_err(exception)
+    }
+
+    /// Removes the folder: the work is done.
+    fn finish(&self) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = kept.take() {
+            kept.finish();
+        }
     }
 }
 

@@ -17,7 +17,6 @@ mod robust;
 mod search;
 mod settings;
 mod stored;
-mod suite;
 mod surety;
 mod update;
 mod work;
@@ -52,9 +51,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<data::Data>()?;
     module.add_class::<model::Model>()?;
     module.add_class::<worker::PairWorker>()?;
-    module.add_class::<suite::Suite>()?;
     module.add_class::<check::Check>()?;
-    module.add_class::<kept::FolderLock>()?;
+    module.add_class::<kept::KeptWork>()?;
     module.add_class::<buckets::BucketWorker>()?;
     module.add_function(wrap_pyfunction!(default_settings, module)?)?;
     module.add_function(wrap_pyfunction!(robust_settings, module)?)?;

@@ -53,8 +53,7 @@ def graph(n, links, columns, seed=0):
 def fit_with(helpers, model, X, links):
     """A fit whose passes are computed by these hands."""
     from linkproof import _core
-    from linkproof._handover import core_data
-    from linkproof._inputs import read_graph
+    from linkproof._inputs import core_data, read_graph
     from linkproof._settings import read_rules, to_core
 
     data = core_data(read_graph(X, links, None), read_rules("error", "error", False))

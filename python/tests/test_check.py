@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -303,3 +304,16 @@ def test_the_command_line_finds_the_same(
     theirs = linkproof.load_check(tmp_path / "chk")
     assert theirs.links.equals(report.links)
     assert theirs.share == report.share and theirs.report["detection"] == report.report["detection"]
+
+
+def test_a_pickled_check_is_the_same(planted: Any) -> None:
+    for links in (planted.listed, planted.matrix, nx.from_edgelist(planted.edges.tolist())):
+        report = linkproof.check(links, planted.X, verbose=False)
+        again = pickle.loads(pickle.dumps(report))
+        assert again.links.equals(report.links) and again.share == report.share
+        assert np.array_equal(again.belief, report.belief)
+        assert type(again.clean(drop=3)) is type(links)
+        verified = [(*report.links.iloc[0][["src", "dst"]], 1)]
+        assert again.checked(verified).links["belief"].max() == 1
+        with pytest.raises(ValueError, match="expected one just made"):
+            again.missing(2)

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from linkproof import GraphEmbedding, Sgd, _core, _progress
 from linkproof._features import read_matrix
-from linkproof._handover import core_links, core_vectors
+from linkproof._inputs import core_links, core_vectors
 from linkproof._links import MatrixLinks, read_links
 
 MILLION = 1_000_000

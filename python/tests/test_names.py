@@ -130,16 +130,3 @@ def test_numbers_stay_numbers(tmp_path):
     texts = GraphEmbedding(dim=2, verbose=False).fit(None, links.astype(str))
     texts.save(tmp_path / "t")
     assert GraphEmbedding.load(tmp_path / "t").nodes_.tolist() == ["100", "205", "7"]
-
-
-def test_plots_write_names():
-    pyplot = pytest.importorskip("matplotlib.pyplot")
-    from linkproof import plot_embedding
-
-    ax = plot_embedding(fitted(), names=2)
-    # c has the most links and no name.
-    assert [text.get_text() for text in ax.texts] == ["Ann", "Bob"]
-    assert not plot_embedding(fitted(), names=0).texts
-    assert not plot_embedding(fitted(TABLE["id"])).texts
-    refused("names must be", plot_embedding, fitted(), names=-1)
-    pyplot.close("all")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linkproof import GraphEmbedding, plot_audit, plot_embedding, plot_history
+from linkproof import GraphEmbedding, plot_embedding
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -29,11 +29,6 @@ def models(planted: Any) -> dict[int, GraphEmbedding]:
         dim: GraphEmbedding(dim=dim, **settings).fit(planted.X, planted.matrix)
         for dim in (1, 2, 64)
     }
-
-
-@pytest.fixture(scope="module")
-def unweighted(planted: Any) -> GraphEmbedding:
-    return GraphEmbedding(dim=4, ridge=0.3, verbose=False).fit(planted.X, planted.edges)
 
 
 def points(ax: Any) -> Any:
@@ -141,94 +136,26 @@ class TestEmbedding:
         assert drawn.get_sizes().tolist() == [17]
 
 
-class TestHistory:
-    def test_objective(self, models: Any) -> None:
-        ax = plot_history(models[2])
-        history = models[2].history_
-        np.testing.assert_allclose(ax.lines[0].get_xdata(), history["step"])
-        np.testing.assert_allclose(ax.lines[0].get_ydata(), history["value"])
-        assert legend(ax)[0] == "objective, a link" and ax.get_xlabel() == "step"
-        assert models[2].stop_reason_ in ax.get_title()
-
-    def test_held_out_score(self, planted: Any) -> None:
-        model = GraphEmbedding(dim=2, validation=0.2, verbose=False)
-        ax = plot_history(model.fit(planted.X, planted.matrix))
-        assert legend(ax) == ["objective, a link", "held-out score, a pair", "the model"]
-        known = model.history_["held_out"].dropna()
-        other = next(each for each in ax.figure.axes if each is not ax)
-        np.testing.assert_allclose(other.lines[0].get_ydata(), known)
-        assert set(ax.lines[1].get_xdata()) == {model.report_["best_step"]}
-
-
-class TestAudit:
-    def test_weights_against_expected_ones(self, models: Any) -> None:
-        table = models[2].audit()
-        table["suspect"] = table["trust"] < 0.5
-        suspects = int(table["suspect"].sum())
-        assert 0 < suspects < len(table)
-        ax = plot_audit(table)
-        sound, marked = [each.get_offsets() for each in ax.collections]
-        ordered = table.sort_values("suspect", kind="stable")
-        assert len(marked) == suspects and len(sound) == len(table) - suspects
-        np.testing.assert_allclose(points(ax), ordered[["mu", "weight"]].to_numpy(), rtol=1e-6)
-        labels = [f"{len(sound)} other links", f"{suspects} suspects", "as expected"]
-        assert legend(ax) == labels
-        assert ax.get_xscale() == ax.get_yscale() == "log"
-
-    def test_links_of_the_same_weight_are_counted(self, unweighted: Any, planted: Any) -> None:
-        table = unweighted.audit()
-        table["suspect"] = table["mu"] < table["mu"].median()
-        ax = plot_audit(table)
-        heights = [sum(bar.get_height() for bar in bars) for bars in ax.containers]
-        assert heights == [(~table["suspect"]).sum(), table["suspect"].sum()]
-        assert sum(heights) == len(planted.edges)
-        assert ax.get_ylabel() == "links, all of weight 1" and len(legend(ax)) == 2
-
-    def test_a_single_link(self, unweighted: Any) -> None:
-        assert legend(plot_audit(unweighted.audit().assign(suspect=False).tail(1)))[0] == (
-            "1 other link"
-        )
-
-    def test_a_model_is_audited(self, unweighted: Any) -> None:
-        assert legend(plot_audit(unweighted)) == legend(plot_audit(unweighted.audit()))
-
-    def test_weights_are_drawn_as_the_fit_saw_them(self, planted: Any) -> None:
-        model = GraphEmbedding(dim=4, ridge=0.3, weights="log1p", verbose=False)
-        drawn = points(plot_audit(model.fit(planted.X, planted.matrix)))
-        np.testing.assert_allclose(sorted(drawn[:, 1]), sorted(np.log1p(planted.weights)))
-        model = GraphEmbedding(dim=4, ridge=0.3, weights="binary", verbose=False)
-        ax = plot_audit(model.fit(planted.X, planted.matrix))
-        assert ax.get_ylabel() == "links, all of weight 1"
-
-    def test_no_links(self, unweighted: Any) -> None:
-        with pytest.raises(ValueError, match="audit: found no links"):
-            plot_audit(unweighted.audit().head(0))
-
-
 def test_given_axes_are_used(models: Any) -> None:
-    figure, axes = pyplot.subplots(1, 3)
+    figure, axes = pyplot.subplots(1, 2)
     assert plot_embedding(models[2], ax=axes[0]) is axes[0]
-    assert plot_history(models[2], ax=axes[1]) is axes[1]
-    assert plot_audit(models[2], ax=axes[2]) is axes[2]
-    assert pyplot.get_fignums() == [figure.number]
-    assert all(ax.has_data() for ax in axes)
+    assert pyplot.get_fignums() == [figure.number] and axes[0].has_data()
+
+
+def test_the_nodes_of_directed_links_are_drawn_once(planted: Any) -> None:
+    model = GraphEmbedding(dim=1, directed=True, steps=5, verbose=False)
+    ax = plot_embedding(model.fit(planted.X, planted.edges))
+    assert len(points(ax)) == 90 and len(lines(ax)[0].get_segments()) == len(planted.edges)
 
 
 def test_pictures_can_be_written(models: Any, planted: Any, tmp_path: Any) -> None:
-    drawn = (
-        plot_embedding(models[64], planted.groups),
-        plot_history(models[2]),
-        plot_audit(models[2]),
-    )
-    for number, ax in enumerate(drawn):
-        path = tmp_path / f"{number}.png"
-        ax.figure.savefig(path)
-        assert path.stat().st_size > 1000
+    path = tmp_path / "picture.png"
+    plot_embedding(models[64], planted.groups).figure.savefig(path)
+    assert path.stat().st_size > 1000
 
 
-@pytest.mark.parametrize("plot", [plot_embedding, plot_history, plot_audit])
-def test_without_matplotlib(models: Any, monkeypatch: pytest.MonkeyPatch, plot: Any) -> None:
+def test_without_matplotlib(models: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"matplotlib.*pip install 'linkproof\[plot\]'"):
-        plot(models[2])
+        plot_embedding(models[2])

@@ -10,13 +10,13 @@ import time
 import numpy as np
 import pytest
 
-from linkproof import GraphEmbedding, Search, contamination, select
+from linkproof import GraphEmbedding, Search, select
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: fits on clusters are not tested")
 
-from ray_cluster import fit_with, graph, kill_a_worker, on  # noqa: E402
+from ray_cluster import graph, kill_a_worker, on  # noqa: E402
 
-from linkproof import _cluster_hands, _cluster_jobs  # noqa: E402
+from linkproof import _cluster_hands  # noqa: E402
 from linkproof._cluster_hands import Hands  # noqa: E402
 from linkproof.ray import Cluster, ClusterError  # noqa: E402
 
@@ -119,33 +119,6 @@ def test_a_fit_whose_driver_was_killed_goes_on(cluster, large, tmp_path):
     assert len(found.history_) == 12
 
 
-def test_what_moves_is_what_the_model_says(cluster):
-    from linkproof.ray import bytes_of_a_pass
-
-    # Rows that fill blocks and groups.
-    n, dim = 6144, 8
-    X, links = graph(n, 3000, dim)
-    for workers in (1, 3):
-        helpers = Hands(on(workers))
-        try:
-            seen = []
-            original = helpers.passes
-
-            def passes(*asked, original=original, seen=seen, helpers=helpers):
-                before = helpers.bytes_out + helpers.bytes_back
-                found = original(*asked)
-                if asked[3]:
-                    seen.append(helpers.bytes_out + helpers.bytes_back - before)
-                return found
-
-            helpers.passes = passes
-            fit_with(helpers, exact().set_params(dim=dim), X, links)
-        finally:
-            helpers.close()
-        expected = sum(bytes_of_a_pass(n, dim, workers))
-        assert seen and all(abs(moved / expected - 1) < 0.05 for moved in seen)
-
-
 # Many fits
 
 
@@ -206,39 +179,6 @@ def test_data_vectors_are_put_once(cluster, small):
         helpers.close()
 
 
-def test_damaged_graphs_by_tasks_have_the_same_numbers(cluster, small):
-    labels = np.arange(150) % 3
-    how = {"damage": ["clean", "u90"], "runs": 1, "verbose": False}
-    here = contamination(*small, labels, **how)
-    there = contamination(*small, labels, ray=True, **how)
-    assert there.readings.equals(here.readings)
-    assert there.markdown == here.markdown and there.failures == here.failures == {}
-
-
-def test_jobs_of_lost_workers_run_again(cluster, small):
-    labels = np.arange(150) % 3
-    how = {"damage": ["clean", "u30"], "methods": ["robust"], "runs": 2, "verbose": False}
-    expected = contamination(*small, labels, **how)
-    stop = threading.Event()
-    killed = []
-
-    def kill():
-        while not stop.is_set() and len(killed) < 2:
-            if kill_a_worker(cluster, "_job"):
-                killed.append(True)
-            time.sleep(0.05)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    try:
-        found = contamination(*small, labels, ray=True, **how)
-    finally:
-        stop.set()
-        killer.join()
-    assert killed
-    assert found.failures == {} and found.readings.equals(expected.readings)
-
-
 # Bad input and faults
 
 
@@ -281,8 +221,5 @@ def test_nodes_with_another_linkproof(cluster, large, small, monkeypatch):
     monkeypatch.setattr(_cluster_hands, "_about", lambda: ("0.0.1", b""))
     with pytest.raises(ClusterError, match=r"found linkproof .* on a node; expected 0\.0\.1"):
         exact().fit(*large, ray=on(1))
-    monkeypatch.setattr(_cluster_jobs, "_about", lambda: ("0.0.1", b""))
-    with pytest.raises(ClusterError, match=r"on a node; expected 0\.0\.1"):
-        contamination(*small, np.arange(150) % 3, runs=1, verbose=False, ray=True)
     with pytest.raises(ClusterError, match=r"on a node; expected 0\.0\.1"):
         select(*small, dim=2, search=Search(ridges=[1, 10], folds=2), verbose=False, ray=True)

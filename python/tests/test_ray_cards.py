@@ -1,12 +1,11 @@
 """Fits by workers on graphics cards; the card is an emulated one."""
 
-import json
 from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
-from linkproof import GraphEmbedding, contamination, select
+from linkproof import GraphEmbedding, select
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: workers on cards are not tested")
 
@@ -20,9 +19,8 @@ from ray_cluster import (  # noqa: E402
     on,
 )
 
-from linkproof._cluster import _SMALL_PASS  # noqa: E402
 from linkproof._cluster_hands import Hands  # noqa: E402
-from linkproof.ray import Cluster, ClusterError, bytes_of_a_pass, fit_table  # noqa: E402
+from linkproof.ray import Cluster, ClusterError, fit_table  # noqa: E402
 
 STORE = 80 * 1024 * 1024
 
@@ -127,32 +125,6 @@ def test_a_fit_on_cards_goes_on_from_its_checkpoint(cards, data, tmp_path):
     assert np.array_equal(found.embedding_, expected)
 
 
-def test_what_cards_move_is_what_the_model_says(cards, data):
-    helpers = Hands(on_cards(2))
-    n, dim = 400, 16
-    try:
-        words = pass_over(n, dim)
-        found = helpers.passes(words, *numbers(n, dim), True, 4)
-        assert found is not None and len(found) == 2
-        expected = bytes_of_a_pass(n, dim, 2, offsets=True, device="cuda")
-        assert helpers.bytes_out == expected[0] == n * (dim + 1) * 4
-        assert abs(helpers.bytes_back / expected[1] - 1) < 0.05
-    finally:
-        helpers.close()
-    with pytest.raises(ValueError, match="device must be 'cpu' or 'cuda'"):
-        bytes_of_a_pass(n, dim, 2, device="gpu")
-
-
-def pass_over(n, dim):
-    views = [{"start": 0, "end": n}]
-    return json.dumps({**json.loads(_SMALL_PASS), "dim": dim, "views": views})
-
-
-def numbers(n, dim):
-    y = np.sin(np.arange(n * dim, dtype=np.float32)).astype(np.float32)
-    return y, np.cos(np.arange(n, dtype=np.float32))
-
-
 # Bad input and faults
 
 
@@ -173,8 +145,6 @@ def test_work_that_cards_do_not_do_is_refused(data):
         GraphEmbedding(robust=True).fit(*data, ray=where)
     with pytest.raises(ValueError, match=alone):
         select(*data, ray=where)
-    with pytest.raises(ValueError, match=alone):
-        contamination(*data, np.arange(800) % 3, ray=where)
     with pytest.raises(ValueError, match=alone):
         fit_table(data[1], dim=2, ray=where)
 

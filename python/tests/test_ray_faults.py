@@ -5,15 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from linkproof import GraphEmbedding, Search, contamination, select
+from linkproof import GraphEmbedding, Search, select
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: faults of clusters are not tested")
 
 from ray_cluster import end, graph, local_cluster  # noqa: E402
 
 from linkproof.ray import Cluster, ClusterError, fit_table  # noqa: E402
-
-LABELS = np.arange(150) % 3
 
 
 @pytest.fixture(scope="module")
@@ -31,24 +29,11 @@ def chain(n):
     return np.stack([np.arange(n - 1), np.arange(1, n)], 1)
 
 
-def test_data_larger_than_the_store_are_read_from_disk(large):
-    how = {"methods": ["vectors"], "runs": 1, "verbose": False}
-    here = contamination(*large, LABELS, **how)
-    cluster = local_cluster(1)
-    try:
-        there = contamination(*large, LABELS, ray=True, **how)
-    finally:
-        end(cluster)
-    assert there.readings.equals(here.readings) and len(here.readings) > 0
-
-
 def test_a_full_store_and_a_full_disk(large, tmp_path):
     # Nothing may be written to disk: as if it were full.
     cluster = local_cluster(1, _system_config={"local_fs_capacity_threshold": 0.0})
     how = {"buckets": 2, "epochs": 1, "verbose": False, "ray": True}
     try:
-        with pytest.raises(ClusterError, match="store cannot hold the graph: Local disk is full"):
-            contamination(*large, LABELS, runs=1, verbose=False, ray=True)
         with pytest.raises(ClusterError, match=r"store cannot hold 96 MB more: .*larger object"):
             select(*large, dim=2, search=Search(ridges=[1], folds=2), verbose=False, ray=True)
         with pytest.raises(ClusterError, match="store cannot hold the table"):
@@ -68,11 +53,6 @@ def test_workers_that_are_killed_for_their_memory(small, monkeypatch):
     killing = {"memory_usage_threshold": 0.0001, "memory_monitor_refresh_ms": 50}
     cluster = local_cluster(1, _system_config=killing)
     try:
-        how = {"methods": ["robust"], "damage": ["clean"], "runs": 1, "verbose": False}
-        found = contamination(*small, LABELS, ray=True, **how)
-        assert list(found.failures) == ["graph-clean-robust-run0"] and found.table.empty
-        words = found.failures["graph-clean-robust-run0"]
-        assert "running low on memory" in words and "more threads" in words
         with pytest.raises(ClusterError, match=r"lost with its worker.*running low on memory"):
             GraphEmbedding(dim=3, robust=True, verbose=False).fit(*small, ray=True)
     finally:

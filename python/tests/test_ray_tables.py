@@ -1,7 +1,6 @@
 """Tables in buckets, on a cluster of several node processes on this machine."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,10 +13,9 @@ ray = pytest.importorskip("ray", reason="Ray is not installed: bucketed tables a
 
 from ray_cluster import kill_a_worker  # noqa: E402
 
-from linkproof import __version__, _tables_apart, _tables_kept  # noqa: E402
-from linkproof._tables_apart import _buckets_and_parts  # noqa: E402
-from linkproof._tables_hands import InProcess  # noqa: E402
-from linkproof._tables_work import TableWork  # noqa: E402
+from linkproof import __version__, _bucket_work, _buckets, _core  # noqa: E402
+from linkproof._bucket_work import InProcess, KeptTable, TableWork  # noqa: E402
+from linkproof._buckets import _buckets_and_parts  # noqa: E402
 from linkproof.ray import Cluster, ClusterError, fit_table, visit_bytes  # noqa: E402
 
 HOW = {"dim": 4, "score": "likelihood", "ridge": 0.1, "learning_rate": 0.2, "verbose": False}
@@ -63,16 +61,16 @@ def test_every_pair_of_parts_is_visited_once_in_an_epoch(monkeypatch):
         def meet(self, asked, meetings):
             for meeting in meetings:
                 # The parts of all buckets, counted through.
-                first, second = (4 * meeting.places[end] for end in (0, -1))
+                first, second = (4 * meeting[0][end] for end in (0, -1))
                 visited.extend(
                     tuple(sorted((first + p, second + (p ^ r))))
-                    for r in asked.order
+                    for r in asked["order"]
                     for p in range(4)
                     if first != second or p <= p ^ r
                 )
             return super().meet(asked, meetings)
 
-    monkeypatch.setattr(_tables_apart, "InProcess", Watched)
+    monkeypatch.setattr(_buckets, "InProcess", Watched)
     fit_table(links, buckets=4, parts=4, epochs=1, ray=False, **HOW)
     assert sorted(visited) == [(p, q) for p in range(16) for q in range(p, 16)]
 
@@ -124,9 +122,16 @@ def undisturbed():
     return fit_table(links, buckets=4, epochs=4, ray=False, **HOW)
 
 
+def kept_state(folder, *names):
+    """What a checkpoint says of a fit."""
+    about = (folder / "checkpoint.json").read_text()
+    state = json.loads(_core.Checkpoint(folder, True, about).recall("state"))["state"]
+    return [state[name] for name in names]
+
+
 def at_every_round(monkeypatch):
-    monkeypatch.setattr(_tables_kept, "_EVERY", 0.0)
-    monkeypatch.setattr(_tables_kept, "_COST", 0)
+    monkeypatch.setattr(_bucket_work, "_EVERY", 0.0)
+    monkeypatch.setattr(_bucket_work, "_COST", 0)
 
 
 def test_a_table_whose_driver_was_killed_goes_on(cluster, undisturbed, tmp_path):
@@ -135,11 +140,11 @@ def test_a_table_whose_driver_was_killed_goes_on(cluster, undisturbed, tmp_path)
     script = f"""
         import os, signal
         import numpy as np
-        from linkproof import _tables_kept
-        from linkproof._tables_work import TableWork
+        from linkproof import _bucket_work
+        from linkproof._bucket_work import TableWork
         from linkproof.ray import Cluster, fit_table
 
-        _tables_kept._EVERY = _tables_kept._COST = 0
+        _bucket_work._EVERY = _bucket_work._COST = 0
         rounds, original = [], TableWork._round
         def visit(self, *asked):
             rounds.append(1)
@@ -152,8 +157,7 @@ def test_a_table_whose_driver_was_killed_goes_on(cluster, undisturbed, tmp_path)
     """
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)])
     assert done.returncode == -signal.SIGKILL
-    header = json.loads((tmp_path / "kept" / "table.json").read_text())
-    assert (header["state"]["epoch"], header["state"]["done"]) == (1, 2)
+    assert kept_state(tmp_path / "kept", "epoch", "done") == [1, 2]
     how = {"buckets": 4, "epochs": 4, "checkpoint": tmp_path / "kept", "resume": True, **HOW}
     found = fit_table(links, ray=Cluster(workers=1), **how)
     assert same(found, undisturbed)
@@ -181,29 +185,27 @@ def test_a_table_that_was_cut_short_keeps_its_last_round(undisturbed, tmp_path, 
         interrupt(here, 11, error)
         with pytest.raises(type(error)):
             fit_table(links, **how)
-    header = json.loads((tmp_path / "kept" / "table.json").read_text())
-    assert (header["state"]["epoch"], header["state"]["done"]) == (2, 2)
-    assert sorted(os.listdir(tmp_path / "kept")) == [header["buckets"], "table.json"]
+    assert kept_state(tmp_path / "kept", "epoch", "done") == [2, 2]
     assert same(fit_table(links, resume=True, **how), undisturbed)
 
 
 def test_what_is_kept_is_whole_wherever_writing_ends(undisturbed, tmp_path, monkeypatch):
     _, _, links = groups_and_links()
     how = {"buckets": 4, "epochs": 4, "checkpoint": tmp_path / "kept", "ray": False, **HOW}
-    original = _tables_kept._write
-    # The first save writes four buckets and the header; later ones end at each of these.
+    original = KeptTable._write
+    # The first save writes four buckets and the state; later ones end at each of these.
     for writes in range(5, 13):
         at_every_round(monkeypatch)
         written = []
 
-        def write(path, data, written=written, writes=writes):
+        def write(self, key, data, written=written, writes=writes):
             if len(written) == writes:
                 raise KeyboardInterrupt
-            written.append(path)
-            original(path, data)
+            written.append(key)
+            original(self, key, data)
 
         with monkeypatch.context() as here:
-            here.setattr(_tables_kept, "_write", write)
+            here.setattr(KeptTable, "_write", write)
             with pytest.raises(KeyboardInterrupt):
                 fit_table(links, **how)
         assert same(fit_table(links, resume=True, **how), undisturbed)
@@ -230,8 +232,7 @@ def test_an_interrupt_between_two_lines_keeps_what_belongs_together(
             here.setattr(InProcess, "meet", meet)
             with pytest.raises(KeyboardInterrupt):
                 fit_table(links, **how)
-        header = json.loads((tmp_path / "kept" / "table.json").read_text())
-        assert header["state"]["moves"] == at - 1
+        assert kept_state(tmp_path / "kept", "moves") == [at - 1]
         assert same(fit_table(links, resume=True, **how), undisturbed)
 
 
@@ -254,20 +255,18 @@ def test_checkpoints_of_other_work_are_refused(tmp_path, monkeypatch):
             fit_table(links, resume=True, **{**how, **other})
     with pytest.raises(OSError, match='data "[0-9a-f]*"? and not'):
         fit_table(links[1:], resume=True, **how)
-    header = json.loads((kept / "table.json").read_text())
-    header["work"]["linkproof"] = "0.0.1"
-    (kept / "table.json").write_text(json.dumps(header))
+    header = json.loads((kept / "checkpoint.json").read_text())
+    (kept / "checkpoint.json").write_text(json.dumps({**header, "linkproof": "0.0.1"}))
     with pytest.raises(OSError, match='linkproof "0.0.1" and not'):
         fit_table(links, resume=True, **how)
-    header["work"]["linkproof"] = __version__
-    (kept / "table.json").write_text(json.dumps(header))
-    bucket = kept / header["buckets"] / "2.npy"
-    bucket.write_bytes(bucket.read_bytes()[:-1] + b"x")
-    with pytest.raises(OSError, match=r"2\.npy: is not what was written there"):
+    (kept / "checkpoint.json").write_text(json.dumps({**header, "linkproof": __version__}))
+    for bucket in kept.glob("*-2.running"):
+        bucket.write_bytes(bucket.read_bytes()[:-1] + b"x")
+    with pytest.raises(OSError, match=r"bucket 2 is not what was written there"):
         fit_table(links, resume=True, **how)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="is no checkpoint of a table and not empty"):
+    with pytest.raises(FileExistsError, match="is no checkpoint and not empty"):
         fit_table(links, **{**how, "checkpoint": tmp_path / "other"})
     with pytest.raises(ValueError, match="checkpoint must be a folder"):
         fit_table(links, **{**how, "checkpoint": 3})

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkproof import _core
 from linkproof._fitted import FittedModel
-from linkproof._handover import rows_of
+from linkproof._nodes import rows_of
 from linkproof._pairs import pair_ends
 from linkproof._settings import from_core
 from linkproof._words import quoted
@@ -143,7 +143,7 @@ class Verdict:
         return " ".join(self.says)
 
 
-class Trusting(FittedModel):
+class Beliefs(FittedModel):
     """What a robust fit knows beside its embeddings."""
 
     @property

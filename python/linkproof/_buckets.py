@@ -12,17 +12,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from linkproof import _core
+from linkproof._bucket_work import (
+    Floats,
+    InProcess,
+    KeptTable,
+    OnCluster,
+    Shape,
+    TableWork,
+    cuts_of,
+)
 from linkproof._cluster import read_cluster
 from linkproof._estimator import GraphEmbedding
-from linkproof._handover import core_ids, core_links
-from linkproof._inputs import read_graph
+from linkproof._inputs import core_links, read_graph
+from linkproof._nodes import core_ids
 from linkproof._options import Sgd
 from linkproof._progress import Progress
 from linkproof._settings import read_count, read_rules, read_seed, to_core
-from linkproof._tables_hands import Floats, Hands, InProcess, OnCluster
-from linkproof._tables_kept import KeptTable
-from linkproof._tables_work import Shape, TableWork, cuts_of
 from linkproof._words import refused
 
 # What a worker holds at its peak: three numbers for each of the two buckets of a meeting,
@@ -53,9 +58,6 @@ class BucketedTable:
         How many nodes, how many buckets hold their vectors, and the parts of each.
     values : list of float
         The objective per link, of each epoch.
-    peak_bytes : int
-        The most memory that a worker of the cluster added to what it had before its first
-        meeting, without the object store's; 0 where there was no cluster.
     """
 
     dim: int
@@ -64,7 +66,6 @@ class BucketedTable:
     n_buckets: int
     n_parts: int
     values: list[float]
-    peak_bytes: int
     _places: npt.NDArray[np.int64] = field(repr=False)
     _buckets: list[Any] = field(repr=False)
     _get: Callable[[Any], Floats] = field(repr=False)
@@ -77,10 +78,12 @@ class BucketedTable:
         place : int
             The place of the bucket, counted from 0.
         """
-        state = self._read(place)
-        rows = state.shape[1] // self.dim
+        if not 0 <= place < self.n_buckets:
+            raise refused("place", f"a bucket from 0 to {self.n_buckets - 1}", place)
+        vectors = self._get(self._buckets[place])[0].reshape(-1, self.dim)
         start = int(cuts_of(self.n_nodes, self.n_buckets)[place])
-        return self._nodes()[start : start + rows], state[0].reshape(rows, self.dim)
+        nodes = np.argsort(self._places)
+        return nodes[start : start + len(vectors)], vectors
 
     def embedding(self) -> Floats:
         """All vectors, a row for each node, where this machine's memory holds them."""
@@ -114,16 +117,6 @@ class BucketedTable:
                 vectors[end][mine] = here[places[mine, end] - cuts[place]]
         products = np.einsum("ij,ij->i", vectors[0], vectors[1], dtype=np.float64)
         return np.asarray(products - self.gamma)
-
-    def _nodes(self) -> npt.NDArray[np.int64]:
-        nodes = np.empty(self.n_nodes, np.int64)
-        nodes[self._places] = np.arange(self.n_nodes)
-        return nodes
-
-    def _read(self, place: int) -> Floats:
-        if not 0 <= place < self.n_buckets:
-            raise refused("place", f"a bucket from 0 to {self.n_buckets - 1}", place)
-        return self._get(self._buckets[place])
 
 
 def fit_table(
@@ -185,16 +178,14 @@ def fit_table(
     -------
     table : BucketedTable
     """
-    known = {"dim", "score", "beta", "ridge", "random_state", "weights"}
-    known |= {"duplicates", "self_links"}
-    unknown = sorted(set(settings) - known)
+    known = ("beta", "dim", "duplicates", "random_state", "ridge", "score", "self_links", "weights")
+    unknown = sorted(set(settings) - set(known))
     if unknown:
-        raise refused("settings", f"names among {', '.join(sorted(known))}", unknown[0])
+        raise refused("settings", f"names among {', '.join(known)}", unknown[0])
     cluster = read_cluster(ray)
     sgd = Sgd(learning_rate=learning_rate)
     base = GraphEmbedding(encoder="table", sgd=sgd, **{"ridge": 2.0, **settings})
-    seed = read_seed(base.random_state)
-    params = json.loads(to_core(base.get_params(deep=False), seed))
+    params = json.loads(to_core(base.get_params(deep=False), read_seed(base.random_state)))
     epochs = read_count("epochs", epochs, 1)
     graph = read_graph(None, links, nodes)
     rules = read_rules(base.duplicates, base.self_links)
@@ -205,11 +196,13 @@ def fit_table(
     shape = Shape(graph.n, int(base.dim), *_buckets_and_parts(size, memory, buckets, parts))
     kept = None
     if checkpoint is not None:
+        digest = hashlib.sha256(b"".join(np.ascontiguousarray(it).data for it in listed))
         more = {"buckets": shape.buckets, "parts": shape.parts, "epochs": epochs}
-        kept = KeptTable(checkpoint, resume, _what(params, graph.n, listed, more))
+        about = {"nodes": graph.n, "data": digest.hexdigest(), "settings": {**params, **more}}
+        kept = KeptTable(checkpoint, resume, about)
     try:
-        hands: Hands = InProcess() if cluster is None else OnCluster(cluster)
-        work = TableWork(hands, params, shape, kept)
+        workers = InProcess() if cluster is None else OnCluster(cluster)
+        work = TableWork(workers, params, shape, kept)
         work.split(*listed)
         with Progress("fitting", verbose) as progress:
             state = work.run(epochs, progress)
@@ -223,23 +216,10 @@ def fit_table(
         n_buckets=shape.buckets,
         n_parts=shape.parts,
         values=state.values,
-        peak_bytes=state.peak,
         _places=work.places,
         _buckets=work.buckets,
-        _get=hands.get,
+        _get=workers.get,
     )
-
-
-def _what(
-    params: dict[str, Any], n: int, listed: tuple[Any, ...], more: dict[str, int]
-) -> dict[str, Any]:
-    """What the result of a fit depends on."""
-    digest = hashlib.sha256()
-    for numbers in listed:
-        digest.update(np.ascontiguousarray(numbers).data)
-    settings = {**params, **more}
-    version = _core.__version__
-    return {"linkproof": version, "nodes": n, "data": digest.hexdigest(), "settings": settings}
 
 
 def visit_bytes(n: int, n_links: int, dim: int, buckets: int, parts: int = 1) -> int:
