@@ -1,11 +1,12 @@
 //! Options that several commands share, as typed.
 
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
-
 use clap::Args;
 use linkproof::Fitted;
 use linkproof::data::graph::{Duplicates, Ends, LinkRules, SelfLinks};
+use linkproof::error::quote;
+use linkproof::io::ViewFile;
+
+use crate::exit::Usage;
 
 /// A parser of one of the library's closed sets of names.
 macro_rules! choice {
@@ -84,50 +85,40 @@ impl LinkRuleArgs {
     }
 }
 
-/// A file of data vectors, perhaps with the name of their view.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FeatureFile {
-    /// The view; unset where there is only one, or where `--view` says.
-    pub view: Option<String>,
-    /// The file.
-    pub path: PathBuf,
-}
-
-impl FromStr for FeatureFile {
-    type Err = String;
-
-    /// `FILE` or `NAME=FILE`. A file whose whole name has a `=` in it is taken
-    /// for that file where it exists.
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.split_once('=') {
-            Some((_, "")) => Err("expected FILE or NAME=FILE".to_owned()),
-            Some((name, path)) if !name.is_empty() && !Path::new(text).exists() => {
-                Ok(FeatureFile {
-                    view: Some(name.to_owned()),
-                    path: path.into(),
-                })
-            }
-            _ => Ok(FeatureFile {
-                view: None,
-                path: text.into(),
-            }),
+/// Refuses files that do not go together: one without a view, or one for each view.
+pub fn check_views(flag: &str, files: &[ViewFile]) -> Result<(), Usage> {
+    let (named, plain): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.view.is_some());
+    if plain.len() > 1 || (!plain.is_empty() && !named.is_empty()) {
+        return Err(Usage::new(format!(
+            "{flag}: several files need the names of their views: {flag} NAME=FILE"
+        )));
+    }
+    for (place, file) in named.iter().enumerate() {
+        if named[..place].iter().any(|other| other.view == file.view) {
+            let name = quote(file.view.as_deref().unwrap_or_default());
+            return Err(Usage::new(format!(
+                "{flag}: view {name} is given more than once"
+            )));
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
     fn feature_files_with_and_without_a_view() {
-        let parse = |text: &str| text.parse::<FeatureFile>().unwrap();
+        let parse = |text: &str| text.parse::<ViewFile>().unwrap();
         let named = parse("text=dir/x.npy");
         assert_eq!(named.view.as_deref(), Some("text"));
         assert_eq!(named.path, Path::new("dir/x.npy"));
         assert_eq!(parse("x.npy").view, None);
         assert_eq!(parse("=x").path, Path::new("=x"));
-        assert!("text=".parse::<FeatureFile>().is_err());
+        assert!("text=".parse::<ViewFile>().is_err());
         let folder = tempfile::tempdir().unwrap();
         let odd = folder.path().join("a=b.npy");
         std::fs::write(&odd, "").unwrap();

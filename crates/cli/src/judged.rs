@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use linkproof::audit::judged_data;
 use linkproof::error::{Subject, quote};
-use linkproof::io::{self, Files, Stored, load};
+use linkproof::io::{Files, InputReader, LinkEvidence, Stored, ViewFile, load};
+use linkproof::judge::EvidenceColumn;
 use linkproof::{Dataset, Error, Features, Fitted};
 
-use crate::args::{FeatureFile, LinkRuleArgs, quoted};
-use crate::data::in_links;
+use crate::args::{LinkRuleArgs, check_views, quoted};
 use crate::exit::Usage;
-use crate::nodes::Nodes;
 
 /// The files of a judgement.
 #[derive(Debug, Clone, Args)]
@@ -26,10 +25,10 @@ pub struct JudgedArgs {
     /// Data vectors of the model's nodes, as it was fitted with; NAME=FILE for a
     /// view
     #[arg(long, value_name = "[NAME=]FILE")]
-    features: Vec<FeatureFile>,
+    features: Vec<ViewFile>,
     /// Node ids in the row order of the data vectors; NAME=FILE for a view
     #[arg(long, value_name = "[NAME=]FILE")]
-    nodes: Vec<FeatureFile>,
+    nodes: Vec<ViewFile>,
     #[command(flatten)]
     pub rules: LinkRuleArgs,
 }
@@ -37,6 +36,7 @@ pub struct JudgedArgs {
 impl JudgedArgs {
     /// Refuses ids of data vectors where there are none: nobody would read them.
     pub fn check(&self) -> Result<(), Usage> {
+        check_views("--nodes", &self.nodes)?;
         match self.nodes.is_empty() || !self.features.is_empty() {
             true => Ok(()),
             false => Err(Usage::new(
@@ -82,31 +82,43 @@ impl JudgedArgs {
 
     /// Reads the links to judge with what is known of the model's nodes; none if no file is
     /// given. Columns that are `evidence` are no weights.
-    pub fn data(&self, model: &Fitted, evidence: &[String]) -> anyhow::Result<Option<Dataset>> {
+    pub fn data(
+        &self,
+        model: &Fitted,
+        evidence: &[String],
+    ) -> anyhow::Result<(Option<Dataset>, Vec<EvidenceColumn>)> {
         if self.links.is_none() && self.features.is_empty() {
-            return Ok(None);
+            return Ok((None, Vec::new()));
         }
+        let mut reader = InputReader::new(&self.features);
+        let mut known = LinkEvidence::default();
         let graph = match &self.links {
             Some(path) => {
-                io::read_links_with_evidence(path, &self.rules.rules_of(model), evidence)?
+                let rules = self.rules.rules_of(model);
+                let links = reader.sources.read_links(path, &rules, evidence)?;
+                known = links.evidence;
+                links.graph
             }
             None => model.links().clone(),
         };
-        let data = judged_data(model, graph, self.features(model)?);
-        Ok(Some(data.map_err(|error| self.in_files(model, error))?))
+        reader.read_tables(&self.nodes, false)?;
+        let data = judged_data(model, graph, self.features(model, &mut reader)?);
+        let data = data.map_err(|error| self.in_files(model, error))?;
+        let columns = known.columns(data.graph());
+        Ok((Some(data), columns))
     }
 
     /// The data vectors of each view that has some.
-    fn features(&self, model: &Fitted) -> anyhow::Result<Vec<(String, Features)>> {
-        let nodes = Nodes::read(&self.nodes)?;
+    fn features(
+        &self,
+        model: &Fitted,
+        reader: &mut InputReader,
+    ) -> anyhow::Result<Vec<(String, Features)>> {
         let mut features: Vec<(String, Features)> = Vec::new();
-        for FeatureFile { view, path } in &self.features {
+        for ViewFile { view, path } in &self.features {
+            let read = reader.features(path, view.as_deref())?;
             if view.is_none() && model.is_directed() {
                 // Of sources and targets alike.
-                let read = match &nodes {
-                    Some(nodes) => nodes.features(path, None)?,
-                    None => io::read_features(path)?,
-                };
                 let both = model.views().iter().map(|view| view.name.clone());
                 features.extend(both.map(|name| (name, read.clone())));
                 continue;
@@ -120,10 +132,6 @@ impl JudgedArgs {
                 ))
                 .into());
             }
-            let read = match &nodes {
-                Some(nodes) => nodes.features(path, view.as_deref())?,
-                None => io::read_features(path)?,
-            };
             let (found, inputs) = (read.matrix().n_columns(), here.network.spec().inputs);
             if !here.network.is_table() && found != inputs {
                 let found = format!("data vectors of {found} entries");
@@ -135,40 +143,40 @@ impl JudgedArgs {
         Ok(features)
     }
 
-    /// Says which file links are from, and where a weight stands in it that a fit
-    /// found too large.
+    /// Says which file links are from.
     pub fn in_links(&self, error: anyhow::Error) -> anyhow::Error {
-        let Some(links) = &self.links else {
-            return error;
-        };
-        match error.downcast() {
-            Ok(
-                error @ Error::Data {
-                    subject: Subject::Links,
-                    ..
-                },
+        match (&self.links, error.downcast()) {
+            (
+                Some(links),
+                Ok(
+                    error @ Error::Data {
+                        subject: Subject::Links,
+                        ..
+                    },
+                ),
             ) => error.in_file(links, None).into(),
-            Ok(error) => in_links(links, error).into(),
-            Err(other) => other,
+            (_, Ok(error)) => error.into(),
+            (_, Err(other)) => other,
         }
     }
 
     /// The library knows views and ids, and we know their files.
     fn in_files(&self, model: &Fitted, error: Error) -> Error {
-        let links = self.links.as_deref().unwrap_or(&self.model);
         match &error {
-            Error::UnknownNode { id, .. } => {
-                let line = io::locate_id(links, id).unwrap_or_default();
+            Error::UnknownNode {
+                id,
+                file: Some((links, line)),
+                ..
+            } => {
                 let found = format!("node {}, which the model does not know", quote(id));
                 let nodes = self.model.join("nodes.csv");
-                let expected = format!("ids of {}", nodes.display());
-                Error::input(links, line, found, expected)
+                Error::input(links, *line, found, format!("ids of {}", nodes.display()))
             }
             Error::Data {
                 subject: Subject::Features { view: Some(name) },
                 ..
             } => {
-                let of_view = |file: &&FeatureFile| {
+                let of_view = |file: &&ViewFile| {
                     let view = model.view(file.view.as_deref()).unwrap_or_default();
                     *name == model.views()[view].name
                 };
@@ -177,7 +185,7 @@ impl JudgedArgs {
                     None => error,
                 }
             }
-            _ => in_links(links, error),
+            _ => error,
         }
     }
 }

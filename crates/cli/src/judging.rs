@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::io::{self, Check, MergedChecks, VerifiedLinks, check_files, read_checks};
-use linkproof::judge::JudgeSpec;
-use linkproof::{Dataset, Error, Graph};
+use linkproof::judge::{EvidenceColumn, JudgeSpec};
+use linkproof::{Error, Graph};
 
 use crate::args::{quoted, real, whole};
-use crate::evidence;
 use crate::exit::Usage;
 
 /// What links are judged by.
@@ -52,15 +51,15 @@ impl EvidenceArgs {
         !self.no_test
     }
 
-    /// How the links of a file are judged.
-    pub fn spec(&self, links: &Path, data: &Dataset, seed: u64) -> Result<JudgeSpec, Error> {
-        Ok(JudgeSpec {
+    /// How the links of a file are judged, of which some columns are evidence.
+    pub fn spec(&self, columns: Vec<EvidenceColumn>, seed: u64) -> JudgeSpec {
+        JudgeSpec {
             seed,
             one_to_one: self.one_to_one,
-            columns: evidence::read(links, &self.evidence, data)?,
+            columns,
             test: !self.no_test,
             ..JudgeSpec::default()
-        })
+        }
     }
 }
 

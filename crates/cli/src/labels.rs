@@ -5,8 +5,7 @@ use std::path::Path;
 use linkproof::Error;
 use linkproof::data::ids::Ids;
 use linkproof::error::quote;
-use linkproof::io;
-use linkproof::io::classes;
+use linkproof::io::{Sources, classes};
 use linkproof::model::Classes;
 
 /// Classes of nodes, by labels.
@@ -19,8 +18,13 @@ pub struct KnownLabels {
 
 impl KnownLabels {
     /// Reads a file, which must know some of the nodes of `whose`.
-    pub fn read(path: &Path, ids: &Ids, whose: &str) -> Result<KnownLabels, Error> {
-        let labels = io::read_labels(path)?;
+    pub fn read(
+        sources: &Sources,
+        path: &Path,
+        ids: &Ids,
+        whose: &str,
+    ) -> Result<KnownLabels, Error> {
+        let labels = sources.read_labels(path)?;
         let names = labels.nodes();
         let is_known = |row: &usize| ids.row(names.name(*row)).is_some();
         let n_known = (0..names.len()).filter(is_known).count();

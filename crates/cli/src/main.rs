@@ -7,7 +7,6 @@ mod commands;
 mod config;
 mod data;
 mod download;
-mod evidence;
 mod exit;
 mod inputs;
 mod judged;

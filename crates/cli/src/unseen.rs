@@ -4,17 +4,15 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use linkproof::data::graph::LinkRules;
 use linkproof::data::ids::{Ids, Side};
 use linkproof::error::Subject;
-use linkproof::io::{self, Files};
+use linkproof::io::{self, Files, InputReader, ViewFile};
 use linkproof::model::{Encoded, NewLinks};
 use linkproof::robust::{Newcomers, embed_new};
 use linkproof::{Error, Features, Fitted, Graph};
 
-use crate::args::{FeatureFile, LinkRuleArgs};
+use crate::args::{LinkRuleArgs, check_views};
 use crate::exit::Usage;
-use crate::nodes::Nodes;
 
 /// What may be known of unseen nodes beside their data vectors.
 #[derive(Debug, Clone, Args)]
@@ -26,7 +24,7 @@ pub struct UnseenArgs {
     /// Ids of the rows of --features: CSV with a header, the id first,
     /// optional columns view and row; NAME=FILE for a view
     #[arg(long, value_name = "[NAME=]FILE")]
-    nodes: Vec<FeatureFile>,
+    nodes: Vec<ViewFile>,
     /// Links of unseen nodes to training nodes, for a model that was fitted
     /// with --propagate; 'embed' takes them for a robust model too
     #[arg(long, value_name = "FILE")]
@@ -57,43 +55,25 @@ pub struct Embedded {
     recommended: Option<Vec<f32>>,
 }
 
-/// The files of unseen nodes, but for their data vectors.
-struct Sources<'a> {
+/// What is read of unseen nodes beside their data vectors.
+struct Known<'a> {
     view: Option<&'a str>,
-    nodes: Option<Nodes>,
-    links: Option<(&'a Path, Graph)>,
+    links: Option<Graph>,
 }
 
-impl<'a> Sources<'a> {
-    fn read(
-        view: Option<&'a str>,
-        nodes: &[FeatureFile],
-        links: Option<&'a Path>,
-        rules: &LinkRules,
-    ) -> anyhow::Result<Sources<'a>> {
-        let links = links.map(|path| io::read_links(path, rules).map(|links| (path, links)));
-        Ok(Sources {
-            view,
-            nodes: Nodes::read(nodes)?,
-            links: links.transpose()?,
-        })
-    }
-
+impl Known<'_> {
     /// The nodes of a file, whose view is said here where the file does not.
     fn unseen(
         &self,
         model: &Fitted,
-        file: &FeatureFile,
+        reader: &mut InputReader,
+        file: &ViewFile,
         side: Option<Side>,
     ) -> anyhow::Result<Unseen> {
         let side = side.map(Side::name);
         let view = model.view(file.view.as_deref().or(self.view).or(side))?;
         let name = model.views()[view].name.as_str();
-        let name = Some(name).filter(|name| !name.is_empty());
-        let features = match &self.nodes {
-            Some(nodes) => nodes.features(&file.path, name)?,
-            None => io::read_features(&file.path)?,
-        };
+        let features = reader.features(&file.path, Some(name).filter(|name| !name.is_empty()))?;
         let fits = model.check_vectors(view, &features);
         fits.map_err(|error| match &error {
             Error::Data {
@@ -102,24 +82,19 @@ impl<'a> Sources<'a> {
             } => error.in_file(&file.path, None),
             _ => error,
         })?;
-        if let (Some((path, _)), Some(_)) = (&self.links, model.ids().sides()) {
+        if let (Some(links), Some(_)) = (&self.links, model.ids().sides()) {
             let found = "links for a model whose links have a source and a target";
             let expected = "none: its unseen nodes are embedded from their data vectors alone";
-            return Err(Error::input(path, None, found, expected).into());
+            return Err(links
+                .located(Error::links(found, expected), |_| false)
+                .into());
         }
-        let links = self.links.as_ref().map(|(path, links)| {
-            let found = model.links_of_new(view, features.ids(), links);
-            found.map_err(|bad| {
-                // The file has been read once; without a line the message stands.
-                let line = io::locate_link(path, [&bad.ends[0], &bad.ends[1]]);
-                bad.in_file(path, line.unwrap_or_default())
-            })
-        });
-        let links = links.transpose()?;
+        let links = self.links.as_ref();
+        let links = links.map(|links| model.links_of_new(view, features.ids(), links));
         Ok(Unseen {
             view,
+            links: links.transpose()?,
             features,
-            links,
         })
     }
 }
@@ -127,18 +102,26 @@ impl<'a> Sources<'a> {
 /// Data vectors of new nodes by the places of their views, as read.
 pub fn new_vectors(
     model: &Fitted,
-    files: &[FeatureFile],
-    nodes: &[FeatureFile],
+    reader: &mut InputReader,
+    files: &[ViewFile],
 ) -> anyhow::Result<Vec<(usize, Features)>> {
-    let sources = Sources::read(None, nodes, None, &LinkRules::default())?;
-    let read = |file| (sources.unseen(model, file, None)).map(|it| (it.view, it.features));
+    let known = Known {
+        view: None,
+        links: None,
+    };
+    let read = |file| {
+        known
+            .unseen(model, reader, file, None)
+            .map(|it| (it.view, it.features))
+    };
     files.iter().map(read).collect()
 }
 
 impl UnseenArgs {
     /// Refuses what is said of unseen nodes where there are none, and of links where there
     /// are none: nobody would read it.
-    pub fn check(&self, features: &[FeatureFile]) -> Result<(), Usage> {
+    pub fn check(&self, features: &[ViewFile]) -> Result<(), Usage> {
+        check_views("--nodes", &self.nodes)?;
         let given = [
             (self.view.is_some(), "--view"),
             (!self.nodes.is_empty(), "--nodes"),
@@ -162,7 +145,7 @@ impl UnseenArgs {
 
     /// The files that are read: a model, these data vectors, and what is known of
     /// them.
-    pub fn files(&self, model: &Path, features: &[FeatureFile]) -> Files {
+    pub fn files(&self, model: &Path, features: &[ViewFile]) -> Files {
         Files::default()
             .reads_model(model)
             .reads(features.iter().map(|file| &file.path))
@@ -170,28 +153,34 @@ impl UnseenArgs {
             .reads(&self.links)
     }
 
-    fn read(&self, model: &Fitted, files: &[FeatureFile]) -> anyhow::Result<Vec<Unseen>> {
-        let (nodes, links) = (self.nodes.as_slice(), self.links.as_deref());
+    fn read(&self, model: &Fitted, files: &[ViewFile]) -> anyhow::Result<Vec<Unseen>> {
+        // A node of a directed graph is a source and a target, unless a view is named.
+        let sides = |file: &ViewFile| match (model.is_directed(), &file.view, &self.view) {
+            (true, None, None) => vec![Some(Side::Source), Some(Side::Target)],
+            _ => vec![None],
+        };
+        let wanted = files
+            .iter()
+            .flat_map(|file| sides(file).into_iter().map(move |side| (file, side)));
+        let wanted: Vec<_> = wanted.collect();
+        let of_sides: Vec<ViewFile> = wanted.iter().map(|(file, _)| (*file).clone()).collect();
+        let mut reader = InputReader::new(&of_sides);
+        reader.read_tables(&self.nodes, false)?;
         let rules = self.rules.rules_of(model);
-        let sources = Sources::read(self.view.as_deref(), nodes, links, &rules)?;
-        let mut all = Vec::new();
-        for file in files {
-            // A node of a directed graph is a source and a target, unless a view is named.
-            let both = model.is_directed() && file.view.is_none() && self.view.is_none();
-            let sides: &[Option<Side>] = match both {
-                true => &[Some(Side::Source), Some(Side::Target)],
-                false => &[None],
-            };
-            for &side in sides {
-                all.push(sources.unseen(model, file, side)?);
-            }
-        }
-        Ok(all)
+        let links = self.links.as_ref();
+        let links = links.map(|path| io::read_links(path, &rules));
+        let known = Known {
+            view: self.view.as_deref(),
+            links: links.transpose()?,
+        };
+        let all = wanted.into_iter();
+        all.map(|(file, side)| known.unseen(model, &mut reader, file, side))
+            .collect()
     }
 
     /// Reads and embeds the unseen nodes of each file, by the model's encoder: for
     /// expected weights.
-    pub fn embed(&self, model: &Fitted, files: &[FeatureFile]) -> anyhow::Result<Vec<Embedded>> {
+    pub fn embed(&self, model: &Fitted, files: &[ViewFile]) -> anyhow::Result<Vec<Embedded>> {
         let unseen = self.read(model, files)?.into_iter();
         let embedded = unseen.map(|unseen| {
             let links = unseen.links.as_ref().map(|found| found.links.as_slice());
@@ -212,7 +201,7 @@ impl UnseenArgs {
     pub fn recommend(
         &self,
         model: &Fitted,
-        file: &FeatureFile,
+        file: &ViewFile,
     ) -> anyhow::Result<Vec<(Unseen, Newcomers)>> {
         let unseen = self.read(model, std::slice::from_ref(file))?.into_iter();
         let embedded = unseen.map(|unseen| {

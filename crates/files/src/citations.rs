@@ -7,6 +7,7 @@ use std::path::Path;
 use super::columns;
 use super::features::repeated_id;
 use super::output::write_file;
+use super::source::Source;
 use super::table::{Field, write_table};
 use super::text::{BLOCK, Blocks};
 use super::write::write_links;
@@ -87,7 +88,7 @@ pub fn read_citations(content: impl AsRef<Path>, cites: impl AsRef<Path>) -> Res
     let mut words = Vec::new();
     let mut n_fields = None;
     let shape = || "at least 3: id, words, class".to_owned();
-    Blocks::plain(content, BLOCK)?.visit(|line, fields| {
+    Blocks::plain(Source::open(content)?, BLOCK)?.visit(|line, fields| {
         let wrong = |found: String, expected: String| Error::input(content, line, found, expected);
         let expected = *n_fields.get_or_insert(fields.len());
         if fields.len() != expected {
@@ -144,7 +145,7 @@ pub fn read_citations(content: impl AsRef<Path>, cites: impl AsRef<Path>) -> Res
 
 fn read_cites(path: &Path, content: &Path, papers: &Names) -> Result<Graph> {
     let mut links = Vec::new();
-    Blocks::plain(path, BLOCK)?.visit(|line, fields| {
+    Blocks::plain(Source::open(path)?, BLOCK)?.visit(|line, fields| {
         let wrong = |found: String, expected: &str| Error::input(path, line, found, expected);
         let [cited, citing] = fields else {
             return Err(wrong(columns(fields.len()), "2: cited paper, citing paper"));

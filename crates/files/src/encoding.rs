@@ -67,9 +67,14 @@ fn wide(path: &Path) -> Error {
 
 /// Reads a whole file of text.
 pub fn read_text(path: impl AsRef<Path>) -> Result<String> {
-    let path = path.as_ref();
+    read_text_of(Source::open(path.as_ref())?)
+}
+
+/// The same of a file that has been opened.
+pub(super) fn read_text_of(mut source: Source) -> Result<String> {
     let mut bytes = Vec::new();
-    Source::open(path)?.fill(&mut bytes, usize::MAX)?;
+    source.fill(&mut bytes, usize::MAX)?;
+    let path = source.path();
     let bytes = match bytes.strip_prefix(b"\xef\xbb\xbf") {
         Some(rest) => rest.to_vec(),
         None => bytes,

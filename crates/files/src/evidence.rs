@@ -2,29 +2,61 @@
 
 use std::path::Path;
 
-use super::link_text::{LinkColumns, Role, RowReader, role};
-use super::source::extensions;
-use super::text::{BLOCK, Blocks, number};
+use super::link_text::{LinkColumns, Role, role};
+use super::text;
+use linkproof_method::data::graph::Graph;
 use linkproof_method::error::{Error, Result, quote};
+use linkproof_method::judge::EvidenceColumn;
 
-/// Reads some columns of a file of links, CSV, TSV or Parquet, and hands over each line:
-/// source, target, and a number for each column; NaN stands for an empty cell.
-///
-/// # Errors
-/// A file without a header or without one of the columns, and a cell that is no number.
-pub fn read_evidence(
-    path: impl AsRef<Path>,
-    names: &[String],
-    visit: impl FnMut(&str, &str, &[f64]),
-) -> Result<()> {
-    let path = path.as_ref();
-    match extensions(path).1.as_str() {
-        "mtx" => {
-            let expected = "links as CSV, TSV or Parquet, whose columns have names";
-            Err(Error::input(path, None, "a MatrixMarket file", expected))
+/// Columns of numbers about the links of a file, as they are listed.
+#[derive(Debug, Clone, Default)]
+pub struct LinkEvidence {
+    names: Vec<String>,
+    /// Of each listing a number for each column; NaN stands for an empty cell.
+    values: Vec<f64>,
+}
+
+impl LinkEvidence {
+    /// A pair that is listed more than once has the mean of its numbers: `repeats` has the
+    /// place of each further listing and of the first one.
+    pub(super) fn new(
+        names: &[String],
+        mut values: Vec<f64>,
+        mut repeats: Vec<[usize; 2]>,
+    ) -> LinkEvidence {
+        let width = names.len();
+        repeats.sort_unstable_by_key(|&[again, first]| [first, again]);
+        for pair in repeats.chunk_by(|a, b| a[1] == b[1]) {
+            let first = pair[0][1];
+            let places = std::iter::once(first).chain(pair.iter().map(|it| it[0]));
+            for column in 0..width {
+                let numbers = places.clone().map(|place| values[place * width + column]);
+                let known = numbers.filter(|x| !x.is_nan());
+                let (sum, count) = known.fold((0.0, 0), |(sum, n), x| (sum + x, n + 1));
+                values[first * width + column] = sum / f64::from(count);
+            }
         }
-        "parquet" | "pq" => of_parquet(path, names, visit),
-        _ => of_text(path, names, visit),
+        LinkEvidence {
+            names: names.to_vec(),
+            values,
+        }
+    }
+
+    /// The columns in the order of a graph's links, which must be those of the file.
+    pub fn columns(&self, links: &Graph) -> Vec<EvidenceColumn> {
+        let width = self.names.len();
+        let value = |place: usize, column: usize| {
+            let listed = links.listed(place)?;
+            self.values.get(listed * width + column).copied()
+        };
+        let columns = self.names.iter().enumerate();
+        let columns = columns.map(|(column, name)| EvidenceColumn {
+            name: name.clone(),
+            values: (0..links.n_links())
+                .map(|place| value(place, column).unwrap_or(f64::NAN))
+                .collect(),
+        });
+        columns.collect()
     }
 }
 
@@ -44,98 +76,69 @@ pub(super) fn places(
     layout: LinkColumns,
     names: &[String],
 ) -> Result<Vec<usize>> {
+    let others = || (0..headers.len()).filter(|&at| at != layout.src && at != layout.dst);
     let place = |name: &String| {
-        let found = headers.iter().position(|header| is_named(header, name));
-        found
-            .filter(|&at| at != layout.src && at != layout.dst)
-            .ok_or_else(|| {
-                let others = (0..headers.len()).filter(|&at| at != layout.src && at != layout.dst);
-                let others: Vec<String> = others.map(|at| quote(&headers[at])).collect();
-                let expected = match others.is_empty() {
-                    true => "a column beside the ends of links".to_owned(),
-                    false => format!("one of {}", others.join(", ")),
-                };
-                let found = format!("no column {} about links", quote(name));
-                Error::input(path, None, found, expected)
-            })
+        let found = others().find(|&at| is_named(&headers[at], name));
+        found.ok_or_else(|| {
+            let others: Vec<String> = others().map(|at| quote(&headers[at])).collect();
+            let expected = match others.is_empty() {
+                true => "a column beside the ends of links".to_owned(),
+                false => format!("one of {}", others.join(", ")),
+            };
+            let found = format!("no column {} about links", quote(name));
+            Error::input(path, None, found, expected)
+        })
     };
     names.iter().map(place).collect()
 }
 
-fn of_text(path: &Path, names: &[String], mut visit: impl FnMut(&str, &str, &[f64])) -> Result<()> {
-    let mut blocks = Blocks::open(path, BLOCK)?;
-    let reader = RowReader::new(&mut blocks, Default::default(), names)?;
-    let Some((first_line, headers)) = blocks.first_record()? else {
-        return Ok(());
-    };
-    let layout = reader.layout();
-    if !reader.has_header() {
-        let found = format!("{}, which is no header", quote(&headers.join(",")));
-        let expected = format!("a header with src, dst and {}", names.join(", "));
-        return Err(Error::input(path, first_line, found, expected));
+/// The number in a cell; NaN stands for an empty one.
+pub(super) fn number(path: &Path, line: u64, header: &str, cell: &str) -> Result<f64> {
+    match cell.trim() {
+        "" => Ok(f64::NAN),
+        text => text::number(text).filter(|x| x.is_finite()).ok_or_else(|| {
+            let found = format!("{} in column {}", quote(text), quote(header));
+            Error::input(path, line, found, "a finite number, or nothing")
+        }),
     }
-    let places = places(path, &headers, layout, names)?;
-    let mut values = vec![0.0; places.len()];
-    blocks.visit(|line, fields| {
-        if line == first_line || fields.len() != headers.len() {
-            return Ok(true);
-        }
-        for (value, &at) in values.iter_mut().zip(&places) {
-            *value = match fields[at].trim() {
-                "" => f64::NAN,
-                text => number(text).filter(|x| x.is_finite()).ok_or_else(|| {
-                    let found = format!("{} in column {}", quote(text), quote(&headers[at]));
-                    Error::input(path, line, found, "a finite number, or nothing")
-                })?,
-            };
-        }
-        visit(&fields[layout.src], &fields[layout.dst], &values);
-        Ok(true)
-    })
-}
-
-#[cfg(feature = "parquet")]
-use super::parquet::read_evidence as of_parquet;
-
-#[cfg(not(feature = "parquet"))]
-fn of_parquet(path: &Path, _: &[String], _: impl FnMut(&str, &str, &[f64])) -> Result<()> {
-    Err(super::no_parquet(path))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::read_links_with_evidence;
+    use crate::Sources;
 
-    type Rows = Vec<(String, String, Vec<f64>)>;
-
-    fn read(name: &str, text: &str, columns: &[&str]) -> Result<(Rows, Vec<f64>)> {
+    fn read(name: &str, text: &str, columns: &[&str]) -> Result<(Vec<Vec<f64>>, Vec<f64>)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         let columns: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
-        let mut rows = Vec::new();
-        read_evidence(&path, &columns, |src, dst, values| {
-            rows.push((src.to_owned(), dst.to_owned(), values.to_vec()));
-        })?;
-        let graph = read_links_with_evidence(&path, &Default::default(), &columns)?;
-        Ok((rows, graph.weights().to_vec()))
+        let sources = Sources::default();
+        let links = sources.read_links(&path, &Default::default(), &columns)?;
+        let evidence = links.evidence.columns(&links.graph).into_iter();
+        let evidence = evidence.map(|column| column.values);
+        Ok((evidence.collect(), links.graph.weights().to_vec()))
     }
 
     #[test]
     fn columns_are_found_by_name_and_gaps_are_no_numbers() {
         let text = "src,dst,weight,Score,other\na,b,2,0.5,x\nb,c,3,,y\n";
-        let (rows, weights) = read("l.csv", text, &["score"]).unwrap();
-        assert_eq!(rows[0], ("a".to_owned(), "b".to_owned(), vec![0.5]));
-        assert!(rows[1].2[0].is_nan());
+        let (found, weights) = read("l.csv", text, &["score"]).unwrap();
+        assert!(found[0][0] == 0.5 && found[0][1].is_nan());
         assert_eq!(weights, [2.0, 3.0]);
         // A third column is the weight only if it is not asked for.
-        let (rows, weights) = read("l.csv", "a,b,score\nx,y,-1\ny,z,0\n", &["score"]).unwrap();
-        assert_eq!(rows[0].2, [-1.0]);
+        let (found, weights) = read("l.csv", "a,b,score\nx,y,-1\ny,z,0\n", &["score"]).unwrap();
+        assert_eq!(found, [[-1.0, 0.0]]);
         assert_eq!(weights, [1.0, 1.0]);
         let weighted = "src,dst,weight\nx,y,4\ny,z,2\n";
-        let (rows, weights) = read("l.csv", weighted, &["weight"]).unwrap();
-        assert_eq!((rows[0].2[0], weights), (4.0, vec![4.0, 2.0]));
+        let (found, weights) = read("l.csv", weighted, &["weight"]).unwrap();
+        assert_eq!((found[0][0], weights), (4.0, vec![4.0, 2.0]));
+        // A pair that is listed twice has the mean, wherever the other listing stands.
+        let twice = "src,dst,weight,s\nz,w,1,9\nx,y,4,1\nx,z,2,\ny,x,4,3\n";
+        let (found, _) = read("l.csv", twice, &["s"]).unwrap();
+        let mut known: Vec<f64> = found[0].iter().copied().filter(|x| !x.is_nan()).collect();
+        known.sort_by(f64::total_cmp);
+        assert_eq!((known, found[0].len()), (vec![2.0, 9.0], 3));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::record::{Block, Records};
-use super::source::extensions;
+use super::source::Source;
 use super::text::{BLOCK, Blocks, number};
 use super::{columns, mtx, npy};
 use linkproof_method::data::features::{Features, Matrix, Values};
@@ -14,35 +14,25 @@ use linkproof_method::error::{Error, Result, quote};
 /// CSV, TSV or Parquet, whose first column is the node id; any of them may be
 /// `.gz` or `.zst`.
 pub fn read_features(path: impl AsRef<Path>) -> Result<Features> {
-    let path = path.as_ref();
-    let features = match extensions(path).1.as_str() {
-        "npy" => Features::new(npy::read_npy(path)?),
-        "mtx" => Features::new(mtx::read_matrix(path, BLOCK)?),
-        "parquet" | "pq" => parquet_features(path)?,
-        _ => read_text(path, BLOCK)?,
+    Ok(read_features_of(Source::open(path.as_ref())?)?.0)
+}
+
+/// The same of a file that has been opened; and the names of the columns, if the file gives
+/// them names: columns that are merely counted have none.
+pub(super) fn read_features_of(source: Source) -> Result<(Features, Option<Vec<String>>)> {
+    let path = &source.path().to_owned();
+    let (features, columns) = match source.extension() {
+        "npy" => (Features::new(npy::read_npy_of(source)?), None),
+        "mtx" => (Features::new(mtx::read_matrix(source, BLOCK)?), None),
+        "parquet" | "pq" => parquet_features(source)?,
+        _ => read_text(source, BLOCK)?,
     };
     if features.ids().is_empty() {
         return Err(no_rows(path));
     }
-    Ok(features)
-}
-
-/// The names of the columns of data vectors, if the file gives them names: columns that are
-/// merely counted have none.
-pub fn read_feature_names(path: impl AsRef<Path>) -> Result<Option<Vec<String>>> {
-    let path = path.as_ref();
-    let names = match extensions(path).1.as_str() {
-        "npy" | "mtx" => None,
-        "parquet" | "pq" => Some(parquet_names(path)?),
-        _ => {
-            let first = Blocks::open(path, BLOCK)?.first_record()?;
-            first
-                .map(|(_, first)| first)
-                .filter(|first| is_header(first))
-        }
-    };
-    let names = names.map(|names| names.into_iter().skip(1).collect::<Vec<_>>());
-    Ok(names.filter(|names| names.iter().all(|name| number(name).is_none())))
+    let names = columns.map(|names| names.into_iter().skip(1).collect::<Vec<_>>());
+    let names = names.filter(|names| names.iter().all(|name| number(name).is_none()));
+    Ok((features, names))
 }
 
 /// Embeddings as read from a file.
@@ -87,16 +77,11 @@ pub fn read_embeddings(path: impl AsRef<Path>) -> Result<Embeddings> {
 }
 
 #[cfg(feature = "parquet")]
-use super::parquet::{column_names as parquet_names, read_features as parquet_features};
+use super::parquet::read_features as parquet_features;
 
 #[cfg(not(feature = "parquet"))]
-fn parquet_names(path: &Path) -> Result<Vec<String>> {
-    Err(super::no_parquet(path))
-}
-
-#[cfg(not(feature = "parquet"))]
-fn parquet_features(path: &Path) -> Result<Features> {
-    Err(super::no_parquet(path))
+fn parquet_features(source: Source) -> Result<(Features, Option<Vec<String>>)> {
+    Err(super::no_parquet(source.path()))
 }
 
 fn no_rows(path: &Path) -> Error {
@@ -122,8 +107,9 @@ struct BlockRows {
     values: Vec<f64>,
 }
 
-fn read_text(path: &Path, size: usize) -> Result<Features> {
-    let mut blocks = Blocks::open(path, size)?;
+fn read_text(source: Source, size: usize) -> Result<(Features, Option<Vec<String>>)> {
+    let path = &source.path().to_owned();
+    let mut blocks = Blocks::open(source, size)?;
     let delimiter = blocks.delimiter();
     let (first_line, first) = blocks.first_record()?.ok_or_else(|| no_rows(path))?;
     let n_columns = first.len();
@@ -181,7 +167,8 @@ fn read_text(path: &Path, size: usize) -> Result<Features> {
     }
     let matrix = Matrix::dense(rows.names.len(), n_columns - 1, rows.values);
     let matrix = matrix.map_err(|error| error.in_file(path, None))?;
-    Features::with_ids(Ids::from(rows.names), matrix)
+    let features = Features::with_ids(Ids::from(rows.names), matrix)?;
+    Ok((features, header.map(|_| first)))
 }
 
 /// A first line is a header when a value on it is not a number, when its first field
@@ -232,7 +219,7 @@ mod tests {
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
         match name {
-            "x.csv" => read_text(&path, 9),
+            "x.csv" => Ok(read_text(Source::open(&path)?, 9)?.0),
             _ => read_features(&path),
         }
     }
@@ -259,12 +246,11 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("x.csv");
             std::fs::write(&path, text).unwrap();
-            read_feature_names(&path).unwrap()
+            read_features_of(Source::open(&path).unwrap()).unwrap().1
         };
         assert_eq!(names("id,price,size\na,1,2\n").unwrap(), ["price", "size"]);
         assert_eq!(names("a,1,2\n"), None);
         assert_eq!(names("node,0,1\na,1,2\n"), None);
-        assert_eq!(names(""), None);
     }
 
     #[test]

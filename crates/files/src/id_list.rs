@@ -1,8 +1,9 @@
-//! The first column and the first line of delimited text, as they are.
+//! The first column of delimited text, as it is.
 
 use std::path::Path;
 
 use super::record::Delimiter;
+use super::source::Source;
 use super::text::{BLOCK, Blocks};
 use linkproof_method::error::{Error, Result};
 
@@ -20,7 +21,7 @@ pub struct ListedId {
 pub fn read_id_list(path: impl AsRef<Path>) -> Result<Vec<ListedId>> {
     let path = path.as_ref();
     let mut list = Vec::new();
-    let blocks = Blocks::open(path, BLOCK)?;
+    let blocks = Blocks::open(Source::open(path)?, BLOCK)?;
     let has_columns = blocks.delimiter() != Delimiter::Whitespace;
     blocks.visit(|line, fields| {
         // Ids may have blanks.
@@ -40,12 +41,6 @@ pub fn read_id_list(path: impl AsRef<Path>) -> Result<Vec<ListedId>> {
     }
 }
 
-/// The fields of the first line of delimited text that is no comment, between commas.
-pub fn read_first_line(path: impl AsRef<Path>) -> Result<String> {
-    let first = Blocks::open(path.as_ref(), BLOCK)?.first_record()?;
-    Ok(first.map_or_else(String::new, |(_, fields)| fields.join(",")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,7 +56,6 @@ mod tests {
         let list = read("node,x\n\"a, b\",1\n\nc,2\n").unwrap();
         let found: Vec<_> = list.iter().map(|it| (it.id.as_str(), it.line)).collect();
         assert_eq!(found, [("node", 1), ("a, b", 2), ("c", 4)]);
-        assert_eq!(read_first_line(&path).unwrap(), "node,x");
         assert_eq!(read("7\n8 b\n").unwrap()[1].id, "8 b");
         for (text, what) in [("", "no ids"), ("a,1\n,2\n", "line 2: found an empty")] {
             let error = read(text).unwrap_err().to_string();

@@ -1,7 +1,7 @@
 //! Ids to rows while links stream in: parsers look ids up in parallel, new ids
 //! are added in the order of the file.
 
-use linkproof_method::data::graph::Link;
+use linkproof_method::data::graph::{Lines, Link};
 use linkproof_method::data::ids::{Ids, Names, row_number};
 use linkproof_method::error::{Error, Result};
 
@@ -19,6 +19,9 @@ pub(super) struct Interner {
     /// The rows of ids that are small whole numbers, which many files have:
     /// finding them here takes no hashing.
     numbered: Vec<u32>,
+    /// Bytes of the ids that were added one by one.
+    #[cfg(feature = "parquet")]
+    bytes: u64,
 }
 
 /// The links of one block. Ends that were not known yet are own names.
@@ -26,6 +29,10 @@ pub(super) struct Interner {
 pub(super) struct BlockLinks {
     new: Names,
     links: Vec<Link>,
+    /// The lines of the links.
+    pub(super) lines: Lines,
+    /// Numbers about the links, so many for each.
+    pub(super) evidence: Vec<f64>,
     waiting: Waiting,
 }
 
@@ -105,10 +112,25 @@ impl Interner {
     /// The row of an id, added at the end when it is new.
     #[cfg(feature = "parquet")]
     pub(super) fn insert(&mut self, id: &str) -> Result<u32> {
+        if let Some(number) = row_number(id)
+            && let Some(&row) = self.numbered.get(number as usize)
+            && row != NO_ROW
+        {
+            return Ok(row);
+        }
         let n_before = self.names.len();
         let row = self.names.insert(id);
-        self.note_new(n_before)?;
+        if self.names.len() > n_before {
+            self.bytes += id.len() as u64;
+            self.note_new(n_before)?;
+        }
         Ok(row)
+    }
+
+    /// The bytes of the ids that were added one by one.
+    #[cfg(feature = "parquet")]
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// Notes the names from a row on, which are new.
@@ -124,22 +146,6 @@ impl Interner {
             }
         }
         Ok(())
-    }
-
-    /// The row of an id that is a whole number.
-    #[cfg(feature = "parquet")]
-    pub(super) fn insert_number(&mut self, id: i128, text: &mut String) -> Result<u32> {
-        use std::fmt::Write;
-        if let Ok(number) = usize::try_from(id)
-            && let Some(&row) = self.numbered.get(number)
-            && row != NO_ROW
-        {
-            return Ok(row);
-        }
-        text.clear();
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{id}");
-        self.insert(text)
     }
 
     /// Adds a block's new names and appends its links with their final rows.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::columns;
 use super::features::repeated_id;
+use super::source::{Source, Sources};
 use super::text::{BLOCK, Blocks, number};
 use linkproof_method::data::ids::{Ids, Names};
 use linkproof_method::error::{Error, Result, quote};
@@ -57,8 +58,19 @@ impl Labels {
 /// Reads labels: CSV `node,label[,...]` with or without header. An empty or a
 /// negative label means unlabelled. A column `label_name` says what the label is called.
 pub fn read_labels(path: impl AsRef<Path>) -> Result<Labels> {
-    let path = path.as_ref();
-    let mut blocks = Blocks::open(path, BLOCK)?;
+    read_labels_of(Source::open(path.as_ref())?)
+}
+
+impl Sources {
+    /// As [`read_labels`].
+    pub fn read_labels(&self, path: impl AsRef<Path>) -> Result<Labels> {
+        read_labels_of(self.open(path.as_ref())?)
+    }
+}
+
+fn read_labels_of(source: Source) -> Result<Labels> {
+    let path = &source.path().to_owned();
+    let mut blocks = Blocks::open(source, BLOCK)?;
     let nothing = || Error::input(path, None, "no labels", "at least one line: node,label");
     let (first_line, first) = blocks.first_record()?.ok_or_else(nothing)?;
     if first.len() < 2 {

@@ -16,6 +16,7 @@ mod features;
 mod folder;
 mod guard;
 mod id_list;
+mod inputs;
 mod intern;
 mod labels;
 mod link_text;
@@ -51,24 +52,25 @@ pub use check::{
 pub use checkpoint::{Checkpoint, Pace};
 pub use citations::{Citations, read_citations};
 pub use encoding::read_text;
-pub use evidence::read_evidence;
+pub use evidence::LinkEvidence;
 pub use export::{GraphFormat, ModelGraph, write_graph};
-pub use features::{Embeddings, read_embeddings, read_feature_names, read_features};
+pub use features::{Embeddings, read_embeddings, read_features};
 pub use folder::{FolderKind, OutputFolder, model_files};
 pub use guard::Files;
-pub use id_list::{ListedId, read_first_line, read_id_list};
+pub use id_list::{ListedId, read_id_list};
+pub use inputs::{Input, InputFiles, InputReader, ViewFile, read};
 pub use labels::{Labels, read_labels};
-pub use links::{locate_id, locate_link, read_links, read_links_with_evidence};
+pub use links::{ListedLinks, read_links};
 pub use model::{
     LINKS, Stored, VERSION, classes, fit_json, from_bytes, gamma_json, load, save, to_bytes,
     write_model,
 };
-pub use nodes::{NodeTable, read_nodes, read_nodes_of_views};
+pub use nodes::{NodeTable, read_nodes};
 pub use npy::{NpyNumber, read_npy, write_npy};
 pub use output::write_file;
 pub use pairs::{ListedPair, PairList, read_pairs};
 pub use side::{Listed, OutputLock, holds_nothing, remove_unfinished};
-pub use source::digest;
+pub use source::{Sources, digest};
 pub use table::{Field, TableRows, write_table};
 pub use unpacked::set_unpacked_limit;
 pub use write::{EmbeddingFormat, write_embeddings, write_links, write_nodes};

@@ -1,14 +1,15 @@
 //! Links in delimited text: which column is which, and each line checked.
 
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::columns;
-use super::evidence::is_apart;
+use super::evidence::{self, is_apart};
 use super::intern::{BlockLinks, Interner};
 use super::record::{Block, Delimiter, Records};
+use super::source::Source;
 use super::text::{Blocks, number};
-use linkproof_method::data::graph::{Link, SelfLinks};
+use linkproof_method::data::graph::{Lines, Link, SelfLinks};
 use linkproof_method::data::ids::Ids;
 use linkproof_method::error::{Error, Remedy, Result, quote};
 
@@ -85,29 +86,28 @@ impl LinkColumns {
 }
 
 /// One link as written.
-pub(super) struct Row<'f> {
-    pub(super) src: &'f str,
-    pub(super) dst: &'f str,
-    pub(super) weight: f64,
+struct Row<'f> {
+    src: &'f str,
+    dst: &'f str,
+    weight: f64,
 }
 
 /// How to read the rows of one file.
-pub(super) struct RowReader {
-    path: std::path::PathBuf,
+struct RowReader {
+    path: PathBuf,
     delimiter: Delimiter,
     layout: LinkColumns,
-    n_columns: usize,
+    /// The fields of the first line.
+    first: Vec<String>,
     header: Option<u64>,
+    /// The columns that are evidence.
+    evidence: Vec<usize>,
     self_links: SelfLinks,
 }
 
 impl RowReader {
     /// Looks at the first line of a file, of which some columns are evidence and no weight.
-    pub(super) fn new(
-        blocks: &mut Blocks,
-        self_links: SelfLinks,
-        evidence: &[String],
-    ) -> Result<RowReader> {
+    fn new(blocks: &mut Blocks, self_links: SelfLinks, evidence: &[String]) -> Result<RowReader> {
         let path = blocks.path().to_owned();
         let delimiter = blocks.delimiter();
         let Some((line, first)) = blocks.first_record()? else {
@@ -124,34 +124,30 @@ impl RowReader {
             weight: layout.weight.filter(is_weight),
             ..layout
         };
+        if !evidence.is_empty() && !is_header {
+            let found = format!("{}, which is no header", quote(&first.join(",")));
+            let expected = format!("a header with src, dst and {}", evidence.join(", "));
+            return Err(Error::input(&path, line, found, expected));
+        }
         Ok(RowReader {
+            evidence: evidence::places(&path, &first, layout, evidence)?,
             path,
             delimiter,
             layout,
-            n_columns: first.len(),
+            first,
             header: is_header.then_some(line),
             self_links,
         })
     }
 
-    /// Which column holds what.
-    pub(super) fn layout(&self) -> LinkColumns {
-        self.layout
-    }
-
-    /// Whether the first line is a header.
-    pub(super) fn has_header(&self) -> bool {
-        self.header.is_some()
-    }
-
     /// One record as a link; `None` for the header.
-    pub(super) fn row<'f>(&self, line: u64, fields: &'f [Cow<'_, str>]) -> Result<Option<Row<'f>>> {
-        if fields.len() != self.n_columns {
+    fn row<'f>(&self, line: u64, fields: &'f [Cow<'_, str>]) -> Result<Option<Row<'f>>> {
+        if fields.len() != self.first.len() {
             return Err(Error::input(
                 &self.path,
                 line,
                 columns(fields.len()),
-                format!("{}, as on the first line", self.n_columns),
+                format!("{}, as on the first line", self.first.len()),
             ));
         }
         if self.header == Some(line) {
@@ -186,64 +182,87 @@ impl RowReader {
         while let Some(line) = records.next(&mut fields)? {
             if let Some(row) = self.row(line, &fields)? {
                 found.push(known, row.src, row.dst, row.weight);
+                found.lines.push(line);
+                for &at in &self.evidence {
+                    let about = evidence::number(&self.path, line, &self.first[at], &fields[at])?;
+                    found.evidence.push(about);
+                }
             }
         }
         Ok(found.finish(known))
     }
 }
 
-/// The links of a text file.
+/// The links of a file, before they become a graph.
 pub(super) struct Listed {
     pub(super) ids: Ids,
     pub(super) links: Vec<Link>,
-    /// Whether the first line was left out: its names are no known ones of columns, and
-    /// no nodes either.
-    pub(super) without_first: bool,
+    pub(super) lines: Lines,
+    /// Numbers about the links, so many for each.
+    pub(super) evidence: Vec<f64>,
+    /// The first line, if it was left out: its names are no known ones of columns, and no
+    /// nodes either.
+    pub(super) header: Option<String>,
     /// The columns that hold neither ends nor weights.
     pub(super) passed_over: usize,
 }
 
+impl Listed {
+    /// Links between nodes of one kind, of a file that has no lines.
+    pub(super) fn new(ids: Ids, links: Vec<Link>) -> Listed {
+        Listed {
+            ids,
+            links,
+            lines: Lines::default(),
+            evidence: Vec::new(),
+            header: None,
+            passed_over: 0,
+        }
+    }
+}
+
 /// Reads all links of a text file in blocks of `size` bytes.
 pub(super) fn read(
-    path: &Path,
+    source: Source,
     self_links: SelfLinks,
     evidence: &[String],
     size: usize,
 ) -> Result<Listed> {
-    let mut blocks = Blocks::open(path, size)?;
+    let mut blocks = Blocks::open(source, size)?;
     let reader = RowReader::new(&mut blocks, self_links, evidence)?;
     let mut ids = Interner::default();
-    let mut links = Vec::new();
+    let mut listed = Listed::new(Ids::Rows(0), Vec::new());
+    listed.passed_over = reader.first.len() - reader.layout.n_columns();
     blocks.fold(
         &mut ids,
         |ids, block| reader.block(ids, block),
-        |ids, found| ids.merge(found, &mut links),
+        |ids, mut found| {
+            listed.lines.extend(&found.lines);
+            listed.evidence.append(&mut found.evidence);
+            ids.merge(found, &mut listed.links)
+        },
     )?;
-    if links.is_empty() {
-        return Err(no_links(path, "no links, only a header"));
+    if listed.links.is_empty() {
+        return Err(no_links(&reader.path, "no links, only a header"));
     }
-    let ids = ids.into_ids();
+    listed.ids = ids.into_ids();
     let may_be_header = reader.header.is_none() && reader.layout.weight.is_none();
-    if !(may_be_header && names_no_nodes(&ids, &links)) {
-        return Ok(Listed {
-            ids,
-            links,
-            without_first: false,
-            passed_over: reader.n_columns - reader.layout.n_columns(),
-        });
+    if !(may_be_header && names_no_nodes(&listed.ids, &listed.links)) {
+        return Ok(listed);
     }
     // Its two names were the first, and no other link has them.
-    let rest: Vec<u32> = (2..ids.len() as u32).collect();
-    let shifted = links[1..].iter().map(|link| Link {
-        src: link.src - 2,
-        dst: link.dst - 2,
-        ..*link
-    });
+    let rest: Vec<u32> = (2..listed.ids.len() as u32).collect();
+    listed.links.remove(0);
+    for link in &mut listed.links {
+        link.src -= 2;
+        link.dst -= 2;
+    }
     Ok(Listed {
-        links: shifted.collect(),
-        ids: Ids::from(ids.select(&rest)),
-        without_first: true,
+        ids: Ids::from(listed.ids.select(&rest)),
+        lines: listed.lines.without_first(),
+        header: Some(reader.first.join(",")),
         passed_over: 0,
+        ..listed
     })
 }
 
@@ -273,17 +292,6 @@ pub(super) fn names_no_nodes(ids: &Ids, links: &[Link]) -> bool {
     };
     (above_numbers || above_codes())
         && all(&|link| !ends.contains(&link.src) && !ends.contains(&link.dst))
-}
-
-/// Hands every link with its line to `visit` until it says stop.
-pub(super) fn visit(
-    path: &Path,
-    size: usize,
-    mut visit: impl FnMut(u64, Row<'_>) -> bool,
-) -> Result<()> {
-    let mut blocks = Blocks::open(path, size)?;
-    let reader = RowReader::new(&mut blocks, SelfLinks::Drop, &[])?;
-    blocks.visit(|line, fields| Ok(reader.row(line, fields)?.is_none_or(|row| visit(line, row))))
 }
 
 fn layout(path: &Path, line: u64, first: &[String]) -> Result<(LinkColumns, bool)> {

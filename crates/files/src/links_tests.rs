@@ -4,8 +4,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{EmbeddingFormat, read_embeddings, write_embeddings, write_links};
-use linkproof_method::data::graph::{Duplicates, SelfLinks};
+use linkproof_method::data::graph::{Duplicates, Link, SelfLinks};
 use linkproof_method::data::ids::{Ids, Names};
+use linkproof_method::data::transform::check_signs;
+use linkproof_method::params::WeightTransform;
 
 struct Files(tempfile::TempDir);
 
@@ -88,7 +90,14 @@ fn a_first_line_that_names_no_nodes_is_a_header() {
         for size in [8, BLOCK] {
             let files = Files::new();
             let path = files.put(name, text);
-            let graph = read_in_blocks(&path, &LinkRules::default(), &[], size).unwrap();
+            let listed = read_in_blocks(
+                Source::open(&path).unwrap(),
+                &LinkRules::default(),
+                &[],
+                size,
+            )
+            .unwrap();
+            let graph = listed.graph;
             assert_eq!(listing(&graph), numbers, "{text}");
             assert_eq!(graph.n_nodes(), 3);
             assert_eq!((graph.counts().headers, graph.counts().listed), (1, 2));
@@ -248,17 +257,95 @@ fn rules_are_followed() {
 }
 
 #[test]
-fn ids_and_links_are_located() {
+fn errors_that_are_found_later_name_the_line() {
+    use linkproof_method::Dataset;
     let files = Files::new();
-    let path = files.put("x.csv", "src,dst\n\"a\nb\",c\nd,e\n");
-    for (id, line) in [("a\nb", Some(2)), ("e", Some(4)), ("src", None)] {
-        assert_eq!(locate_id(&path, id).unwrap(), line);
-    }
-    for (ids, line) in [(["e", "d"], Some(4)), (["c", "d"], None)] {
-        assert_eq!(locate_link(&path, ids).unwrap(), line);
+    let line = |error: Error| {
+        let text = error.to_string();
+        let (_, rest) = text.split_once(", line ").unwrap_or(("", ""));
+        rest.split(':').next().unwrap_or_default().to_owned()
+    };
+    let known = |ids: &[&str]| {
+        let mut names = Names::default();
+        ids.iter().for_each(|id| _ = names.insert(id));
+        Ids::from(names)
+    };
+    for (name, text, ids, expected) in [
+        (
+            "x.csv",
+            "src,dst\n\"a\nb\",c\nd,c\n\ne,d\n",
+            &["a\nb", "c", "d"][..],
+            "6",
+        ),
+        (
+            "x.csv",
+            "src,dst\n\"a\nb\",c\nd,e\nd,c\n",
+            &["c", "d", "e"],
+            "2",
+        ),
+        ("x.csv", "who,whom\n7,8\n8,9\n", &["7", "8"], "3"),
+        ("x.txt", "# one\n7 8\n9 8\n", &["7", "8"], "3"),
+    ] {
+        let graph = read_links(files.put(name, text), &LinkRules::default()).unwrap();
+        let error = Dataset::with_nodes(graph, known(ids)).unwrap_err();
+        assert_eq!(line(error), expected, "{text}");
     }
     let text = "%%MatrixMarket matrix coordinate pattern general\n9 9 2\n1 2\n3 9\n";
-    assert_eq!(locate_id(files.put("x.mtx", text), "8").unwrap(), Some(4));
+    let graph = read_links(files.put("x.mtx", text), &LinkRules::default()).unwrap();
+    let error = Dataset::with_nodes(graph, Ids::Rows(8)).unwrap_err();
+    assert_eq!(line(error), "4");
+    // Rows in another order, of two kinds, and of a directed graph.
+    for ends in [Ends::Alike, Ends::Bipartite, Ends::Directed] {
+        let rules = LinkRules {
+            ends,
+            ..LinkRules::default()
+        };
+        let graph = read_links(files.put("x.csv", "c,d,1\nb,a,2\na,c,-3\n"), &rules).unwrap();
+        let data = match ends {
+            Ends::Bipartite => Dataset::from_links(graph),
+            _ => Dataset::with_nodes(graph, known(&["a", "b", "c", "d"])),
+        };
+        let data = data.unwrap();
+        let error = check_signs(&data, WeightTransform::AsIs).unwrap_err();
+        assert_eq!(line(error), "3", "{ends}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_read_once() {
+    use std::io::Write;
+    let files = Files::new();
+    let path = files.0.path().join("pipe.csv");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    let write = |text: &'static str| {
+        let path = path.clone();
+        std::thread::spawn(move || {
+            // Opened once: whoever opens the pipe again waits for ever.
+            let mut pipe = std::fs::File::options().write(true).open(path).unwrap();
+            pipe.write_all(text.as_bytes()).unwrap();
+        })
+    };
+    let sources = Sources::default();
+    let read = || sources.read_links(&path, &LinkRules::default(), &["s".to_owned()]);
+    let text = "src,dst,weight,s\na,b,1,2\nb,c,1,3\n";
+    let writer = write(text);
+    let found = read().unwrap();
+    writer.join().unwrap();
+    assert_eq!(found.evidence.columns(&found.graph)[0].values, [2.0, 3.0]);
+    let plain = files.put("plain.csv", text);
+    assert_eq!(
+        sources.files(),
+        [(path.clone(), crate::digest(plain).unwrap())]
+    );
+    let writer = write("src,dst,weight,s\na,b,1,2\n\nb,a,2,3\n");
+    let error = read().unwrap_err().to_string();
+    writer.join().unwrap();
+    assert!(
+        error.contains("line 4: ") && error.contains("on line 2"),
+        "{error}"
+    );
 }
 
 /// Ids that are small numbers, large numbers, padded numbers and text; the
@@ -299,8 +386,9 @@ fn threads_and_blocks_do_not_change_the_result() {
     let read = |threads: usize, size: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         let pool = pool.build().unwrap();
-        pool.install(|| read_in_blocks(&path, &options, &[], size))
+        pool.install(|| read_in_blocks(Source::open(&path).unwrap(), &options, &[], size))
             .unwrap()
+            .graph
     };
     let all = read(1, 1 << 30);
     assert!(all.n_nodes() > 9000);
@@ -315,7 +403,7 @@ fn threads_and_blocks_do_not_change_the_result() {
         mixed_links() + "a,b\n" + &mixed_links() + "c,d,x\n",
     );
     for size in [500, 50_000, 1 << 30] {
-        let found = read_in_blocks(&wrong, &options, &[], size)
+        let found = read_in_blocks(Source::open(&wrong).unwrap(), &options, &[], size)
             .unwrap_err()
             .to_string();
         assert!(found.contains("found 2 columns"), "{found}");
@@ -363,7 +451,6 @@ fn parquet_reads_back_and_wrong_tables_are_refused() {
     write_links(&path, &graph).unwrap();
     let again = read_links(&path, &LinkRules::default()).unwrap();
     assert_eq!(listing(&again), listing(&graph));
-    assert_eq!(locate_id(&path, "a").unwrap(), None);
 
     let bytes = std::fs::read(&path).unwrap();
     let packed = files.put(
@@ -455,7 +542,7 @@ proptest! {
         let files = Files::new();
         let path = files.0.path().join("x.csv");
         write_links(&path, &graph).unwrap();
-        let again = read_in_blocks(&path, &LinkRules::default(), &[], size).unwrap();
+        let again = read_in_blocks(Source::open(&path).unwrap(), &LinkRules::default(), &[], size).unwrap().graph;
         let sorted = |graph: &Graph| {
             let mut links = listing(graph);
             for (a, b, _) in &mut links {

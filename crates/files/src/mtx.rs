@@ -6,11 +6,12 @@ use std::path::Path;
 
 use hashbrown::HashSet;
 
-use super::link_text::{no_links, self_link};
+use super::link_text::{Listed, no_links, self_link};
 use super::record::{Block, Delimiter, Records};
+use super::source::Source;
 use super::text::{Blocks, number};
 use linkproof_method::data::features::Matrix;
-use linkproof_method::data::graph::{Link, SelfLinks};
+use linkproof_method::data::graph::{Lines, Link, SelfLinks};
 use linkproof_method::data::ids::Ids;
 use linkproof_method::error::{Error, Result, quote};
 
@@ -34,12 +35,9 @@ struct Head {
 }
 
 /// Links between the nodes `0..n` of a square coordinate matrix.
-pub(super) fn read_links(
-    path: &Path,
-    self_links: SelfLinks,
-    size: usize,
-) -> Result<(Ids, Vec<Link>)> {
-    let (head, blocks) = open_links(path, size)?;
+pub(super) fn read_links(source: Source, self_links: SelfLinks, size: usize) -> Result<Listed> {
+    let path = &source.path().to_owned();
+    let (head, blocks) = open_links(source, size)?;
     let check = |line, link: &Link| {
         if link.src == link.dst && self_links == SelfLinks::Error {
             let id = format!("{} (index {})", link.src, u64::from(link.src) + 1);
@@ -47,32 +45,24 @@ pub(super) fn read_links(
         }
         Ok(())
     };
-    let links = read_entries(path, &head, blocks, check)?;
+    let (links, lines) = read_entries(path, &head, blocks, check)?;
     if links.is_empty() {
         return Err(no_links(path, "a matrix with no entries: no links"));
     }
-    Ok((Ids::Rows(head.n_rows), links))
-}
-
-/// Hands every link with its line to `visit` until it says stop.
-pub(super) fn visit(
-    path: &Path,
-    size: usize,
-    mut visit: impl FnMut(u64, Link) -> bool,
-) -> Result<()> {
-    let (head, blocks) = open(path, size)?;
-    blocks.visit(|line, fields| {
-        Ok(is_comment(fields) || visit(line, head.entry(path, line, fields)?))
+    Ok(Listed {
+        lines,
+        ..Listed::new(Ids::Rows(head.n_rows), links)
     })
 }
 
 /// A matrix of data vectors: sparse from coordinates, dense from an array.
-pub(super) fn read_matrix(path: &Path, size: usize) -> Result<Matrix> {
-    let (head, blocks) = open(path, size)?;
+pub(super) fn read_matrix(source: Source, size: usize) -> Result<Matrix> {
+    let path = &source.path().to_owned();
+    let (head, blocks) = open(source, size)?;
     if !head.banner.coordinate {
         return read_array(path, &head, blocks);
     }
-    let entries = read_entries(path, &head, blocks, |_, _| Ok(()))?;
+    let (entries, lines) = read_entries(path, &head, blocks, |_, _| Ok(()))?;
     let mirrored = |link: &Link| head.banner.symmetric && link.src != link.dst;
     let mut offsets = vec![0usize; head.n_rows + 1];
     for link in &entries {
@@ -100,40 +90,32 @@ pub(super) fn read_matrix(path: &Path, size: usize) -> Result<Matrix> {
             put(link.dst, link.src, link.weight);
         }
     }
-    drop(entries);
-    Matrix::sparse(head.n_columns, offsets, columns, values)
-        .map_err(|error| repeated_entry(path, size, error))
+    Matrix::sparse(head.n_columns, offsets, columns, values).map_err(|error| {
+        let repeat = repeated_entry(&head, &entries);
+        repeat.map_or(error.in_file(path, None), |place| {
+            let entry = entries[place];
+            let (row, column) = (u64::from(entry.src) + 1, u64::from(entry.dst) + 1);
+            let found = format!("the entry {row} {column} again");
+            Error::input(path, lines.line(place), found, "each entry once")
+        })
+    })
 }
 
-fn repeated_entry(path: &Path, size: usize, error: Error) -> Error {
-    let symmetric = open(path, size).is_ok_and(|(head, _)| head.banner.symmetric);
+/// The place of the first entry that has been listed before.
+fn repeated_entry(head: &Head, entries: &[Link]) -> Option<usize> {
     let mut seen = HashSet::new();
-    let mut repeat = None;
-    // Only the line of the message depends on this second look.
-    let _ = visit(path, size, |line, entry| {
-        let place = match symmetric {
+    entries.iter().position(|entry| {
+        let place = match head.banner.symmetric {
             true => (entry.src.max(entry.dst), entry.src.min(entry.dst)),
             false => (entry.src, entry.dst),
         };
-        if !seen.insert(place) {
-            repeat = Some((line, entry));
-        }
-        repeat.is_none()
-    });
-    let Some((line, entry)) = repeat else {
-        return error.in_file(path, None);
-    };
-    let (row, column) = (u64::from(entry.src) + 1, u64::from(entry.dst) + 1);
-    Error::input(
-        path,
-        line,
-        format!("the entry {row} {column} again"),
-        "each entry once",
-    )
+        !seen.insert(place)
+    })
 }
 
-fn open(path: &Path, size: usize) -> Result<(Head, Blocks)> {
-    let mut blocks = Blocks::plain(path, size)?;
+fn open(source: Source, size: usize) -> Result<(Head, Blocks)> {
+    let mut blocks = Blocks::plain(source, size)?;
+    let path = &blocks.path().to_owned();
     let first = blocks.take_line()?.map(|(_, line)| line);
     let text = String::from_utf8_lossy(first.as_deref().unwrap_or_default()).into_owned();
     let banner = banner(path, text.trim())?;
@@ -153,8 +135,9 @@ fn open(path: &Path, size: usize) -> Result<(Head, Blocks)> {
     ))
 }
 
-fn open_links(path: &Path, size: usize) -> Result<(Head, Blocks)> {
-    let (head, blocks) = open(path, size)?;
+fn open_links(source: Source, size: usize) -> Result<(Head, Blocks)> {
+    let (head, blocks) = open(source, size)?;
+    let path = blocks.path();
     let wrong = |line, found: String, expected| Err(Error::input(path, line, found, expected));
     if !head.banner.coordinate {
         return wrong(
@@ -298,9 +281,9 @@ fn read_entries(
     head: &Head,
     blocks: Blocks,
     check: impl Fn(u64, &Link) -> Result<()> + Sync,
-) -> Result<Vec<Link>> {
+) -> Result<(Vec<Link>, Lines)> {
     let parse = |_: &Vec<Link>, block: &Block| {
-        let mut entries = Vec::new();
+        let (mut entries, mut lines) = (Vec::new(), Lines::default());
         let mut fields = Vec::with_capacity(4);
         let mut records = Records::new(block, path, Delimiter::Whitespace)?;
         while let Some(line) = records.next(&mut fields)? {
@@ -308,17 +291,19 @@ fn read_entries(
                 let entry = head.entry(path, line, &fields)?;
                 check(line, &entry)?;
                 entries.push(entry);
+                lines.push(line);
             }
         }
-        Ok(entries)
+        Ok((entries, lines))
     };
-    let mut entries = Vec::new();
-    blocks.fold(&mut entries, parse, |entries, more| {
+    let (mut entries, mut lines) = (Vec::new(), Lines::default());
+    blocks.fold(&mut entries, parse, |entries, (more, their)| {
         entries.extend(more);
+        lines.extend(&their);
         head.check_count(path, entries.len(), false)
     })?;
     head.check_count(path, entries.len(), true)?;
-    Ok(entries)
+    Ok((entries, lines))
 }
 
 fn read_array(path: &Path, head: &Head, blocks: Blocks) -> Result<Matrix> {

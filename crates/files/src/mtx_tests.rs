@@ -6,7 +6,7 @@ fn matrix(text: &str) -> Result<Matrix> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.mtx");
     std::fs::write(&path, text).unwrap();
-    read_matrix(&path, 8)
+    read_matrix(Source::open(&path).unwrap(), 8)
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use super::features::repeated_id;
+use super::source::Source;
 use super::text::{BLOCK, Blocks};
 use linkproof_method::data::attributes::{Attributes, Texts};
 use linkproof_method::data::ids::{Ids, Names, row_number};
@@ -58,8 +59,13 @@ pub(super) struct NodeLines {
 /// Reads a node table: CSV with a header whose first column is the id, with
 /// optional columns `view` and `row`. All columns but the view are kept as texts.
 pub fn read_nodes(path: impl AsRef<Path>) -> Result<NodeTable> {
-    let path = path.as_ref();
-    let found = read_lines(path)?;
+    read_nodes_of(Source::open(path.as_ref())?)
+}
+
+/// The same of a file that has been opened.
+pub(super) fn read_nodes_of(source: Source) -> Result<NodeTable> {
+    let path = &source.path().to_owned();
+    let found = read_lines(source)?;
     Ok(NodeTable {
         ids: Ids::from(found.names(path)?),
         views: found.views,
@@ -73,38 +79,37 @@ pub fn read_nodes(path: impl AsRef<Path>) -> Result<NodeTable> {
 ///
 /// # Errors
 /// An id that stands in two of the tables, and a column `view` that says otherwise.
-pub fn read_nodes_of_views<P: AsRef<Path>>(tables: &[(String, P)]) -> Result<NodeTable> {
+pub(super) fn read_nodes_of_views(tables: Vec<(String, Source)>) -> Result<NodeTable> {
+    let before: Vec<String> = tables.iter().map(|(view, _)| quote(view)).collect();
     let mut names = Names::default();
     let (mut views, mut rows) = (Vec::new(), Vec::new());
     let mut attributes = Attributes::default();
     let mut has_rows = false;
-    for (place, (view, path)) in tables.iter().enumerate() {
-        let path = path.as_ref();
-        let table = read_lines(path)?;
+    for (place, (view, source)) in tables.into_iter().enumerate() {
+        let path = &source.path().to_owned();
+        let table = read_lines(source)?;
         let own = table.names(path)?;
         let others = table.views.iter().flatten();
-        if let Some(other) = others.into_iter().find(|other| *other != view) {
+        if let Some(other) = others.into_iter().find(|other| **other != view) {
             let found = format!("view {}", quote(other));
             let expected = format!(
                 "nodes of the view {} alone, or no column 'view'",
-                quote(view)
+                quote(&view)
             );
             return Err(Error::input(path, None, found, expected));
         }
         let first = names.len();
         for (row, id) in table.ids.iter().enumerate() {
             if names.insert(id) as usize != first + row {
-                let before = tables[..place].iter().map(|(view, _)| quote(view));
-                let before: Vec<String> = before.collect();
                 let found = format!("node {}, which another view has too", quote(id));
                 let expected = format!(
                     "ids that the views before it ({}) do not have",
-                    before.join(", ")
+                    before[..place].join(", ")
                 );
                 return Err(Error::input(path, table.lines[row], found, expected));
             }
         }
-        views.resize(names.len(), view.clone());
+        views.resize(names.len(), view);
         has_rows |= table.rows.is_some();
         rows.extend(
             table
@@ -136,8 +141,9 @@ impl NodeLines {
 }
 
 /// The lines of a node table. Nodes on two sides of links may share ids.
-pub(super) fn read_lines(path: &Path) -> Result<NodeLines> {
-    let mut blocks = Blocks::open(path, BLOCK)?;
+pub(super) fn read_lines(source: Source) -> Result<NodeLines> {
+    let path = &source.path().to_owned();
+    let mut blocks = Blocks::open(source, BLOCK)?;
     let nothing = || Error::input(path, None, "no nodes", "a header line, then a node a line");
     let (header_line, header) = blocks.first_record()?.ok_or_else(nothing)?;
     let column = |name: &str| {
@@ -240,10 +246,9 @@ mod tests {
         let table = |(view, text): &(&str, &str)| {
             let path = folder.path().join(format!("{view}.csv"));
             std::fs::write(&path, text).unwrap();
-            ((*view).to_owned(), path)
+            ((*view).to_owned(), Source::open(&path).unwrap())
         };
-        let tables: Vec<_> = tables.iter().map(table).collect();
-        read_nodes_of_views(&tables)
+        read_nodes_of_views(tables.iter().map(table).collect())
     }
 
     #[test]

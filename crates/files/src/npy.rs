@@ -19,8 +19,11 @@ const PIECE: usize = 1 << 20;
 /// Anything but a two-dimensional, C-ordered, little-endian `f4` or `f8` array
 /// of finite numbers, whole, is an [`Error::Input`].
 pub fn read_npy(path: impl AsRef<Path>) -> Result<Matrix> {
-    let path = path.as_ref();
-    let mut source = Source::open(path)?;
+    read_npy_of(Source::open(path.as_ref())?)
+}
+
+/// The same of a file that has been opened.
+pub(super) fn read_npy_of(mut source: Source) -> Result<Matrix> {
     let header = Header::read(&mut source)?;
     let n = header.check_length(&source)?;
     let values = if header.single {
@@ -29,7 +32,7 @@ pub fn read_npy(path: impl AsRef<Path>) -> Result<Matrix> {
         Values::F64(read_numbers(&mut source, n)?.into())
     };
     Matrix::dense(header.n_rows, header.n_columns, values)
-        .map_err(|error| error.in_file(path, None))
+        .map_err(|error| error.in_file(source.path(), None))
 }
 
 /// A number type that `.npy` files are made of here: `f32` and `f64`.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::columns;
 use super::link_text::{LinkColumns, names_no_nodes};
-use super::source::extensions;
+use super::source::{Source, extensions};
 use super::text::{BLOCK, Blocks, number};
 use linkproof_method::data::graph::Link;
 use linkproof_method::data::ids::{Ids, Names};
@@ -92,7 +92,7 @@ pub fn read_pairs(path: impl AsRef<Path>) -> Result<PairList> {
         ));
     }
     let nothing = || Error::input(path, None, "no pairs", "at least one line: src,dst");
-    let mut blocks = Blocks::open(path, BLOCK)?;
+    let mut blocks = Blocks::open(Source::open(path)?, BLOCK)?;
     let (first_line, first) = blocks.first_record()?.ok_or_else(nothing)?;
     if !matches!(first.len(), 2 | 3) {
         let expected = format!("2 between {}: src, dst", blocks.delimiter().words());

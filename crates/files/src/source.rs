@@ -1,14 +1,66 @@
-//! Input files as streams: plain, gzip or Zstandard, told by their extension.
+//! Input files as streams: plain, gzip or Zstandard, told by their extension; and the
+//! SHA-256 of each, taken while it is read.
 
 use std::fs::File;
+#[cfg(feature = "parquet")]
+use std::io::Seek;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
 use super::side::recovered;
 use super::unpacked;
 use linkproof_method::error::{Error, Result};
+
+/// The files that a command has read, each with the SHA-256 of its content. The digest is
+/// taken while the file is read: it is of what was read, and pipes have one, too.
+#[derive(Debug, Clone, Default)]
+pub struct Sources(Arc<Mutex<Vec<(PathBuf, String)>>>);
+
+impl Sources {
+    /// Opens a file, whose digest is known when it has been read to its end.
+    pub(super) fn open(&self, path: &Path) -> Result<Source> {
+        Source::with(path, Some(self.clone()))
+    }
+
+    /// Notes a file that is read elsewhere. Its digest takes a pass of its own.
+    pub fn note(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.open(path.as_ref())?.end()
+    }
+
+    /// Paths and digests in hexadecimal, in the order of reading.
+    pub fn files(&self) -> Vec<(PathBuf, String)> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn add(&self, path: &Path, hasher: &Mutex<Sha256>) {
+        let digest = in_hexadecimal(&finished(hasher));
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        files.push((path.to_owned(), digest));
+    }
+}
+
+/// The bytes of a file as they lie there, hashed on the way.
+struct Hashed {
+    file: File,
+    hasher: Option<Arc<Mutex<Sha256>>>,
+}
+
+impl Read for Hashed {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(bytes)?;
+        if let Some(hasher) = &self.hasher {
+            let mut hasher = hasher.lock().unwrap_or_else(PoisonError::into_inner);
+            hasher.update(&bytes[..read]);
+        }
+        Ok(read)
+    }
+}
 
 /// An input file that is read from its start to its end, unpacked on the way.
 pub(super) struct Source {
@@ -20,23 +72,35 @@ pub(super) struct Source {
     left: Option<u64>,
     limit: u64,
     reader: Box<dyn Read + Send>,
+    /// Reads on where the reader stands in the file.
+    file: Hashed,
+    /// Where the digest goes; none once it is there.
+    sources: Option<Sources>,
 }
 
 impl Source {
     /// Opens a file. `.gz` and `.zst` are unpacked.
     pub(super) fn open(path: &Path) -> Result<Source> {
+        Source::with(path, None)
+    }
+
+    fn with(path: &Path, sources: Option<Sources>) -> Result<Source> {
         let (file, length) = open_file(path)?;
         let (packed, extension) = extensions(path);
         let limit = unpacked::limit(length)?;
+        let failed = |source| Error::read(path, source);
+        let hasher = sources.is_some().then(Arc::default);
+        let again = Hashed {
+            file: file.try_clone().map_err(failed)?,
+            hasher: hasher.clone(),
+        };
+        let file = Hashed { file, hasher };
         let reader: Box<dyn Read + Send> = match packed {
             None => Box::new(file),
             Some("zst") => {
-                let mut unpacked =
-                    zstd::Decoder::new(file).map_err(|source| Error::read(path, source))?;
+                let mut unpacked = zstd::Decoder::new(file).map_err(failed)?;
                 // Files packed with `--long` need larger windows than the default.
-                unpacked
-                    .window_log_max(31)
-                    .map_err(|source| Error::read(path, source))?;
+                unpacked.window_log_max(31).map_err(failed)?;
                 Box::new(unpacked)
             }
             Some(_) => Box::new(flate2::bufread::MultiGzDecoder::new(
@@ -51,6 +115,8 @@ impl Source {
             limit,
             length: length.filter(|_| packed.is_none()),
             reader,
+            file: again,
+            sources,
         })
     }
 
@@ -85,21 +151,41 @@ impl Source {
                 None => return Err(unpacked::too_large(&self.path, self.limit)),
             }
         }
+        if read < missing {
+            self.end()?;
+        }
         Ok(read == missing)
     }
 
-    /// Unpacks what is left into another stream.
-    #[cfg(feature = "parquet")]
-    pub(super) fn copy_to(&mut self, target: &mut File) -> Result<()> {
-        let mut bytes = Vec::new();
-        loop {
-            bytes.clear();
-            let more = self.fill(&mut bytes, 1 << 20)?;
-            io::Write::write_all(target, &bytes).map_err(|source| self.error(source))?;
-            if !more {
-                return Ok(());
-            }
+    /// Notes the digest. An unpacker may leave bytes of the file unread.
+    fn end(&mut self) -> Result<()> {
+        if let (Some(sources), Some(hasher)) = (self.sources.take(), &self.file.hasher.clone()) {
+            io::copy(&mut self.file, &mut io::sink()).map_err(|source| self.error(source))?;
+            sources.add(&self.path, hasher);
         }
+        Ok(())
+    }
+
+    /// The unpacked file, to be read from any place. Its digest takes a pass of its own.
+    #[cfg(feature = "parquet")]
+    pub(super) fn into_file(mut self) -> Result<File> {
+        let failed = |source| Error::read(&self.path, source);
+        if self.length.is_some() {
+            let mut file = self.file.file.try_clone().map_err(failed)?;
+            self.end()?;
+            file.rewind().map_err(|source| self.error(source))?;
+            return Ok(file);
+        }
+        // A packed stream or a pipe is read once.
+        let mut file = tempfile::tempfile().map_err(failed)?;
+        let mut bytes = Vec::new();
+        let mut more = true;
+        while more {
+            bytes.clear();
+            more = self.fill(&mut bytes, 1 << 20)?;
+            io::Write::write_all(&mut file, &bytes).map_err(|source| self.error(source))?;
+        }
+        Ok(file)
     }
 
     fn error(&self, source: io::Error) -> Error {
@@ -157,20 +243,26 @@ pub(super) fn open_file(path: &Path) -> Result<(File, Option<u64>)> {
 /// The SHA-256 digest of a file as it lies there, in hexadecimal.
 pub fn digest(path: impl AsRef<Path>) -> Result<String> {
     let path = path.as_ref();
-    let (mut file, _) = open_file(path)?;
-    let mut hasher = Sha256::new();
-    let mut bytes = vec![0; 1 << 16];
-    loop {
-        let read = file
-            .read(&mut bytes)
-            .map_err(|source| Error::read(path, source))?;
-        if read == 0 {
-            break;
-        }
-        hasher.update(&bytes[..read]);
-    }
-    let digits = hasher.finalize();
-    Ok(digits.iter().map(|byte| format!("{byte:02x}")).collect())
+    let hasher = Arc::<Mutex<Sha256>>::default();
+    let mut file = Hashed {
+        file: open_file(path)?.0,
+        hasher: Some(hasher.clone()),
+    };
+    io::copy(&mut file, &mut io::sink()).map_err(|source| Error::read(path, source))?;
+    Ok(in_hexadecimal(&finished(&hasher)))
+}
+
+fn finished(hasher: &Mutex<Sha256>) -> impl AsRef<[u8]> {
+    let hasher = hasher.lock().unwrap_or_else(PoisonError::into_inner);
+    hasher.clone().finalize()
+}
+
+fn in_hexadecimal(digest: &impl AsRef<[u8]>) -> String {
+    digest
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 #[cfg(test)]

@@ -35,8 +35,8 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// Opens `.csv`, `.tsv` or other text, whose delimiter is found out.
-    pub(super) fn open(path: &Path, size: usize) -> Result<Blocks> {
-        let mut blocks = Blocks::with(path, size, Delimiter::Byte(b','), true)?;
+    pub(super) fn open(source: Source, size: usize) -> Result<Blocks> {
+        let mut blocks = Blocks::with(source, size, Delimiter::Byte(b','), true)?;
         match blocks.source.extension() {
             "csv" => {}
             "tsv" => blocks.delimiter = Delimiter::Byte(b'\t'),
@@ -47,13 +47,13 @@ impl Blocks {
 
     /// Opens text whose fields stand between spaces, and where quotes and
     /// comments mean nothing.
-    pub(super) fn plain(path: &Path, size: usize) -> Result<Blocks> {
-        Blocks::with(path, size, Delimiter::Whitespace, false)
+    pub(super) fn plain(source: Source, size: usize) -> Result<Blocks> {
+        Blocks::with(source, size, Delimiter::Whitespace, false)
     }
 
-    fn with(path: &Path, size: usize, delimiter: Delimiter, quoting: bool) -> Result<Blocks> {
+    fn with(source: Source, size: usize, delimiter: Delimiter, quoting: bool) -> Result<Blocks> {
         let mut blocks = Blocks {
-            source: Source::open(path)?,
+            source,
             delimiter,
             quoting,
             size,
@@ -66,7 +66,7 @@ impl Blocks {
         if blocks.rest.starts_with(b"\xef\xbb\xbf") {
             blocks.rest.drain(..3);
         }
-        check_start(path, &blocks.rest)?;
+        check_start(blocks.path(), &blocks.rest)?;
         Ok(blocks)
     }
 

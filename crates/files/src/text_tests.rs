@@ -5,7 +5,7 @@ fn records(name: &str, text: &[u8], size: usize) -> Result<Vec<(u64, Vec<String>
     let path = folder.path().join(name);
     std::fs::write(&path, text).unwrap();
     let mut found = Vec::new();
-    Blocks::open(&path, size)?.visit(|line, fields| {
+    Blocks::open(Source::open(&path)?, size)?.visit(|line, fields| {
         found.push((line, fields.iter().map(ToString::to_string).collect()));
         Ok(true)
     })?;

@@ -107,6 +107,8 @@ pub enum Error {
         missing: usize,
         /// How many nodes the links have.
         of: usize,
+        /// The file of the links and the line of the first such link, if they are known.
+        file: Option<(PathBuf, Option<u64>)>,
     },
     /// A pair of nodes is listed more than once.
     DuplicateLink {
@@ -118,6 +120,8 @@ pub enum Error {
         first: f64,
         /// The weight of the second.
         second: f64,
+        /// The places of both in the list of links.
+        listed: [usize; 2],
     },
     /// A matrix of links differs from its mirror image.
     Asymmetric {
@@ -205,6 +209,12 @@ pub enum Error {
     },
 }
 
+/// A line of a file, or all of it.
+fn place_in_file(path: &Path, line: Option<u64>) -> String {
+    let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+    shown_path(path) + &line
+}
+
 /// What is wrong with some data: what it is, what was found and expected, what to do.
 type Wrong = (Subject, String, String, Option<Remedy>);
 
@@ -236,7 +246,13 @@ impl Error {
     /// The message in the words of a front end.
     pub fn told(&self, dialect: &dyn Dialect) -> String {
         if let Some((subject, found, expected, remedy)) = self.wrong() {
-            let subject = subject.told(dialect);
+            let subject = match self {
+                Error::UnknownNode {
+                    file: Some((path, line)),
+                    ..
+                } => place_in_file(path, *line),
+                _ => subject.told(dialect),
+            };
             return found_expected(&shown(&subject), (&found, &expected), remedy, dialect);
         }
         match self {
@@ -266,8 +282,7 @@ impl Error {
                 expected,
                 remedy,
             } => {
-                let line = line.map_or_else(String::new, |line| format!(", line {line}"));
-                let place = shown_path(path) + &line;
+                let place = place_in_file(path, *line);
                 found_expected(&place, (found, expected), *remedy, dialect)
             }
             Error::Param {
@@ -334,7 +349,9 @@ impl Error {
                 expected,
                 remedy,
             } => (subject.clone(), found.clone(), expected.clone(), *remedy),
-            Error::UnknownNode { id, missing, of } => {
+            Error::UnknownNode {
+                id, missing, of, ..
+            } => {
                 let (others, remedy) = match missing {
                     0 | 1 => (String::new(), Remedy::CheckIds),
                     _ if missing == of => (
@@ -357,6 +374,7 @@ impl Error {
                 dst,
                 first,
                 second,
+                ..
             } => links(
                 format!(
                     "the pair {}, {} more than once (weights {first} and {second})",

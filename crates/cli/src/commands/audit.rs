@@ -138,7 +138,7 @@ fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
     let progress = Progress::start(session, "reading");
     let Stored { model, record, .. } = args.judged.model()?;
     let model = named_by(model, args.name.as_deref())?;
-    let data = args.judged.data(&model, &args.evidence.evidence)?;
+    let (data, evidence) = args.judged.data(&model, &args.evidence.evidence)?;
     let answered = model.believed().and_then(|it| it.judgment(model.links()));
     let is_own = match &data {
         None => true,
@@ -159,7 +159,7 @@ fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
     let mut notes = notes_before(&model, is_known);
     let settings = AuditSettings {
         judge: match (&data, args.judged.links()) {
-            (Some(data), Some(links)) => args.evidence.spec(links, data, model.params().seed)?,
+            (Some(_), Some(_)) => args.evidence.spec(evidence, model.params().seed),
             _ => JudgeSpec::default(),
         },
         missing: args.missing,

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::args::{quoted, whole};
 use crate::data::DataArgs;
 use crate::exit::Usage;
-use crate::inputs::Inputs;
+use crate::inputs;
 use crate::judging::{EvidenceArgs, SuspectArgs};
 use crate::progress::Progress;
 use crate::session::{Session, counted, counted_kinds, peak_memory_bytes};
@@ -125,11 +125,10 @@ struct Outcome {
 /// Runs the command.
 pub fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<()> {
     let outcome = check(args, session);
-    outcome.map_err(|error| match (&args.data.0, error.downcast()) {
-        (_, Ok(error @ Error::Memory { .. })) => too_large(&error),
-        (Some(data), Ok(error)) => data.in_links(error.into()),
-        (None, Ok(error)) => error.into(),
-        (_, Err(other)) => other,
+    outcome.map_err(|error| match error.downcast() {
+        Ok(error @ Error::Memory { .. }) => too_large(&error),
+        Ok(error) => error.into(),
+        Err(other) => other,
     })
 }
 
@@ -283,16 +282,15 @@ fn new_check(
     progress: &Progress,
 ) -> anyhow::Result<Outcome> {
     let began = Instant::now();
-    let mut inputs = Inputs::before(data.paths())?;
-    let (known, attributes) = data.read_with_evidence(&args.evidence.evidence)?;
-    let attributes = attributes.unwrap_or_default();
+    let (input, sources) = data.read(&args.evidence.evidence)?;
+    let known = input.data;
+    let attributes = input.attributes.unwrap_or_default();
     let attributes = match &args.name {
         Some(column) => attributes.shown_by(column)?,
         None => attributes,
     };
     let seed = session.seed().unwrap_or(0);
-    let spec = args.evidence.spec(data.links(), &known, seed)?;
-    inputs.after();
+    let spec = args.evidence.spec(input.evidence, seed);
     progress.say("judging links");
     let mut judgment = judge(&known, &spec, session.runtime(progress))?;
     judgment.sort_by_ends();
@@ -301,7 +299,7 @@ fn new_check(
         count => missing_links(&known, &spec, count, session.runtime(progress))?,
     };
     let counts = known.graph().counts();
-    let mut record = inputs.record();
+    let mut record = inputs::record(&sources);
     for (name, value) in [
         ("seed", json!(seed)),
         ("test", json!(spec.test)),
@@ -313,13 +311,8 @@ fn new_check(
     ] {
         record.insert(name.to_owned(), value);
     }
-    let mut notes = left_out(data, counts, args.evidence.evidence.len());
-    for path in inputs.changed() {
-        let path = path.display();
-        notes.push(format!(
-            "{path} was changed while it was read: check again."
-        ));
-    }
+    let header = input.header.unwrap_or_default();
+    let notes = left_out(counts, args.evidence.evidence.len(), &header);
     Ok(Outcome {
         notes,
         missing,
@@ -334,9 +327,9 @@ fn new_check(
 }
 
 /// What was read of the links and not used. Columns that are evidence were used.
-fn left_out(data: &DataArgs, mut counts: LinkCounts, evidence: usize) -> Vec<String> {
+fn left_out(mut counts: LinkCounts, evidence: usize, header: &str) -> Vec<String> {
     counts.columns = counts.columns.saturating_sub(evidence);
-    let kinds = counted_kinds(&crate::session::left_out(counts, &data.header(counts)));
+    let kinds = counted_kinds(&crate::session::left_out(counts, header));
     let note = (!kinds.is_empty()).then(|| format!("Left out: {kinds}."));
     note.into_iter().collect()
 }

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use linkproof::Fitted;
-use linkproof::io::load;
+use linkproof::io::{ViewFile, load};
 use linkproof::robust::Newcomers;
 use serde_json::json;
 
-use crate::args::FeatureFile;
 use crate::session::{Session, counted};
 use crate::unseen::{Unseen, UnseenArgs};
 use crate::vectors;
@@ -40,7 +39,7 @@ pub struct EmbedArgs {
     /// Data vectors of the unseen nodes: .npy, .mtx, or CSV or Parquet with
     /// the id first
     #[arg(long, value_name = "FILE")]
-    features: FeatureFile,
+    features: ViewFile,
     /// File to write: .npy, .csv, .parquet or .txt
     #[arg(long, value_name = "FILE")]
     out: PathBuf,

@@ -6,12 +6,11 @@ use clap::Args;
 use linkproof::Error;
 use linkproof::data::ids::Ids;
 use linkproof::error::quote;
-use linkproof::io::{self, Labels};
+use linkproof::io::{self, InputReader, Labels, ViewFile};
 use linkproof::measure::{Contingency, KMeans};
 use serde_json::{Value, json};
 
 use crate::args::whole;
-use crate::nodes::Nodes;
 use crate::session::Session;
 use crate::vectors;
 
@@ -167,10 +166,13 @@ fn of_vectors(
         Some(embeddings) => vectors::read(embeddings)?.ids,
         None => Ids::Rows(0),
     };
-    let features = match args.nodes.as_deref() {
-        Some(file) => Nodes::one(file, io::read_nodes(file)?).features(path, None)?,
-        None => io::read_features(path)?,
-    };
+    let mut reader = InputReader::default();
+    let nodes = args.nodes.iter().map(|path| ViewFile {
+        view: None,
+        path: path.clone(),
+    });
+    reader.read_tables(&nodes.collect::<Vec<_>>(), false)?;
+    let features = reader.features(path, None)?;
     let (ids, matrix) = features.into_parts();
     let labelled = labels.of(&known).into_iter().enumerate();
     let (rows, classes): (Vec<u32>, Vec<u32>) = labelled

@@ -9,8 +9,8 @@ use std::time::Instant;
 use clap::Args;
 use linkproof::inspect::{PlainVerdict, plain_verdict};
 use linkproof::io::{
-    self, EmbeddingFormat, Files, FolderKind, MergedChecks, OutputFolder, check_files, model_files,
-    write_model,
+    self, EmbeddingFormat, Files, FolderKind, Input, MergedChecks, OutputFolder, Sources,
+    check_files, model_files, write_model,
 };
 use linkproof::model::{before_replicates, check_replicates, foreseen};
 use linkproof::robust::{RobustSummary, bootstrap, fit_model};
@@ -24,7 +24,7 @@ use crate::args::{choice, whole};
 use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
-use crate::inputs::Inputs;
+use crate::inputs;
 use crate::judging::{ChecksArgs, EvidenceArgs};
 use crate::kept::{self, KeptArgs};
 use crate::labels::KnownLabels;
@@ -125,7 +125,9 @@ pub struct FitArgs {
 
 /// What was found out beside the fit itself.
 struct Findings {
-    inputs: Inputs,
+    sources: Sources,
+    /// The first line of the links, if it was taken for a header.
+    header: Option<String>,
     selection: Option<Selection>,
     robust: Option<RobustSummary>,
     look: Option<PlainVerdict>,
@@ -192,7 +194,7 @@ impl FitArgs {
 /// Runs the command.
 pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let outcome = fit(args, session);
-    outcome.map_err(|error| kept::told(args.settings.in_config(args.data.in_links(error))))
+    outcome.map_err(|error| kept::told(args.settings.in_config(error)))
 }
 
 fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
@@ -220,12 +222,17 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let folder = OutputFolder::create(&args.out, kind, args.force)?;
     let mut progress = Progress::start(session, "reading");
     let device = session.begin_device();
-    let mut inputs = Inputs::before(args.inputs())?;
     let verified = args.checks.read(args.robust.then_some(&*args.out))?;
-    let (data, attributes) = args.data.read_with_evidence(&args.evidence.evidence)?;
+    let (input, sources) = args.data.read(&args.evidence.evidence)?;
+    let Input {
+        data,
+        attributes,
+        evidence,
+        header,
+    } = input;
     let checks = verified.merged(|| data.user_graph())?;
     if let Some(recipe) = &mut recipe {
-        recipe.judge = args.evidence.spec(args.data.links(), &data, params.seed)?;
+        recipe.judge = args.evidence.spec(evidence, params.seed);
         recipe.judge.checks.clone_from(&checks.checks);
     }
     let attributes = match &args.name {
@@ -236,9 +243,10 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         format.check(data.ids())?;
     }
     let labels = args.labels.as_deref();
-    let labels = labels.map(|path| KnownLabels::read(path, data.ids(), "graph"));
+    let labels = labels.map(|path| KnownLabels::read(&sources, path, data.ids(), "graph"));
     let labels = labels.transpose()?;
-    inputs.after();
+    let config = args.settings.config.iter().filter(|path| path.is_file());
+    config.into_iter().try_for_each(|path| sources.note(path))?;
     // What can be known before the fit is not kept until its end.
     if recipe.is_none() && !args.select {
         for note in foreseen(params.given(), &data) {
@@ -261,7 +269,8 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
         None => runtime,
     };
     let mut findings = Findings {
-        inputs,
+        sources,
+        header,
         selection: None,
         robust: None,
         look: None,
@@ -348,7 +357,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
 
 /// What `fit.json` records beside the fit itself.
 fn record(args: &FitArgs, findings: &Findings) -> Map<String, Value> {
-    let mut record = findings.inputs.record();
+    let mut record = inputs::record(&findings.sources);
     if let Some(selection) = &findings.selection {
         record.insert("selection".to_owned(), search::as_json(selection));
     }

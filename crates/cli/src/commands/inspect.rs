@@ -7,6 +7,7 @@ use linkproof::Params;
 use linkproof::inspect::{
     Report, SolverCost, Tail, Vectors, Way, Weights, advise, in_percent, inspect as look,
 };
+use linkproof::io::Input;
 use linkproof::verdict::auc;
 use linkproof_cuda::Forecast;
 use serde_json::{Value, json};
@@ -56,7 +57,7 @@ pub fn run(args: &InspectArgs, session: &Session) -> anyhow::Result<()> {
     .check()?;
     args.data.check()?;
     let progress = Progress::start(session, "reading");
-    let data = args.data.read()?;
+    let Input { data, header, .. } = args.data.read(&[])?.0;
     progress.say("looking");
     let report = look(&data, &params)?;
     progress.end();
@@ -69,7 +70,7 @@ pub fn run(args: &InspectArgs, session: &Session) -> anyhow::Result<()> {
         }
         None => None,
     };
-    let next = Next::new(args, &report);
+    let next = Next::new(args, &report, header.unwrap_or_default());
     let mut json = json!(report);
     if let Value::Object(fields) = &mut json {
         fields.insert("dim".to_owned(), params.dim.into());
@@ -97,7 +98,7 @@ struct Next {
 }
 
 impl Next {
-    fn new(args: &InspectArgs, report: &Report) -> Next {
+    fn new(args: &InspectArgs, report: &Report, header: String) -> Next {
         let advice = &report.advice;
         let dim = args.dim.map(|dim| format!(" --dim {dim}"));
         let fit = format!(
@@ -111,7 +112,7 @@ impl Next {
             |file| format!("linkproof cluster --features {file} --clusters K --out clusters.csv");
         let alone = report.agreement.as_ref().is_some_and(|it| it.vectors_alone);
         Next {
-            header: args.data.header(report.read),
+            header,
             vectors: files.filter(|_| alone).map(cluster).collect(),
             robust: format!("{fit} --robust --out model"),
             plain: format!("{fit} --score {score} --beta {beta} --weights {weights} --out model"),

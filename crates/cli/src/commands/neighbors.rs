@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use linkproof::data::ids::Side;
 use linkproof::error::{quote, shown};
-use linkproof::io::{self, load};
+use linkproof::io::{self, ViewFile, load};
 use linkproof::model::{Nearness, Neighbors, Query};
 use linkproof::{Error, Fitted};
 use rayon::prelude::*;
 
-use crate::args::{FeatureFile, choice};
+use crate::args::choice;
 use crate::exit::Usage;
 use crate::nodes::named_by;
 use crate::progress::Progress;
@@ -64,7 +64,7 @@ pub struct NeighborsArgs {
     all: bool,
     /// Data vectors of unseen nodes to start from; NAME=FILE for a view
     #[arg(long, value_name = "[NAME=]FILE", conflicts_with_all = ["node", "node_list", "all"])]
-    features: Vec<FeatureFile>,
+    features: Vec<ViewFile>,
     /// What neighbors are near by [default: cosine where they are printed, or share where
     /// the similarity is signed; weight with --out or --json; cosine for a pair of views that took no
     /// part in the fit]

@@ -89,20 +89,17 @@ pub fn run(args: &ObjectiveArgs, session: &Session) -> anyhow::Result<()> {
 fn read_graph(args: &ObjectiveArgs, n: usize) -> Result<Graph, Error> {
     let graph = io::read_links(&args.links, &args.rules.rules())?;
     let data = Dataset::with_nodes(graph, Ids::Rows(n)).map_err(|error| match error {
-        Error::UnknownNode { id, .. } => {
-            // The file has been read once; without a line the message stands.
-            let line = io::locate_id(&args.links, &id).unwrap_or_default();
+        Error::UnknownNode { id, file, .. } => {
+            let line = file.and_then(|(_, line)| line);
             let expected = format!("row numbers, 0 to {}", n - 1);
             Error::input(&args.links, line, format!("node {}", quote(&id)), expected)
         }
         other => other,
     })?;
     if let Some(link) = data.graph().negative() {
-        let ends = [link.src, link.dst].map(|row| row.to_string());
-        let line = io::locate_link(&args.links, [&ends[0], &ends[1]]).unwrap_or_default();
         let found = format!("weight {}", link.weight);
-        let expected = "weights of zero or more";
-        return Err(Error::input(&args.links, line, found, expected));
+        let error = Error::links(found, "weights of zero or more");
+        return Err(data.graph().located(error, |other| *other == link));
     }
     Ok(data.graph().clone())
 }

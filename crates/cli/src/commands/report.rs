@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use linkproof::Error;
 use linkproof::io::Files;
-use linkproof::io::{Stored, fit_json, load};
+use linkproof::io::{Sources, Stored, fit_json, load};
 use serde_json::{Value, json};
 
 use crate::exit::Usage;
@@ -63,7 +63,8 @@ pub fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<()> {
     let Stored { model, record } = load(folder)?;
     let model = named_by(model, args.name.as_deref())?;
     let given = args.labels.as_deref();
-    let given = given.map(|path| KnownLabels::read(path, model.ids(), "model"));
+    let given =
+        given.map(|path| KnownLabels::read(&Sources::default(), path, model.ids(), "model"));
     let given = given.transpose()?.map(|known| known.classes);
     let Value::Object(record) = fit_json(&model, &record)? else {
         return Err(Error::data("fit.json", "no object", "a report").into());

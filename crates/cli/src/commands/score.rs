@@ -5,13 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use linkproof::data::ids::{Ids, Side};
 use linkproof::error::quote;
-use linkproof::io::load;
 use linkproof::io::{self, Field, ListedPair, PairList};
+use linkproof::io::{ViewFile, load};
 use linkproof::model::{Expected, Point, Spread};
 use linkproof::{Error, Fitted};
 use serde_json::json;
 
-use crate::args::FeatureFile;
 use crate::exit::Usage;
 use crate::session::{Session, counted};
 use crate::unseen::{Embedded, UnseenArgs};
@@ -50,7 +49,7 @@ pub struct ScoreArgs {
     pairs: PathBuf,
     /// Data vectors of unseen nodes; NAME=FILE for a view; may be repeated
     #[arg(long, value_name = "[NAME=]FILE")]
-    features: Vec<FeatureFile>,
+    features: Vec<ViewFile>,
     /// CSV file to write: src,dst,p_link,size,mu
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -137,7 +136,7 @@ fn spread(known: Option<Spread>) -> [Field<'static>; 3] {
 
 /// Rows of unseen nodes without names count from 0, as those of the training
 /// nodes may; refuse them where every one would be taken for a training node.
-fn check_ids(model: &Fitted, file: &FeatureFile, part: &Embedded) -> Result<(), Usage> {
+fn check_ids(model: &Fitted, file: &ViewFile, part: &Embedded) -> Result<(), Usage> {
     let Ids::Rows(n) = part.ids else {
         return Ok(());
     };

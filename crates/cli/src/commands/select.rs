@@ -71,7 +71,7 @@ pub struct SelectArgs {
 /// Runs the command.
 pub fn run(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let outcome = choose(args, session);
-    outcome.map_err(|error| kept::told(args.settings.in_config(args.data.in_links(error))))
+    outcome.map_err(|error| kept::told(args.settings.in_config(error)))
 }
 
 fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
@@ -84,7 +84,7 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
         .writes([&args.out, &args.table, &args.plot].into_iter().flatten())
         .check()?;
     let progress = Progress::start(session, "reading");
-    let data = args.data.read()?;
+    let data = args.data.read(&[])?.0.data;
     progress.say("fitting candidates");
     let wanted = args.search.search(&base, &args.settings);
     let work = kept::work("select", &base, &data, &format!("{wanted:?}"));

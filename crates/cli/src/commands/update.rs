@@ -4,15 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use linkproof::error::Subject;
-use linkproof::io::{self, Files, FolderKind, OutputFolder, load, write_model};
+use linkproof::io::{Files, FolderKind, InputReader, OutputFolder, ViewFile, load, write_model};
 use linkproof::update::{Changes, UpdateReport, update};
-use linkproof::{Error, Fitted, Graph};
+use linkproof::{Error, Fitted};
 use serde_json::json;
 
-use crate::args::{FeatureFile, LinkRuleArgs};
+use crate::args::LinkRuleArgs;
 use crate::exit::Usage;
-use crate::inputs::Inputs;
-use crate::nodes::Nodes;
+use crate::inputs;
 use crate::progress::Progress;
 use crate::session::{Session, counted};
 use crate::unseen::new_vectors;
@@ -48,11 +47,11 @@ pub struct UpdateArgs {
     withdrawn: Option<PathBuf>,
     /// Data vectors of new nodes, or new ones of known nodes; once for each view
     #[arg(long, value_name = "[NAME=]FILE")]
-    features: Vec<FeatureFile>,
+    features: Vec<ViewFile>,
     /// Ids of the rows of --features: CSV with a header, the id first, optional columns
     /// view and row; NAME=FILE for a view. Other columns, such as names, go into the model
     #[arg(long, value_name = "[NAME=]FILE")]
-    nodes: Vec<FeatureFile>,
+    nodes: Vec<ViewFile>,
     /// Model folder to write
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -113,17 +112,18 @@ pub fn run(args: &UpdateArgs, session: &Session) -> anyhow::Result<()> {
     files.writes_folder(&args.out).check()?;
     let folder = OutputFolder::create(&args.out, FolderKind::model(), args.force)?;
     let progress = Progress::start(session, "reading");
-    let mut inputs = Inputs::before(args.inputs())?;
     let stored = load(&args.model)?;
-    let read = |path: &Option<PathBuf>| -> Result<Option<Graph>, Error> {
-        let rules = args.rules.rules();
-        path.as_ref()
-            .map(|path| io::read_links(path, &rules))
+    let mut reader = InputReader::new(&args.features);
+    let read = |path: &Option<PathBuf>| {
+        let links = path.as_ref();
+        let links = links.map(|path| reader.sources.read_links(path, &args.rules.rules(), &[]));
+        links
             .transpose()
+            .map(|links| links.map(|links| links.graph))
     };
     let (links, withdrawn) = (read(&args.links)?, read(&args.withdrawn)?);
-    let vectors = new_vectors(&stored.model, &args.features, &args.nodes)?;
-    inputs.after();
+    reader.read_tables(&args.nodes, false)?;
+    let vectors = new_vectors(&stored.model, &mut reader, &args.features)?;
     progress.say("fitting what changed");
     let changes = Changes {
         links: links.as_ref(),
@@ -132,15 +132,15 @@ pub fn run(args: &UpdateArgs, session: &Session) -> anyhow::Result<()> {
     };
     let found = update(&stored.model, &changes, session.runtime(&progress));
     let found = found.map_err(|error| args.in_files(error))?;
-    let model = match Nodes::read(&args.nodes)? {
-        Some(nodes) => {
+    let model = match args.nodes.is_empty() {
+        false => {
             let known = found.model.attributes().cloned().unwrap_or_default();
-            let all = nodes.attributes_of(found.model.node_ids(), &known);
+            let all = reader.attributes_of(found.model.node_ids(), &known);
             found.model.with_attributes(Some(all))?
         }
-        None => found.model,
+        true => found.model,
     };
-    let mut record = inputs.record();
+    let mut record = inputs::record(&reader.sources);
     for name in ["robust", "selection", "look", "verdict"] {
         if let Some(found) = stored.record.get(name) {
             record.insert(name.to_owned(), found.clone());

@@ -13,6 +13,7 @@ use super::check_files::{CHECK, NODES, NUMBERS};
 use super::save::{named, own_names};
 use crate::model::links_between;
 use crate::nodes::{NodeLines, read_lines};
+use crate::source::Source;
 use crate::steady::steady;
 use crate::{VERSION, read_text};
 use linkproof_method::data::attributes::Attributes;
@@ -113,7 +114,7 @@ fn check_rows(path: &Path, facts: &Facts, n: usize) -> Result<()> {
 type Nodes = (Ids, Option<Vec<String>>, Attributes);
 
 fn nodes_of(path: &Path, ends: Ends) -> Result<Nodes> {
-    let table = read_lines(path)?;
+    let table = read_lines(Source::open(path)?)?;
     if ends == Ends::Bipartite {
         return on_sides(path, table);
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::link_text::{Role, role};
+use crate::source::Source;
 use crate::text::{BLOCK, Blocks, number};
 use crate::{Field, write_table};
 use linkproof_method::data::graph::Graph;
@@ -39,7 +40,7 @@ pub struct VerifiedLinks {
 /// any order among others, or these three without a header.
 pub fn read_checks(path: impl AsRef<Path>) -> Result<VerifiedLinks> {
     let path = path.as_ref();
-    let mut blocks = Blocks::open(path, BLOCK)?;
+    let mut blocks = Blocks::open(Source::open(path)?, BLOCK)?;
     let Some((first_line, first)) = blocks.first_record()? else {
         return Err(no_columns(path, None, "an empty file".to_owned()));
     };

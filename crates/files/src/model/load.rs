@@ -11,6 +11,7 @@ use super::files::{EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, LINKS, MODEL, NODE
 use super::reader::{Reader, Rest};
 use super::save::fit_json;
 use crate::nodes::read_lines;
+use crate::source::Source;
 use crate::steady::steady;
 use crate::{Labels, read_labels, read_links, read_nodes, read_npy, read_text};
 use linkproof_method::data::attributes::Attributes;
@@ -217,7 +218,7 @@ fn on_sides(path: &Path, sides: Arc<Sides>) -> Result<(Ids, Vec<u32>, Attributes
         .zip(views)
         .flat_map(|(view, n)| std::iter::repeat_n(view, n));
     let views = views.collect();
-    let table = read_lines(path)?;
+    let table = read_lines(Source::open(path)?)?;
     let ids = Ids::Sides(sides.clone());
     let listed = if sides.same { &sides.source } else { &ids };
     let same = |row: usize| table.ids.get(row) == listed.name(row);

@@ -201,11 +201,10 @@ fn new_nodes_may_bring_links() {
     let found = known(&graph(vec![link(1, 2), link(0, 1)])).unwrap();
     assert_eq!((found.links.len(), found.between_known), (1, 1));
     let refused = known(&graph(vec![link(0, stranger)])).unwrap_err();
-    assert_eq!(refused.ends, ["fresh", "stranger"]);
-    assert!(refused.found.contains("'stranger'"), "{refused:?}");
+    assert!(refused.to_string().contains("'stranger'"), "{refused}");
     // An id of both.
     let twice = model.links_of_new(0, model.ids(), &graph(vec![link(1, 2)]));
-    assert!(twice.unwrap_err().expected.contains("tell them apart"));
+    assert!(twice.unwrap_err().to_string().contains("tell them apart"));
     let wrong = NewLink {
         row: 1,
         end: End::Known(0),

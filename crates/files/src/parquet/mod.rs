@@ -14,7 +14,8 @@ use super::caught::caught;
 use super::evidence;
 use super::features::repeated_id;
 use super::intern::Interner;
-use super::link_text::{LinkColumns, Role, no_links, role};
+use super::link_text::{LinkColumns, Listed, Role, no_links, role};
+use super::source::Source;
 use linkproof_method::data::features::{Features, Matrix};
 use linkproof_method::data::graph::{Link, SelfLinks};
 use linkproof_method::data::ids::{Ids, Names};
@@ -25,65 +26,35 @@ const PIECE: usize = 1 << 22;
 
 /// Links from columns that are named so, or else from the first two or three.
 pub(super) fn read_links(
-    path: &Path,
+    source: Source,
     self_links: SelfLinks,
     evidence: &[String],
-) -> Result<(Ids, Vec<Link>)> {
-    whole(path, || links(path, self_links, evidence))
+) -> Result<Listed> {
+    whole(source, |source| links(source, self_links, evidence))
 }
 
-/// Columns of numbers about links, of which each row is handed over.
-pub(super) fn read_evidence(
-    path: &Path,
-    names: &[String],
-    mut visit: impl FnMut(&str, &str, &[f64]),
-) -> Result<()> {
-    whole(path, || {
-        let table = Table::open(path)?;
-        let headers = table.names();
-        let layout = layout(path, &headers, names)?;
-        let places = evidence::places(path, &headers, layout, names)?;
-        let wanted: Vec<usize> = [layout.src, layout.dst].into_iter().chain(places).collect();
-        table.read(&wanted, 1 << 16, |n, mut columns| {
-            let (src, dst) = (columns.next_ids()?, columns.next_ids()?);
-            let numbers = names
-                .iter()
-                .map(|_| columns.next_numbers_or_nan())
-                .collect::<Result<Vec<_>>>()?;
-            for at in 0..n {
-                let values: Vec<f64> = numbers.iter().map(|column| column[at]).collect();
-                visit(&src.name(at), &dst.name(at), &values);
-            }
-            Ok(())
-        })
-    })
-}
-
-/// Data vectors: ids in the first column, numbers in the others.
-pub(super) fn read_features(path: &Path) -> Result<Features> {
-    whole(path, || features(path))
-}
-
-/// The names of all columns.
-pub(super) fn column_names(path: &Path) -> Result<Vec<String>> {
-    whole(path, || Ok(Table::open(path)?.names()))
+/// Data vectors: ids in the first column, numbers in the others; and the names of all.
+pub(super) fn read_features(source: Source) -> Result<(Features, Option<Vec<String>>)> {
+    whole(source, features)
 }
 
 /// Reads a file. The reader of Parquet panics on some that are damaged.
-fn whole<T>(path: &Path, read: impl FnOnce() -> Result<T>) -> Result<T> {
-    caught(read).unwrap_or_else(|said| Err(damaged(path)(said)))
+fn whole<T>(source: Source, read: impl FnOnce(Source) -> Result<T>) -> Result<T> {
+    let path = source.path().to_owned();
+    caught(|| read(source)).unwrap_or_else(|said| Err(damaged(&path)(said)))
 }
 
-fn links(path: &Path, self_links: SelfLinks, evidence: &[String]) -> Result<(Ids, Vec<Link>)> {
-    let table = Table::open(path)?;
-    let layout = layout(path, &table.names(), evidence)?;
-    let wanted: Vec<usize> = [Some(layout.src), Some(layout.dst), layout.weight]
-        .into_iter()
-        .flatten()
-        .collect();
+fn links(source: Source, self_links: SelfLinks, evidence: &[String]) -> Result<Listed> {
+    let table = Table::open(source)?;
+    let path = &table.path;
+    let names = table.names();
+    let layout = layout(path, &names, evidence)?;
+    let ends = [Some(layout.src), Some(layout.dst), layout.weight];
+    let wanted = ends.into_iter().flatten();
+    let about = evidence::places(path, &names, layout, evidence)?;
+    let wanted: Vec<usize> = wanted.chain(about).collect();
     let mut ids = Interner::default();
-    let mut links = Vec::new();
-    let mut text = String::new();
+    let mut listed = Listed::new(Ids::Rows(0), Vec::new());
     table.read(&wanted, 1 << 16, |n, mut columns| {
         let (src, dst) = (columns.next_ids()?, columns.next_ids()?);
         let weights = match layout.weight {
@@ -91,9 +62,9 @@ fn links(path: &Path, self_links: SelfLinks, evidence: &[String]) -> Result<(Ids
             Some(_) => columns.next_numbers()?,
         };
         for (at, &weight) in weights.iter().enumerate() {
-            let src = src.insert(at, &mut ids, &mut text)?;
-            let dst = dst.insert(at, &mut ids, &mut text)?;
-            let row = links.len() + 1;
+            let src = ids.insert(&src.name(at))?;
+            let dst = ids.insert(&dst.name(at))?;
+            let row = listed.links.len() + 1;
             if !weight.is_finite() {
                 let found = format!("weight {weight} in row {row}");
                 let expected = "a finite number";
@@ -107,14 +78,23 @@ fn links(path: &Path, self_links: SelfLinks, evidence: &[String]) -> Result<(Ids
                 let error = Error::input(path, None, found, "two different nodes");
                 return Err(error.or(Remedy::DropSelfLinks));
             }
-            links.push(Link { src, dst, weight });
+            listed.links.push(Link { src, dst, weight });
         }
+        let about = evidence.iter().map(|_| columns.next_numbers_or_nan());
+        let about = about.collect::<Result<Vec<_>>>()?;
+        for at in 0..n {
+            listed
+                .evidence
+                .extend(about.iter().map(|column| column[at]));
+        }
+        table.check_texts(ids.bytes())?;
         ids.make_room()
     })?;
-    if links.is_empty() {
+    if listed.links.is_empty() {
         return Err(no_links(path, "a table with no rows: no links"));
     }
-    Ok((ids.into_ids(), links))
+    listed.ids = ids.into_ids();
+    Ok(listed)
 }
 
 fn layout(path: &Path, names: &[String], evidence: &[String]) -> Result<LinkColumns> {
@@ -142,8 +122,9 @@ fn layout(path: &Path, names: &[String], evidence: &[String]) -> Result<LinkColu
     }
 }
 
-fn features(path: &Path) -> Result<Features> {
-    let table = Table::open(path)?;
+fn features(source: Source) -> Result<(Features, Option<Vec<String>>)> {
+    let table = Table::open(source)?;
+    let path = &table.path;
     let k = table.fields.len().saturating_sub(1);
     if k == 0 {
         let found = super::columns(table.fields.len());
@@ -158,6 +139,7 @@ fn features(path: &Path) -> Result<Features> {
         .iter()
         .all(|field| matches!(kind(field), Some(Kind::Single | Kind::Half)));
     let mut ids = Names::default();
+    let mut bytes = 0;
     let mut values = Vec::new();
     let mut narrow: Vec<f32> = Vec::new();
     let wanted: Vec<usize> = (0..=k).collect();
@@ -175,22 +157,22 @@ fn features(path: &Path) -> Result<Features> {
         }
         for at in 0..n {
             let id = new.name(at);
+            bytes += id.len() as u64;
             let n_before = ids.len();
             ids.insert(&id);
             if ids.len() == n_before {
                 return Err(repeated_id(path, None, &id));
             }
         }
-        Ok(())
+        table.check_texts(bytes)
     })?;
     let matrix = match single {
         true => Matrix::dense(ids.len(), k, narrow),
         false => Matrix::dense(ids.len(), k, values),
     };
-    Features::with_ids(
-        Ids::from(ids),
-        matrix.map_err(|error| error.in_file(path, None))?,
-    )
+    let matrix = matrix.map_err(|error| error.in_file(path, None))?;
+    let features = Features::with_ids(Ids::from(ids), matrix)?;
+    Ok((features, Some(table.names())))
 }
 
 fn damaged<E: std::fmt::Display>(path: &Path) -> impl Fn(E) -> Error + '_ {

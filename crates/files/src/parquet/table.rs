@@ -1,7 +1,8 @@
 //! The columns of a table, some rows at a time.
 
+use std::borrow::Cow;
 use std::fs::File;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ::parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
@@ -11,8 +12,7 @@ use ::parquet::errors::{ParquetError, Result as ParquetResult};
 use ::parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use ::parquet::schema::types::{Type, TypePtr};
 
-use super::super::intern::Interner;
-use super::super::source::{Source, extensions, open_file};
+use super::super::source::Source;
 use super::super::unpacked;
 use super::damaged;
 use super::pages::{Room, SoundPages};
@@ -77,42 +77,40 @@ pub(super) fn kind(field: &Type) -> Option<Kind> {
 }
 
 /// A table that has been opened and not read.
-pub(super) struct Table<'p> {
-    path: &'p Path,
-    /// The bytes of the file.
-    packed: u64,
+pub(super) struct Table {
+    pub(super) path: PathBuf,
+    /// How many bytes it may become.
+    limit: u64,
     file: Arc<File>,
     reader: SerializedFileReader<File>,
     pub(super) fields: Vec<TypePtr>,
 }
 
-impl<'p> Table<'p> {
-    pub(super) fn open(path: &'p Path) -> Result<Table<'p>> {
-        let file = match extensions(path).0 {
-            None => open_file(path)?.0,
-            // Parquet is read from its end, which a packed stream does not allow.
-            Some(_) => {
-                let mut file = tempfile::tempfile().map_err(|source| Error::read(path, source))?;
-                Source::open(path)?.copy_to(&mut file)?;
-                file
-            }
-        };
-        let packed = file
-            .metadata()
-            .map_err(|source| Error::read(path, source))?
-            .len();
-        let kept = file.try_clone();
-        let kept = kept.map_err(|source| Error::read(path, source))?;
-        let reader = SerializedFileReader::new(file).map_err(damaged(path))?;
+impl Table {
+    pub(super) fn open(source: Source) -> Result<Table> {
+        let path = source.path().to_owned();
+        let file = source.into_file()?;
+        let failed = |source| Error::read(&path, source);
+        let limit = unpacked::limit(Some(file.metadata().map_err(failed)?.len()))?;
+        let kept = file.try_clone().map_err(failed)?;
+        let reader = SerializedFileReader::new(file).map_err(damaged(&path))?;
         let schema = reader.metadata().file_metadata().schema();
         let fields = schema.get_fields().to_vec();
         Ok(Table {
             path,
-            packed,
+            limit,
             file: Arc::new(kept),
             reader,
             fields,
         })
+    }
+
+    /// Refuses more bytes than are allowed: of all values, or of the ids that are kept.
+    pub(super) fn check_texts(&self, bytes: u64) -> Result<()> {
+        match bytes > self.limit {
+            true => Err(unpacked::too_large(&self.path, self.limit)),
+            false => Ok(()),
+        }
     }
 
     pub(super) fn names(&self) -> Vec<String> {
@@ -128,17 +126,16 @@ impl<'p> Table<'p> {
         size: usize,
         mut take: impl FnMut(usize, Columns<'_>) -> Result<()>,
     ) -> Result<()> {
-        let limit = unpacked::limit(Some(self.packed))?;
-        self.check_size(wanted, limit)?;
+        self.check_size(wanted)?;
         let mut first_row = 0;
         for group in 0..self.reader.num_row_groups() {
             let group = self
                 .reader
                 .get_row_group(group)
-                .map_err(damaged(self.path))?;
+                .map_err(damaged(&self.path))?;
             let n_rows = usize::try_from(group.metadata().num_rows());
-            let mut left = n_rows.map_err(damaged(self.path))?;
-            let room = Room::new(limit);
+            let mut left = n_rows.map_err(damaged(&self.path))?;
+            let room = Room::new(self.limit);
             let mut readers = wanted
                 .iter()
                 .map(|&at| self.column(group.as_ref(), at, &room))
@@ -150,7 +147,6 @@ impl<'p> Table<'p> {
                     wanted: wanted.iter(),
                     readers: readers.iter_mut(),
                     room: &room,
-                    limit,
                     n,
                     first_row,
                 };
@@ -164,7 +160,7 @@ impl<'p> Table<'p> {
 
     /// Refuses a table that would unpack to more than is allowed: by runs of equal
     /// values a few bytes can stand for any number of rows.
-    fn check_size(&self, wanted: &[usize], limit: u64) -> Result<()> {
+    fn check_size(&self, wanted: &[usize]) -> Result<()> {
         let metadata = self.reader.metadata();
         let rows: u128 = metadata
             .row_groups()
@@ -172,10 +168,8 @@ impl<'p> Table<'p> {
             .map(|group| group.num_rows().max(0) as u128)
             .sum();
         // A number takes 8 bytes, and so does the place of a text.
-        match rows * wanted.len() as u128 * 8 > u128::from(limit) {
-            true => Err(unpacked::too_large(self.path, limit)),
-            false => Ok(()),
-        }
+        let bytes = rows * wanted.len() as u128 * 8;
+        self.check_texts(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
     /// The reader of a field in a group of rows; none where the field is neither
@@ -192,10 +186,10 @@ impl<'p> Table<'p> {
             (Some(_), Some(leaf)) => {
                 let (start, length) = group.metadata().column(leaf).byte_range();
                 let pages = group.get_column_page_reader(leaf);
-                let pages = pages.map_err(damaged(self.path))?;
+                let pages = pages.map_err(damaged(&self.path))?;
                 let place = start..start.saturating_add(length);
                 let pages = SoundPages::new(pages, &self.file, place, room);
-                let pages = pages.map_err(|source| Error::read(self.path, source))?;
+                let pages = pages.map_err(|source| Error::read(&self.path, source))?;
                 Ok(Some(get_column_reader(
                     schema.column(leaf),
                     Box::new(pages),
@@ -208,11 +202,10 @@ impl<'p> Table<'p> {
 
 /// The same rows of the wanted columns, each read when it is asked for.
 pub(super) struct Columns<'t> {
-    table: &'t Table<'t>,
+    table: &'t Table,
     wanted: std::slice::Iter<'t, usize>,
     readers: std::slice::IterMut<'t, Option<ColumnReader>>,
     room: &'t Room,
-    limit: u64,
     n: usize,
     first_row: usize,
 }
@@ -226,12 +219,10 @@ impl Columns<'_> {
             ColumnValues::Whole(numbers) => Ok(ColumnIds::Numbers(numbers)),
             ColumnValues::Reals(_) => Err(self.wrong_type(&field, expected)),
             ColumnValues::Texts(texts) => {
-                let texts: Vec<String> = texts
-                    .iter()
-                    .map(|text| text.as_utf8().map(str::to_owned))
-                    .collect::<ParquetResult<_>>()
-                    .map_err(damaged(self.table.path))?;
-                match texts.iter().position(String::is_empty) {
+                let mut all = texts.iter();
+                all.try_for_each(|text| text.as_utf8().map(drop))
+                    .map_err(damaged(&self.table.path))?;
+                match texts.iter().position(ByteArray::is_empty) {
                     Some(row) => Err(self.wrong(&field, "an empty node id", row, "an id")),
                     None => Ok(ColumnIds::Texts(texts)),
                 }
@@ -286,16 +277,16 @@ impl Columns<'_> {
     fn next_values(&mut self, expected: &str) -> Result<(TypePtr, ColumnValues, Vec<i16>)> {
         let (Some(&at), Some(reader)) = (self.wanted.next(), self.readers.next()) else {
             let message = "fewer columns than were named";
-            return Err(damaged(self.table.path)(message));
+            return Err(damaged(&self.table.path)(message));
         };
         let field = self.table.fields[at].clone();
         let (Some(kind), Some(reader)) = (kind(&field), reader) else {
             return Err(self.wrong_type(&field, expected));
         };
-        let path = self.table.path;
+        let path = &self.table.path;
         let read = column_values(kind, reader, self.n);
         let (values, levels) = read.map_err(|error| match self.room.is_over() {
-            true => unpacked::too_large(path, self.limit),
+            true => unpacked::too_large(path, self.table.limit),
             false => damaged(path)(error),
         })?;
         Ok((field, values, levels))
@@ -304,7 +295,7 @@ impl Columns<'_> {
     fn wrong(&self, field: &Type, found: &str, row: usize, expected: &str) -> Error {
         let row = self.first_row + row + 1;
         let found = format!("{found} in column {}, row {row}", quote(field.name()));
-        Error::input(self.table.path, None, found, expected)
+        Error::input(&self.table.path, None, found, expected)
     }
 
     fn wrong_type(&self, field: &Type, expected: &str) -> Error {
@@ -315,7 +306,7 @@ impl Columns<'_> {
             None => "values of another kind",
         };
         let found = format!("{holds} in column {}", quote(field.name()));
-        Error::input(self.table.path, None, found, expected)
+        Error::input(&self.table.path, None, found, expected)
     }
 }
 
@@ -409,25 +400,18 @@ fn take<T: DataType>(
     Ok((values, levels))
 }
 
-/// Node ids in a column.
+/// Node ids in a column. Texts share the memory of their page.
 pub(super) enum ColumnIds {
     Numbers(Vec<i128>),
-    Texts(Vec<String>),
+    Texts(Vec<ByteArray>),
 }
 
 impl ColumnIds {
-    /// The row of the id that stands at a place, added when it is new.
-    pub(super) fn insert(&self, at: usize, ids: &mut Interner, text: &mut String) -> Result<u32> {
+    /// The id at a place.
+    pub(super) fn name(&self, at: usize) -> Cow<'_, str> {
         match self {
-            ColumnIds::Numbers(numbers) => ids.insert_number(numbers[at], text),
-            ColumnIds::Texts(texts) => ids.insert(&texts[at]),
-        }
-    }
-
-    pub(super) fn name(&self, at: usize) -> String {
-        match self {
-            ColumnIds::Numbers(numbers) => numbers[at].to_string(),
-            ColumnIds::Texts(texts) => texts[at].clone(),
+            ColumnIds::Numbers(numbers) => numbers[at].to_string().into(),
+            ColumnIds::Texts(texts) => String::from_utf8_lossy(texts[at].data()),
         }
     }
 }

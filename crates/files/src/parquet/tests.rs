@@ -118,8 +118,8 @@ fn with_table<T>(columns: &[(&str, Values)], read: impl Fn(&Path) -> Result<T>) 
 
 fn links(columns: &[(&str, Values)]) -> Result<Graph> {
     with_table(columns, |path| {
-        let (ids, links) = read_links(path, SelfLinks::Error, &[])?;
-        Graph::new(ids, links, LinkRules::default())
+        let listed = read_links(Source::open(path)?, SelfLinks::Error, &[])?;
+        Graph::new(listed.ids, listed.links, LinkRules::default())
     })
 }
 
@@ -206,7 +206,7 @@ fn data_vectors_have_unique_ids_and_finite_numbers() {
             ("x", doubles(&[1.5, 2.0])),
             ("y", whole(&[1, -2])),
         ],
-        read_features,
+        |path| crate::read_features(path),
     )
     .unwrap();
     assert_eq!(found.ids().row("3"), Some(1));
@@ -233,7 +233,7 @@ fn data_vectors_have_unique_ids_and_finite_numbers() {
         ),
         (vec![("id", ids())], "1 column"),
     ] {
-        let found = with_table(&columns, read_features).unwrap_err();
+        let found = with_table(&columns, |path| crate::read_features(path)).unwrap_err();
         assert!(matches!(found, Error::Input { .. }), "{found}");
         assert!(found.to_string().contains(what), "{found}");
     }
@@ -245,7 +245,7 @@ fn halves_are_read_in_single_precision() {
         ("id", whole(&[1, 2])),
         ("x", Values::Halves(vec![0.5, -2.25])),
     ];
-    let found = with_table(&columns, read_features).unwrap();
+    let found = with_table(&columns, |path| crate::read_features(path)).unwrap();
     let expected = Matrix::dense(2, 1, vec![0.5_f32, -2.25]).unwrap();
     assert_eq!(*found.matrix(), expected);
 }
@@ -269,8 +269,8 @@ fn damage_is_an_error_and_no_panic() {
     let mut look = |bytes: &[u8]| {
         std::fs::write(&path, bytes).unwrap();
         for error in [
-            read_links(&path, SelfLinks::Drop, &[]).err(),
-            read_features(&path).err(),
+            read_links(Source::open(&path).unwrap(), SelfLinks::Drop, &[]).err(),
+            crate::read_features(&path).err(),
         ] {
             let Some(error) = error else {
                 continue;

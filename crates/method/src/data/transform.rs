@@ -23,7 +23,8 @@ pub fn check_signs(data: &Dataset, transform: WeightTransform) -> Result<()> {
         Some(link) if transform != WeightTransform::Binary => {
             let [src, dst] = [link.src, link.dst].map(|row| data.name(row as usize).into_owned());
             let weight = link.weight;
-            Err(Error::Negative { src, dst, weight })
+            let error = Error::Negative { src, dst, weight };
+            Err(data.graph().located(error, |other| *other == link))
         }
         _ => Ok(()),
     }

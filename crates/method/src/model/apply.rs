@@ -1,7 +1,5 @@
 //! Using a model: unseen nodes, pairs, neighbours.
 
-use std::path::Path;
-
 use super::Fitted;
 use crate::data::features::{Features, Matrix};
 use crate::data::graph::Graph;
@@ -79,36 +77,6 @@ pub struct NewLinks {
     pub links: Vec<NewLink>,
     /// How many join two training nodes, which stay as they are.
     pub between_known: usize,
-}
-
-/// A link of new nodes that cannot be used.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BadLink {
-    /// The ids of its ends.
-    pub ends: [String; 2],
-    /// What is the matter with it.
-    pub found: String,
-    /// What would do instead.
-    pub expected: &'static str,
-    /// What to do about it.
-    pub remedy: Option<Remedy>,
-}
-
-impl BadLink {
-    /// The same as an error of a file.
-    pub fn in_file(self, path: &Path, line: Option<u64>) -> Error {
-        Error::from(self).in_file(path, line)
-    }
-}
-
-impl From<BadLink> for Error {
-    fn from(bad: BadLink) -> Error {
-        let error = Error::data("links of unseen nodes", bad.found, bad.expected);
-        match bad.remedy {
-            Some(remedy) => error.or(remedy),
-            None => error,
-        }
-    }
 }
 
 impl Fitted {
@@ -255,23 +223,16 @@ impl Fitted {
     /// # Errors
     /// A link with an end that is neither new nor known, or both, or between views
     /// that took no part in the fit together.
-    pub fn links_of_new(
-        &self,
-        view: usize,
-        new: &Ids,
-        links: &Graph,
-    ) -> std::result::Result<NewLinks, BadLink> {
+    pub fn links_of_new(&self, view: usize, new: &Ids, links: &Graph) -> Result<NewLinks> {
         let mut found = NewLinks {
             links: Vec::new(),
             between_known: 0,
         };
         for link in links.links() {
             let ids = [link.src, link.dst].map(|row| links.ids().name(row as usize));
-            let bad = |found: String, expected| BadLink {
-                ends: [ids[0].clone().into_owned(), ids[1].clone().into_owned()],
-                found,
-                expected,
-                remedy: None,
+            let bad = |found: String, expected| {
+                let error = Error::data("links of unseen nodes", found, expected);
+                links.located(error, |other| *other == link)
             };
             let end = |id: &str| match (new.row(id), self.ids().row(id)) {
                 (Some(row), None) => Ok(End::New(row)),
@@ -283,10 +244,7 @@ impl Fitted {
                 (Some(_), Some(_)) => {
                     let found = "which is an unseen node and a training node";
                     let found = format!("node {}, {found}", quote(id));
-                    Err(BadLink {
-                        remedy: Some(Remedy::OwnIds),
-                        ..bad(found, "ids that tell them apart")
-                    })
+                    Err(bad(found, "ids that tell them apart").or(Remedy::OwnIds))
                 }
             };
             let (row, end) = match [end(&ids[0])?, end(&ids[1])?] {

@@ -195,13 +195,14 @@ pub fn check_weights(params: &CheckedParams, data: &Dataset) -> Result<()> {
         return Ok(());
     };
     let [src, dst] = [link.src, link.dst].map(|row| data.name(row as usize).into_owned());
-    Err(Error::TooHeavy {
+    let error = Error::TooHeavy {
         src,
         dst,
         weight: link.weight,
         limit,
         precision,
-    })
+    };
+    Err(data.graph().located(error, |other| *other == link))
 }
 
 fn finish<T: Real>(

@@ -18,7 +18,7 @@ pub(crate) mod nearest;
 mod neighbors;
 
 pub(crate) use apply::NO_NEGATIVE;
-pub use apply::{BadLink, Encoded, End, NewLink, NewLinks, Point};
+pub use apply::{Encoded, End, NewLink, NewLinks, Point};
 pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
 pub(crate) use bootstrap::bootstrap_seen;

@@ -1,7 +1,6 @@
 //! What a fit tells: its words and its JSON.
 
 use std::fmt::Write;
-use std::path::Path;
 
 use linkproof::Fitted;
 use linkproof::io::{self, Check, check_files, gamma_json};
@@ -101,8 +100,7 @@ pub(super) fn end<'e>(
     };
     let file = args.out.join(check_files::CHECKED).display().to_string();
     notes.extend(about_checks((used, findings.checks.replaced), &file));
-    notes.extend(changed(findings));
-    let kinds = kinds_left_out(args, fitted, n_unknown);
+    let kinds = kinds_left_out(args, findings, fitted, n_unknown);
     if !kinds.is_empty() {
         notes.push(format!("Left out: {kinds}."));
     }
@@ -118,17 +116,17 @@ pub(super) fn end<'e>(
     }
 }
 
-/// Inputs that changed while they were read.
-fn changed(findings: &Findings) -> impl Iterator<Item = String> {
-    let paths = findings.inputs.changed().map(Path::display);
-    paths.map(|path| format!("{path} was changed while it was read: fit again"))
-}
-
-fn kinds_left_out(args: &FitArgs, fitted: &Fitted, n_unknown: usize) -> String {
+fn kinds_left_out(
+    args: &FitArgs,
+    findings: &Findings,
+    fitted: &Fitted,
+    n_unknown: usize,
+) -> String {
+    let header = findings.header.as_deref().unwrap_or_default();
     let counts = fitted.report().counts;
     let mut read = counts.read;
     read.columns = read.columns.saturating_sub(args.evidence.evidence.len());
-    let mut kinds = left_out(read, &args.data.header(read));
+    let mut kinds = left_out(read, header);
     let others = [
         (counts.ignored_links, "link between views that take no part"),
         (n_unknown, "label of nodes that are not in the graph"),
@@ -177,9 +175,6 @@ pub(super) fn summary(
     for note in &report.notes {
         let _ = write!(text, "\n  note      {}", note.told(&Flags));
     }
-    for changed in changed(findings) {
-        let _ = write!(text, "\n  warning   {changed}");
-    }
     if report.k != 1.0 {
         let _ = write!(
             text,
@@ -187,7 +182,7 @@ pub(super) fn summary(
             report.k
         );
     }
-    let kinds = kinds_left_out(args, fitted, n_unknown);
+    let kinds = kinds_left_out(args, findings, fitted, n_unknown);
     if !kinds.is_empty() {
         let _ = write!(text, "\n  left out  {kinds}");
     }

@@ -76,11 +76,16 @@ pub(super) fn known_rows(graph: &Graph, place: impl Fn(usize) -> Option<u32>) ->
     let found: Vec<Option<u32>> = (0..graph.n_nodes()).map(place).collect();
     match found.iter().position(Option::is_none) {
         None => Ok(found.into_iter().flatten().collect()),
-        Some(first) => Err(Error::UnknownNode {
-            id: graph.ids().name(first).into_owned(),
-            missing: found.iter().filter(|row| row.is_none()).count(),
-            of: found.len(),
-        }),
+        Some(first) => {
+            let error = Error::UnknownNode {
+                id: graph.ids().name(first).into_owned(),
+                missing: found.iter().filter(|row| row.is_none()).count(),
+                of: found.len(),
+                file: None,
+            };
+            let row = first as u32;
+            Err(graph.located(error, |link| link.src == row || link.dst == row))
+        }
     }
 }
 

@@ -3,15 +3,20 @@
 //! negative, as correlations are: what fits weights themselves refuses those.
 
 mod adjacency;
+mod listing;
 mod matrix;
 mod sides;
 
 pub use adjacency::Adjacency;
+pub use listing::{Lines, LinkFile};
 pub use matrix::Compressed;
+
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use self::listing::Listing;
 use crate::data::buffer::Buffer;
 use crate::data::ids::Ids;
 use crate::error::{Error, Remedy, Result, quote};
@@ -120,25 +125,79 @@ pub struct Graph {
     targets: Buffer<u32>,
     weights: Buffer<f64>,
     counts: LinkCounts,
+    /// Where the links stand in the file that they were read from.
+    listing: Option<Listing>,
 }
 
+/// A listed link under its smaller row.
 #[derive(Clone, Copy)]
 struct Listed {
     target: u32,
-    reversed: bool,
+    /// Its place in the list, and in the lowest bit whether its ends were exchanged: so
+    /// that a link takes 16 bytes.
+    place: u32,
     weight: f64,
+}
+
+impl Listed {
+    fn is_reversed(&self) -> bool {
+        self.place & 1 == 1
+    }
+
+    fn place(&self) -> usize {
+        (self.place >> 1) as usize
+    }
+}
+
+/// A graph and where its links were listed.
+struct Built {
+    graph: Graph,
+    /// Of each link the place of its first listing.
+    places: Vec<u32>,
+    /// The place of each further listing of a pair, and of its first.
+    repeats: Vec<[usize; 2]>,
 }
 
 impl Graph {
     /// Builds a graph from links between rows of `ids`.
     pub fn new(ids: Ids, links: Vec<Link>, rules: LinkRules) -> Result<Graph> {
+        Ok(Graph::build(ids, links, rules, false)?.graph)
+    }
+
+    /// Builds a graph from links that were read from a file, which errors found later name.
+    /// Also gives the place in the list of each further listing of a pair, with that of the
+    /// pair's first.
+    ///
+    /// # Errors
+    /// [`Error::Input`] names the file and the line.
+    pub fn from_file(
+        ids: Ids,
+        links: Vec<Link>,
+        rules: LinkRules,
+        mut file: LinkFile,
+    ) -> Result<(Graph, Vec<[usize; 2]>)> {
+        // Places take 31 bits.
+        let has_places = links.len() < 1 << 31;
+        if !has_places {
+            file.lines = Lines::default();
+        }
+        let built = Graph::build(ids, links, rules, has_places);
+        let mut built = built.map_err(|error| file.located(error, None))?;
+        built.graph.listing = Some(Listing {
+            file: Arc::new(file),
+            places: built.places.into(),
+        });
+        Ok((built.graph, built.repeats))
+    }
+
+    fn build(ids: Ids, links: Vec<Link>, rules: LinkRules, places: bool) -> Result<Built> {
         let mut counts = LinkCounts {
             listed: links.len(),
             ..LinkCounts::default()
         };
         let (ids, links) = match rules.ends {
             Ends::Alike => (ids, links),
-            ends => sides::apart(ids, links, ends, rules.self_links, &mut counts)?,
+            ends => sides::apart(ids, links, ends, rules.self_links)?,
         };
         let n = ids.len();
         let mut offsets = vec![0usize; n + 1];
@@ -157,7 +216,12 @@ impl Graph {
         }
         let listed = by_row(&links, &offsets);
         drop(links);
-        merge_rows(ids, offsets, listed, rules.duplicates, counts)
+        let mut built = merge_rows(&ids, offsets, listed, rules.duplicates, places)?;
+        counts.merged = built.graph.counts.merged;
+        counts.zero += built.graph.counts.zero;
+        built.graph.counts = counts;
+        built.graph.ids = ids;
+        Ok(built)
     }
 
     /// Builds a graph on the row numbers `0..n` with the default rules.
@@ -307,13 +371,16 @@ impl Graph {
         let mut offsets = Vec::with_capacity(self.n_nodes() + 1);
         offsets.push(0);
         let (mut targets, mut weights) = (Vec::new(), Vec::new());
+        let mut places = Vec::new();
         for row in 0..self.n_nodes() {
+            let first = self.offsets[row];
             let (of_row, with) = self.upper_row(row);
-            for (&dst, &weight) in of_row.iter().zip(with) {
+            for (at, (&dst, &weight)) in of_row.iter().zip(with).enumerate() {
                 let src = row as u32;
                 if keep(&Link { src, dst, weight }) {
                     targets.push(dst);
                     weights.push(weight);
+                    places.extend(self.listed(first + at).map(|place| place as u32));
                 }
             }
             offsets.push(targets.len());
@@ -327,6 +394,10 @@ impl Graph {
             targets: targets.into(),
             weights: weights.into(),
             counts: self.counts,
+            listing: self.listing.as_ref().map(|listing| Listing {
+                places: places.into(),
+                ..listing.clone()
+            }),
         }
     }
 
@@ -337,7 +408,7 @@ impl Graph {
         if in_place {
             return Ok(Graph { ids, ..self });
         }
-        let counts = self.counts;
+        let (counts, listing) = (self.counts, self.listing.clone());
         let links = self
             .links()
             .map(|link| Link {
@@ -346,9 +417,20 @@ impl Graph {
                 weight: link.weight,
             })
             .collect();
-        let mut graph = Graph::new(ids, links, LinkRules::default())?;
-        graph.counts = counts;
-        Ok(graph)
+        let keeps = listing.is_some();
+        let Built { graph, places, .. } = Graph::build(ids, links, LinkRules::default(), keeps)?;
+        let listing = listing.map(|listing| Listing {
+            places: places
+                .iter()
+                .map(|&at| listing.places[at as usize])
+                .collect(),
+            ..listing
+        });
+        Ok(Graph {
+            counts,
+            listing,
+            ..graph
+        })
     }
 }
 
@@ -386,7 +468,7 @@ fn by_row(links: &[Link], offsets: &[usize]) -> Vec<Listed> {
     let n = offsets.len() - 1;
     let nothing = Listed {
         target: 0,
-        reversed: false,
+        place: 0,
         weight: 0.0,
     };
     let mut listed = vec![nothing; offsets[n]];
@@ -406,7 +488,7 @@ fn by_row(links: &[Link], offsets: &[usize]) -> Vec<Listed> {
     ranges.into_par_iter().for_each(|(rows, part)| {
         let first = offsets[rows.start];
         let mut next: Vec<usize> = offsets[rows.clone()].iter().map(|x| x - first).collect();
-        for link in links {
+        for (at, link) in links.iter().enumerate() {
             let row = link.src.min(link.dst) as usize;
             if !rows.contains(&row) || link.weight == 0.0 || link.src == link.dst {
                 continue;
@@ -414,7 +496,7 @@ fn by_row(links: &[Link], offsets: &[usize]) -> Vec<Listed> {
             let place = &mut next[row - rows.start];
             part[*place] = Listed {
                 target: link.src.max(link.dst),
-                reversed: link.src > link.dst,
+                place: (at as u32) << 1 | u32::from(link.src > link.dst),
                 weight: link.weight,
             };
             *place += 1;
@@ -423,13 +505,15 @@ fn by_row(links: &[Link], offsets: &[usize]) -> Vec<Listed> {
     listed
 }
 
+/// The graph of listed links on row numbers, with counts of what was merged.
 fn merge_rows(
-    ids: Ids,
+    ids: &Ids,
     mut offsets: Vec<usize>,
     mut listed: Vec<Listed>,
     duplicates: Duplicates,
-    mut counts: LinkCounts,
-) -> Result<Graph> {
+    keeps_places: bool,
+) -> Result<Built> {
+    let mut counts = LinkCounts::default();
     let n = ids.len();
     // Sort every row by target; the sort is stable, so `first` means first listed.
     let mut rows: Vec<&mut [Listed]> = Vec::with_capacity(n);
@@ -446,11 +530,12 @@ fn merge_rows(
 
     let mut targets = Vec::with_capacity(listed.len());
     let mut weights = Vec::with_capacity(listed.len());
+    let (mut places, mut repeats) = (Vec::new(), Vec::new());
     let mut start = 0;
     for row in 0..n {
         let end = offsets[row + 1];
         for run in listed[start..end].chunk_by(|a, b| a.target == b.target) {
-            let weight = merge_run(&ids, row, run, duplicates)?;
+            let weight = merge_run(ids, row, run, duplicates)?;
             counts.merged += run.len() - 1;
             if weight == 0.0 {
                 // Weights of two signs that add up to nothing.
@@ -459,16 +544,26 @@ fn merge_rows(
             }
             targets.push(run[0].target);
             weights.push(weight);
+            if keeps_places {
+                let first = run[0].place();
+                places.push(first as u32);
+                repeats.extend(run[1..].iter().map(|again| [again.place(), first]));
+            }
         }
         start = end;
         offsets[row + 1] = targets.len();
     }
-    Ok(Graph {
-        ids,
-        offsets: offsets.into(),
-        targets: targets.into(),
-        weights: weights.into(),
-        counts,
+    Ok(Built {
+        graph: Graph {
+            ids: Ids::Rows(n),
+            offsets: offsets.into(),
+            targets: targets.into(),
+            weights: weights.into(),
+            counts,
+            listing: None,
+        },
+        places,
+        repeats,
     })
 }
 
@@ -476,11 +571,11 @@ fn merge_run(ids: &Ids, row: usize, run: &[Listed], duplicates: Duplicates) -> R
     if let [one] = run {
         return Ok(one.weight);
     }
-    if let [a, b] = run
-        && a.reversed != b.reversed
-        && a.weight == b.weight
-    {
-        return Ok(a.weight);
+    // Once in each direction is no repeat; a third listing is.
+    let is_mirrored =
+        run[0].is_reversed() != run[1].is_reversed() && run[0].weight == run[1].weight;
+    if is_mirrored && run.len() == 2 {
+        return Ok(run[0].weight);
     }
     let weights = run.iter().map(|link| link.weight);
     let merged = match duplicates {
@@ -488,11 +583,13 @@ fn merge_run(ids: &Ids, row: usize, run: &[Listed], duplicates: Duplicates) -> R
         Duplicates::Max => weights.fold(f64::NEG_INFINITY, f64::max),
         Duplicates::First => run[0].weight,
         Duplicates::Error => {
+            let [first, again] = [&run[0], &run[if is_mirrored { 2 } else { 1 }]];
             return Err(Error::DuplicateLink {
                 src: ids.name(row).into_owned(),
                 dst: ids.name(run[0].target as usize).into_owned(),
-                first: run[0].weight,
-                second: run[1].weight,
+                first: first.weight,
+                second: again.weight,
+                listed: [first, again].map(Listed::place),
             });
         }
     };

@@ -2,31 +2,25 @@
 
 use std::sync::Arc;
 
-use super::{Ends, Link, LinkCounts, SelfLinks, check_link};
+use super::{Ends, Link, SelfLinks, check_link};
 use crate::data::ids::{Ids, Side, Sides};
 use crate::error::Result;
 
 /// The ids of sources and targets, and the links between them. Links from a node to
-/// itself, in a directed graph, go.
+/// itself, in a directed graph, stay what they are.
 pub(super) fn apart(
     ids: Ids,
     mut links: Vec<Link>,
     ends: Ends,
     self_links: SelfLinks,
-    counts: &mut LinkCounts,
 ) -> Result<(Ids, Vec<Link>)> {
     if ends == Ends::Directed {
         for link in &links {
             check_link(&ids, link, self_links)?;
         }
-        let is_self = |link: &Link| link.src == link.dst;
-        let dropped = links
-            .iter()
-            .filter(|link| is_self(link) && link.weight != 0.0);
-        counts.self_links += dropped.count();
-        links.retain(|link| !is_self(link));
         let n = ids.len() as u32;
-        links.iter_mut().for_each(|link| link.dst += n);
+        let others = links.iter_mut().filter(|link| link.src != link.dst);
+        others.for_each(|link| link.dst += n);
         let sides = Sides {
             source: ids.clone(),
             target: ids,
