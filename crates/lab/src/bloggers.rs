@@ -38,6 +38,17 @@ impl Default for Bloggers {
     }
 }
 
+impl Bloggers {
+    /// A small network.
+    pub const QUICK: Bloggers = Bloggers {
+        classes: 3,
+        size: 40,
+        degree: 10,
+        own_words: 20,
+        other_words: 60,
+    };
+}
+
 /// The share of links that stay inside a class.
 const INSIDE: f64 = 0.4;
 /// The deviation of the logarithms of degrees, and of how popular words are.

@@ -88,22 +88,13 @@ impl Column {
         heavy("w30x3", "30% at 3", 0.3, 3.0),
         column("r30", "30% removed", Damage::Removed(0.3)),
     ];
-
-    /// The one of a name.
-    ///
-    /// # Errors
-    /// A name that none has.
-    pub fn named(key: &str) -> Result<Column> {
-        let found = Column::ALL.into_iter().find(|column| column.key == key);
-        found.ok_or_else(|| Error::argument("damage", Column::ALL.map(|c| c.key).join(", "), key))
-    }
 }
 
 impl Damage {
     /// The data after it. `labels` are by internal rows.
     pub fn apply(self, data: &Dataset, labels: &[u32], seed: u64) -> Result<Contaminated> {
         match self {
-            Damage::None => contaminate(data, labels, 0.0, 1.0, seed),
+            Damage::None => add(data, labels, Ends::Uniform, 0.0, 1.0, seed),
             Damage::Added(ends, share, weight) => add(data, labels, ends, share, weight, seed),
             Damage::Removed(share) => remove(data, share, seed),
         }
@@ -132,19 +123,7 @@ fn remove(data: &Dataset, share: f64, seed: u64) -> Result<Contaminated> {
     })
 }
 
-/// Adds links between unlinked nodes of different classes, their ends uniform: as
-/// many as `share` of the links there are, each of the given weight, between views
-/// that have links. `labels` are by internal rows.
-pub fn contaminate(
-    data: &Dataset,
-    labels: &[u32],
-    share: f64,
-    weight: f64,
-    seed: u64,
-) -> Result<Contaminated> {
-    add(data, labels, Ends::Uniform, share, weight, seed)
-}
-
+/// Adds links between unlinked nodes of different classes, between views that have links.
 fn add(
     data: &Dataset,
     labels: &[u32],
@@ -157,19 +136,24 @@ fn add(
     let n = data.n_nodes() as u32;
     let mut links: Vec<Link> = graph.links().collect();
     let (wanted, n_links) = ((share * links.len() as f64).round() as usize, links.len());
-    let linked = LinkedViews::new(data);
-    let vectors = match ends {
-        Ends::Alike => unit_rows(data)?,
-        _ => Vec::new(),
+    let view = |row: u32| {
+        let views = data.views();
+        views.partition_point(|view| view.rows.end <= row as usize)
     };
-    let candidates = if ends == Ends::Alike { CANDIDATES } else { 1 };
+    let linked: HashSet<(usize, usize)> = links
+        .iter()
+        .map(|link| (view(link.src), view(link.dst)))
+        .collect();
+    let (candidates, vectors) = match ends {
+        Ends::Alike => (CANDIDATES, unit_rows(data)?),
+        _ => (1, Vec::new()),
+    };
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut false_links = HashSet::new();
     let mut tries = 0usize;
     while false_links.len() < wanted {
-        let mut best: Option<(f64, (u32, u32))> = None;
-        let mut drawn = 0;
-        while drawn < candidates {
+        let mut drawn: Vec<(f64, (u32, u32))> = Vec::new();
+        while drawn.len() < candidates {
             tries += 1;
             if labels.len() != n as usize || tries > 1000 * candidates * (wanted + 1) {
                 return Err(Error::data(
@@ -187,19 +171,19 @@ fn add(
             };
             let (a, b) = (end(), end());
             let pair @ (src, dst) = (a.min(b), a.max(b));
-            let apart = labels[src as usize] != labels[dst as usize] && linked.take_part(src, dst);
-            if !apart || graph.weight(src, dst).is_some() || false_links.contains(&pair) {
-                continue;
-            }
-            drawn += 1;
-            let cosine = match ends {
-                Ends::Alike => product(&vectors[src as usize], &vectors[dst as usize]),
-                _ => 0.0,
-            };
-            if best.is_none_or(|(other, _)| cosine > other) {
-                best = Some((cosine, pair));
+            let apart = labels[src as usize] != labels[dst as usize];
+            let fits = apart && linked.contains(&(view(src), view(dst)));
+            if fits && graph.weight(src, dst).is_none() && !false_links.contains(&pair) {
+                let rows = [src, dst].map(|row| vectors.get(row as usize));
+                let cosine = match rows {
+                    [Some(a), Some(b)] => product(a, b),
+                    _ => 0.0,
+                };
+                drawn.push((cosine, pair));
             }
         }
+        // The first of the most alike.
+        let best = drawn.into_iter().rev().max_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((_, pair @ (src, dst))) = best {
             false_links.insert(pair);
             links.push(Link { src, dst, weight });
@@ -240,36 +224,6 @@ pub(crate) fn product(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     sum
 }
 
-/// The pairs of views that have a link.
-struct LinkedViews {
-    ends: Vec<usize>,
-    linked: HashSet<(usize, usize)>,
-}
-
-impl LinkedViews {
-    fn new(data: &Dataset) -> LinkedViews {
-        let mut found = LinkedViews {
-            ends: data.views().iter().map(|view| view.rows.end).collect(),
-            linked: HashSet::new(),
-        };
-        for link in data.graph().links() {
-            let pair = found.views(link.src, link.dst);
-            found.linked.insert(pair);
-        }
-        found
-    }
-
-    fn views(&self, src: u32, dst: u32) -> (usize, usize) {
-        let view = |row: u32| self.ends.partition_point(|&end| end <= row as usize);
-        (view(src), view(dst))
-    }
-
-    /// Of a pair, the smaller row first.
-    fn take_part(&self, src: u32, dst: u32) -> bool {
-        self.linked.contains(&self.views(src, dst))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,7 +233,7 @@ mod tests {
     fn false_links_join_classes_and_the_others_stay() {
         let made = synthetic(1, Noise::false_links(0.01)).unwrap();
         let before = made.data.graph();
-        let found = contaminate(&made.data, &made.labels, 0.3, 7.0, 5).unwrap();
+        let found = add(&made.data, &made.labels, Ends::Uniform, 0.3, 7.0, 5).unwrap();
         let after = found.data.graph();
         let wanted = (0.3 * before.n_links() as f64).round() as usize;
         assert_eq!(found.false_links.len(), wanted);
@@ -288,8 +242,9 @@ mod tests {
             assert_ne!(made.labels[a as usize], made.labels[b as usize]);
             assert_eq!((before.weight(a, b), after.weight(a, b)), (None, Some(7.0)));
         }
-        assert!(contaminate(&made.data, &vec![0; 200], 0.3, 7.0, 5).is_err());
-        assert!(contaminate(&made.data, &[0, 1], 0.3, 7.0, 5).is_err());
+        for labels in [&[0; 200][..], &[0, 1]] {
+            assert!(add(&made.data, labels, Ends::Uniform, 0.3, 7.0, 5).is_err());
+        }
     }
     #[test]
     fn links_are_removed_at_random_and_none_is_added() {

@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::contamination::{product, unit_rows};
-use super::job::{Job, Place, Reading, Row, Table};
+use super::job::{Experiment, Job, Place, Reading, Row, Table};
 use super::judged::{self, DETECTION, FLAGGED, OWN, ROWS};
 use super::labelled::Labelled;
 use linkproof_method::data::dataset::Dataset;
@@ -39,9 +39,9 @@ const SEEDS: u64 = 5;
 
 /// A column of the table: links that are planted.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct FalseLinks {
+struct FalseLinks {
     /// Its name: `u30` plants 30% of the number of links.
-    pub key: &'static str,
+    key: &'static str,
     ends: Ends,
     percent: f64,
     weight: f64,
@@ -61,18 +61,12 @@ const fn column(key: &'static str, ends: Ends, percent: f64) -> FalseLinks {
 
 impl FalseLinks {
     /// All columns.
-    pub const ALL: [FalseLinks; 11] = [
-        FalseLinks {
-            test: true,
-            ..column("u0", Ends::Uniform, 0.0)
-        },
+    const ALL: [FalseLinks; 11] = [
+        column("u0", Ends::Uniform, 0.0).with_test(),
         column("u2", Ends::Uniform, 2.0),
         column("u5", Ends::Uniform, 5.0),
         column("u10", Ends::Uniform, 10.0),
-        FalseLinks {
-            test: true,
-            ..column("u30", Ends::Uniform, 30.0)
-        },
+        column("u30", Ends::Uniform, 30.0).with_test(),
         column("u90", Ends::Uniform, 90.0),
         column("d30", Ends::ByDegree, 30.0),
         column("d90", Ends::ByDegree, 90.0),
@@ -84,9 +78,13 @@ impl FalseLinks {
         },
     ];
 
+    const fn with_test(self) -> FalseLinks {
+        FalseLinks { test: true, ..self }
+    }
+
     /// Plants links between unlinked nodes of different classes. The planted pairs are
     /// internal rows, the smaller first.
-    pub fn plant(self, graph: &Labelled, seed: u64) -> Result<(Dataset, HashSet<(u32, u32)>)> {
+    fn plant(self, graph: &Labelled, seed: u64) -> Result<(Dataset, HashSet<(u32, u32)>)> {
         let before = graph.data.graph();
         let links: Vec<Link> = before.links().collect();
         let wanted = (self.percent / 100.0 * links.len() as f64) as usize;
@@ -162,28 +160,28 @@ const FEWEST: &str = "flagged links, fewest of five seeds";
 const MOST: &str = "flagged links, most of five seeds";
 
 /// A job for each graph, column and run.
-pub fn jobs<'j>(graphs: &'j [Labelled], runs: u64, seed: u64) -> Vec<Job<'j>> {
-    let mut jobs = Vec::new();
+pub fn experiment(graphs: &[Labelled], runs: u64, seed: u64) -> Experiment<'_> {
+    let mut found = Experiment::default();
     for graph in graphs {
+        found.tables.extend(tables(graph, runs));
         for column in FalseLinks::ALL {
-            for run in 0..runs {
-                jobs.push(Job {
-                    key: format!("{}-{}-run{run}", graph.name, column.key),
-                    cost: graph.data.graph().n_links() as f64,
-                    work: Box::new(move |runtime| {
-                        readings(graph, column, (run, seed.wrapping_add(run)), runtime)
-                    }),
-                });
-            }
+            found.jobs.extend((0..runs).map(|run| Job {
+                key: format!("{}-{}-run{run}", graph.name, column.key),
+                cost: graph.data.graph().n_links() as f64,
+                work: Box::new(move |runtime| {
+                    readings(graph, column, run, seed.wrapping_add(run), runtime)
+                }),
+            }));
         }
     }
-    jobs
+    found
 }
 
 fn readings(
     graph: &Labelled,
     column: FalseLinks,
-    (run, seed): (u64, u64),
+    run: u64,
+    seed: u64,
     runtime: Runtime<'_>,
 ) -> Result<Vec<Reading>> {
     let (data, planted) = column.plant(graph, seed)?;
@@ -225,9 +223,8 @@ fn readings(
     Ok(readings)
 }
 
-/// The tables of a graph.
-pub fn tables(graph: &Labelled, runs: u64) -> [Table; 2] {
-    let columns: Vec<String> = FalseLinks::ALL.map(|column| column.key.to_owned()).into();
+fn tables(graph: &Labelled, runs: u64) -> [Table; 2] {
+    let columns = FalseLinks::ALL.map(|column| column.key.to_owned());
     let detection = DETECTION.iter().flat_map(|(_, rows)| *rows);
     let rows = ROWS.into_iter().chain(detection).chain([OWN]);
     let judged = Table {
@@ -238,11 +235,11 @@ pub fn tables(graph: &Labelled, runs: u64) -> [Table; 2] {
              weight 10); {runs} runs, mean ± standard error.",
             graph.name
         ),
-        measure: String::new(),
         digits: 3,
         runs,
-        columns: columns.clone(),
+        columns: columns.into(),
         rows: rows.map(Row::new).collect(),
+        ..Table::default()
     };
     let seeds = Table {
         name: seeds_table(graph),

@@ -1,6 +1,7 @@
 //! An experiment as a list of jobs, each done once and kept, and the tables
 //! that their readings fill.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -8,7 +9,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::mean::Mean;
+use crate::mean::Mean;
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::Result;
 use linkproof_pictures::drawing::{Axis, Chart, Series};
@@ -99,13 +100,25 @@ pub fn work_off(
     });
 }
 
+/// Jobs, and the tables that their readings fill.
+#[derive(Default)]
+pub struct Experiment<'j> {
+    /// In the order in which they are done.
+    pub jobs: Vec<Job<'j>>,
+    /// In the order in which they are shown.
+    pub tables: Vec<Table>,
+}
+
 /// A row of a table before it is filled.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
     /// The method.
     pub name: String,
     /// What the paper has in the first columns.
     pub paper: Vec<f64>,
+    /// In each column the row has the values of the row that is best on average, of those
+    /// whose names begin so.
+    pub best_of: Option<&'static str>,
 }
 
 impl Row {
@@ -119,18 +132,20 @@ impl Row {
         Row {
             name: name.into(),
             paper: paper.to_vec(),
+            best_of: None,
         }
     }
 }
 
 /// A table before it is filled.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     /// The name that readings go by.
     pub name: String,
     /// What it shows, in words.
     pub caption: String,
-    /// What is measured, in short.
+    /// What is measured, in short; empty for rows of different measures, which make no
+    /// picture.
     pub measure: String,
     /// The digits after the decimal point.
     pub digits: usize,
@@ -140,23 +155,50 @@ pub struct Table {
     pub columns: Vec<String>,
     /// The rows.
     pub rows: Vec<Row>,
+    /// Whether rows of other names that were measured follow, by name.
+    pub takes_others: bool,
 }
 
 impl Table {
-    /// The values of a cell, by run.
-    pub fn values(&self, readings: &[Reading], row: &str, column: &str) -> Vec<f64> {
-        let here = readings
-            .iter()
-            .filter(|r| r.table == self.name && r.row == row && r.column == column);
-        let mut found: Vec<(u64, f64)> = here.map(|r| (r.run, r.value)).collect();
-        found.sort_by_key(|reading| reading.0);
-        found.into_iter().map(|reading| reading.1).collect()
-    }
-
-    /// The mean of a cell; none where nothing was measured.
-    pub fn mean(&self, readings: &[Reading], row: &str, column: &str) -> Option<Mean> {
-        let values = self.values(readings, row, column);
-        (!values.is_empty()).then(|| Mean::of(&values))
+    /// The rows that have readings, each with the values of its cells, by run.
+    fn filled<'t>(&'t self, readings: &'t [Reading]) -> Vec<(Row, Vec<Vec<f64>>)> {
+        let here = readings.iter().filter(|it| it.table == self.name);
+        let here: Vec<&Reading> = here.collect();
+        let values = |row: &str, column: &str| {
+            let cell = here.iter().filter(|r| r.row == row && r.column == column);
+            let mut found: Vec<(u64, f64)> = cell.map(|r| (r.run, r.value)).collect();
+            found.sort_by_key(|reading| reading.0);
+            found.into_iter().map(|reading| reading.1).collect()
+        };
+        let best = |of: &str, column: &str| {
+            let mut rows: Vec<&str> = Vec::new();
+            for row in here.iter().map(|it| it.row.as_str()) {
+                if row.starts_with(of) && !rows.contains(&row) {
+                    rows.push(row);
+                }
+            }
+            let cells = rows.into_iter().map(|row| values(row, column));
+            let cells = cells.filter(|cell: &Vec<f64>| !cell.is_empty());
+            let mean = |cell: &Vec<f64>| Mean::of(cell).mean;
+            let best = cells.max_by(|a, b| mean(a).total_cmp(&mean(b)));
+            best.unwrap_or_default()
+        };
+        let mut rows = self.rows.clone();
+        if self.takes_others {
+            let others = here.iter().map(|it| it.row.as_str());
+            let known = |name: &str| self.rows.iter().any(|row| row.name == name);
+            let others: BTreeSet<&str> = others.filter(|name| !known(name)).collect();
+            rows.extend(others.into_iter().map(Row::new));
+        }
+        let cells = |row: Row| {
+            let columns = self.columns.iter().map(|column| match row.best_of {
+                Some(of) => best(of, column),
+                None => values(&row.name, column),
+            });
+            let cells: Vec<Vec<f64>> = columns.collect();
+            (row, cells)
+        };
+        rows.into_iter().map(cells).collect()
     }
 
     /// The table as Markdown: means and standard errors (none of a single run),
@@ -166,14 +208,10 @@ impl Table {
         let columns = self.columns.join(" | ");
         let rule = "---|".repeat(self.columns.len());
         let mut text = format!("{}\n\n|  | {columns} |\n|---|{rule}\n", self.caption);
-        for row in &self.rows {
-            let values = |column: &String| self.values(readings, &row.name, column);
-            let values: Vec<Vec<f64>> = self.columns.iter().map(values).collect();
-            if values.iter().all(Vec::is_empty) {
-                continue;
-            }
+        let filled = self.filled(readings).into_iter();
+        for (row, cells) in filled.filter(|(_, cells)| !cells.iter().all(Vec::is_empty)) {
             let _ = write!(text, "| {} |", row.name);
-            for (place, values) in values.iter().enumerate() {
+            for (place, values) in cells.iter().enumerate() {
                 let paper = row.paper.get(place);
                 let paper = paper.map_or_else(String::new, |paper| format!(" ({paper})"));
                 let _ = write!(text, " {}{paper} |", self.cell(values));
@@ -198,11 +236,12 @@ impl Table {
 
     /// The table as a picture: a place for each column, a line for each row.
     pub fn chart(&self, readings: &[Reading]) -> Chart {
-        let series = self.rows.iter().map(|row| {
-            let mean = |column: &String| self.mean(readings, &row.name, column);
-            let points = self.columns.iter().map(mean);
-            let points = points.map(|mean| mean.map(|mean| (mean.mean, mean.standard_error)));
-            Series::new(row.name.clone(), points.collect())
+        let series = self.filled(readings).into_iter().map(|(row, cells)| {
+            let points = cells.iter().map(|values| {
+                let mean = Mean::of(values);
+                (!values.is_empty()).then_some((mean.mean, mean.standard_error))
+            });
+            Series::new(row.name, points.collect())
         });
         let has_points = |series: &Series| series.points.iter().any(Option::is_some);
         Chart {
@@ -216,21 +255,20 @@ impl Table {
 
     /// The table as JSON, every single value included.
     pub fn json(&self, readings: &[Reading]) -> Value {
-        let cell = |row: &Row, (place, column): (usize, &String)| {
-            let values = self.values(readings, &row.name, column);
-            let mean = self.mean(readings, &row.name, column)?;
-            let cell = json!({
-                "mean": mean.mean, "standard_error": mean.standard_error,
-                "values": values, "paper": row.paper.get(place),
-            });
-            Some((column.clone(), cell))
+        let row = |(row, cells): (Row, Vec<Vec<f64>>)| {
+            let mut filled = Map::new();
+            let columns = self.columns.iter().zip(cells).enumerate();
+            for (place, (column, values)) in columns.filter(|(_, (_, it))| !it.is_empty()) {
+                let mean = Mean::of(&values);
+                let cell = json!({
+                    "mean": mean.mean, "standard_error": mean.standard_error,
+                    "values": values, "paper": row.paper.get(place),
+                });
+                filled.insert(column.clone(), cell);
+            }
+            json!({ "name": row.name, "cells": filled })
         };
-        let row = |row: &Row| {
-            let cells = self.columns.iter().enumerate();
-            let cells: Map<String, Value> = cells.filter_map(|at| cell(row, at)).collect();
-            json!({ "name": row.name, "cells": cells })
-        };
-        let rows: Vec<Value> = self.rows.iter().map(row).collect();
+        let rows: Vec<Value> = self.filled(readings).into_iter().map(row).collect();
         json!({
             "name": self.name, "caption": self.caption, "columns": self.columns, "rows": rows,
         })
@@ -256,6 +294,7 @@ mod tests {
             runs: 2,
             columns: vec!["(A)".into(), "(B)".into()],
             rows: vec![Row::paper("ours", &[36.2]), Row::new("absent")],
+            takes_others: false,
         };
         let mut readings = vec![
             reading("ours", "(A)", 1, 41.0),

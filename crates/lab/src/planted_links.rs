@@ -1,18 +1,15 @@
 //! The judge on planted designs: what it promises, and what becomes of it.
 
 use super::designs::{Design, Promise};
-use super::job::{Job, Place, Reading, Row, Table};
+use super::job::{Experiment, Job, Place, Reading, Row, Table};
 use super::judged::{self, AUC, CAUGHT, DUPLICATES, ERROR, ESTIMATE, FLAGGED, HIGH, HOLDS, TRUTH};
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::Result;
 use linkproof_method::judge::{Check, JudgeSpec, Judgment, judge};
 
-/// The names of the tables.
-pub const DESIGNS: &str = "designs";
-/// Of the one about checks.
-pub const CHECKS: &str = "checks";
-/// And of the one about promises.
-pub const PROMISES: &str = "promises";
+const DESIGNS: &str = "designs";
+const CHECKS: &str = "checks";
+const PROMISES: &str = "promises";
 
 /// Links that a person checks, and in how many draws for each graph.
 const CHECKED: usize = 30;
@@ -24,8 +21,8 @@ const LEAST_ERROR: &str = "error of the estimate before";
 const KEPT: &str = "kept";
 
 /// What is promised, by design.
-fn promise(design: &Design) -> &'static str {
-    match design.promise() {
+fn promise(promise: Promise) -> &'static str {
+    match promise {
         Promise::Holds => "High holds if links are false at random",
         Promise::NotAtRandom => "High holds if links are not false at random (not promised)",
         Promise::Clean => "no contradiction if no link is false",
@@ -41,23 +38,23 @@ const PROMISED: [Promise; 4] = [
 ];
 
 /// A job for each design and run.
-pub fn jobs<'j>(runs: u64, seed: u64) -> Vec<Job<'j>> {
-    let job = |design: &'static Design, run: u64| Job {
-        key: format!("{}-run{run}", design.name),
+pub fn experiment(runs: u64, seed: u64) -> Experiment<'static> {
+    let job = |number: usize, run: u64| Job {
+        key: format!("{}-run{run}", Design::ALL[number].name),
         cost: 1.0,
-        work: Box::new(move |runtime| readings(design, (run, seed.wrapping_add(run)), runtime)),
+        work: Box::new(move |runtime| readings(number, run, seed.wrapping_add(run), runtime)),
     };
-    let designs = Design::ALL.iter();
-    designs
-        .flat_map(|design| (0..runs).map(move |run| job(design, run)))
-        .collect()
+    let designs = 0..Design::ALL.len();
+    Experiment {
+        jobs: designs
+            .flat_map(|number| (0..runs).map(move |run| job(number, run)))
+            .collect(),
+        tables: tables(runs),
+    }
 }
 
-fn readings(
-    design: &'static Design,
-    (run, seed): (u64, u64),
-    runtime: Runtime<'_>,
-) -> Result<Vec<Reading>> {
+fn readings(number: usize, run: u64, seed: u64, runtime: Runtime<'_>) -> Result<Vec<Reading>> {
+    let design = &Design::ALL[number];
     let (data, is_false) = design.make(seed)?;
     let spec = JudgeSpec {
         seed,
@@ -78,15 +75,12 @@ fn readings(
     for (column, value) in &found {
         readings.push(place(DESIGNS, column).reading(design.name, *value));
     }
-    let run_of_promise = Design::ALL.iter().position(|it| it.name == design.name);
-    let number = run_of_promise.unwrap_or(0) as f64;
-    let at = Place {
-        table: PROMISES,
-        column: KEPT,
-        run,
+    // All designs are in one cell there.
+    let all = Place {
+        run: (number as u64) << 32 | run,
+        ..place(PROMISES, KEPT)
     };
-    let row = format!("{} / {number}", promise(design));
-    readings.extend(kept.map(|kept| at.reading(&row, kept)));
+    readings.extend(kept.map(|kept| all.reading(promise(design.promise()), kept)));
     if design.promise() != Promise::Abstains && !judgment.facts.abstained {
         let [error, covered] = after_checks(&judgment, &is_false, seed);
         let before = of(ERROR).into_iter().map(|error| (LEAST_ERROR, error));
@@ -121,74 +115,48 @@ fn after_checks(judgment: &Judgment, is_false: &[bool], seed: u64) -> [f64; 2] {
     sums.map(|sum| sum / DRAWS as f64)
 }
 
-/// The readings with the promises of all designs together.
-pub fn together(readings: Vec<Reading>, runs: u64) -> Vec<Reading> {
-    let one = |reading: Reading| match reading.row.split_once(" / ") {
-        Some((row, number)) if reading.table == PROMISES => Reading {
-            run: number.parse::<u64>().unwrap_or(0) * runs + reading.run,
-            row: row.to_owned(),
-            ..reading
-        },
-        _ => reading,
+fn tables(runs: u64) -> Vec<Table> {
+    let mut tables = Vec::new();
+    let rows: Vec<Row> = Design::ALL.iter().map(|it| Row::new(it.name)).collect();
+    let mut add = |name: &str, caption: String, runs, columns: &[&str], rows| {
+        tables.push(Table {
+            name: name.to_owned(),
+            caption,
+            digits: 3,
+            runs,
+            columns: columns.iter().map(|&name| name.to_owned()).collect(),
+            rows,
+            ..Table::default()
+        });
     };
-    readings.into_iter().map(one).collect()
-}
-
-/// The tables.
-pub fn tables(runs: u64) -> Vec<Table> {
-    let columns = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-    let table = |name: &str, caption: String, columns, rows| Table {
-        name: name.to_owned(),
-        caption,
-        measure: String::new(),
-        digits: 3,
-        runs,
-        columns,
-        rows,
-    };
-    let rows = || Design::ALL.iter().map(|it| Row::new(it.name)).collect();
-    let designs = table(
-        DESIGNS,
-        format!("Planted designs ({runs} runs each, mean ± standard error)."),
-        columns(&[
-            TRUTH,
-            AUC,
-            ESTIMATE,
-            HIGH,
-            HOLDS,
-            FLAGGED,
-            CAUGHT,
-            judged::ABSTAINED,
-            judged::CONTRADICTED,
-            DUPLICATES,
-        ]),
-        rows(),
-    );
-    let checks = table(
-        CHECKS,
-        format!("The same after {CHECKED} checks, {DRAWS} draws for each graph."),
-        columns(&[LEAST_ERROR, ERROR_CHECKED, COVERED]),
-        rows(),
-    );
-    let count = |promise: Promise| {
-        let designs = Design::ALL.iter().filter(|it| it.promise() == promise);
-        designs.count() as u64 * runs
-    };
-    let kinds = PROMISED.into_iter();
-    let promises = kinds.map(|kind| {
-        let of_kind = Design::ALL.iter().find(|it| it.promise() == kind);
-        let rows = of_kind
-            .map(|it| Row::new(promise(it)))
-            .into_iter()
-            .collect();
-        let caption = format!(
-            "Promises over all designs and runs ({} graphs).",
-            count(kind)
+    for kind in PROMISED {
+        let designs = Design::ALL.iter().filter(|it| it.promise() == kind);
+        let graphs = designs.count() as u64 * runs;
+        let caption = format!("Promises over all designs and runs ({graphs} graphs).");
+        add(
+            PROMISES,
+            caption,
+            graphs,
+            &[KEPT],
+            vec![Row::new(promise(kind))],
         );
-        Table {
-            runs: count(kind),
-            ..table(PROMISES, caption, columns(&[KEPT]), rows)
-        }
-    });
-    promises.chain([designs, checks]).collect()
+    }
+    let columns = [
+        TRUTH,
+        AUC,
+        ESTIMATE,
+        HIGH,
+        HOLDS,
+        FLAGGED,
+        CAUGHT,
+        judged::ABSTAINED,
+        judged::CONTRADICTED,
+        DUPLICATES,
+    ];
+    let caption = format!("Planted designs ({runs} runs each, mean ± standard error).");
+    add(DESIGNS, caption, runs, &columns, rows.clone());
+    let caption = format!("The same after {CHECKED} checks, {DRAWS} draws for each graph.");
+    let columns = [LEAST_ERROR, ERROR_CHECKED, COVERED];
+    add(CHECKS, caption, runs, &columns, rows);
+    tables
 }

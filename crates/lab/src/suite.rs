@@ -4,15 +4,14 @@
 use std::collections::HashSet;
 
 use super::bloggers::Bloggers;
-use super::contamination::{Column, Contaminated, Damage};
-use super::job::{Job, Place, Reading, Row, Table};
+use super::contamination::{Column, Damage};
+use super::job::{Experiment, Job, Place, Reading, Row, Table};
+use super::judged;
 use super::labelled::Labelled;
 use super::planted::{BlockModel, TwoViews};
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::{Error, Result};
-use linkproof_method::judge::{JudgedLink, Judgment};
-use linkproof_method::measure::auc;
-use linkproof_method::model::Fit;
+use linkproof_method::model::{Fit, Fitted};
 use linkproof_method::params::Params;
 use linkproof_method::robust::{Recipe, fit_robust};
 
@@ -23,403 +22,321 @@ const ROBUST: &str = "Linkproof, fit --robust";
 const NOT_SMOOTHED: &str = "the same, not smoothed";
 const VECTORS: &str = "data vectors alone";
 
-const AUC: &str = "AUC of belief, false links against the others";
-const SHARE: &str = "share of false links, as it is estimated";
-const TRUTH: &str = "share of false links, the truth";
-const FLAGGED: &str = "links that are flagged";
-const FALSE_FLAGGED: &str = "false ones among the flagged";
 const SMOOTHED_RUNS: &str = "runs in which embeddings are smoothed";
 const SHARE_EXPLAINED: &str = "explained by smoothed embeddings, as a share of that before";
 
 /// A graph of the suite.
-#[derive(Debug, Clone, Copy)]
-pub enum Subject<'g> {
-    /// Classes of nodes, judged by clusters.
-    Classes(&'g Labelled),
-    /// A block model, made anew for each run.
-    Blocks(BlockModel),
-    /// A network of bloggers, made anew for each run.
-    Bloggers(Bloggers),
-    /// Two views of so many things, made anew for each run.
-    Views(usize),
+pub struct Subject {
+    /// The name of its table.
+    pub name: String,
+    /// The number of classes to be found.
+    pub n_classes: usize,
+    what: String,
+    /// Whether every weight is 1.
+    is_binary: bool,
+    /// Whether it has two views, judged by partners; otherwise clusters are.
+    pub has_views: bool,
+    /// How long a plain fit takes, about, against one of Cora.
+    cost: f64,
+    make: Make,
 }
 
-/// The names of the graphs that are generated.
+/// Makes the data of a seed.
+type Make = Box<dyn Fn(u64) -> Result<Made> + Send + Sync>;
+
+/// The names of the graphs that are generated, anew for each run.
 pub const GENERATED: [&str; 3] = ["blocks", "bloggers", "views"];
-/// The things that are seen twice.
-const THINGS: usize = 400;
 
 /// What one run works on.
-pub enum Made {
-    /// Classes of nodes.
-    Classes(Labelled),
-    /// Two views.
-    Views(TwoViews),
+pub struct Made {
+    /// The graph.
+    pub graph: Labelled,
+    /// What is known of its two views, if it has them.
+    pub views: Option<TwoViews>,
 }
 
-impl Subject<'_> {
-    /// The generated graph of a name.
-    pub fn generated(name: &str) -> Option<Self> {
-        match name {
-            "blocks" => Some(Subject::Blocks(BlockModel::default())),
-            "bloggers" => Some(Subject::Bloggers(Bloggers::default())),
-            "views" => Some(Subject::Views(THINGS)),
-            _ => None,
+impl Subject {
+    /// A graph of classes.
+    pub fn of(graph: &Labelled) -> Subject {
+        let own = graph.clone();
+        Subject {
+            name: graph.name.clone(),
+            n_classes: graph.n_classes(),
+            what: format!("{}: ", graph.name),
+            is_binary: graph.data.graph().weights().iter().all(|&w| w == 1.0),
+            has_views: false,
+            cost: (graph.data.n_nodes() as f64 / 2708.0).powi(2),
+            make: Box::new(move |_| Ok(Made::of(own.clone()))),
         }
     }
 
-    /// The name of its table.
-    pub fn name(&self) -> &str {
-        match self {
-            Subject::Classes(graph) => &graph.name,
-            Subject::Blocks(_) => "blocks",
-            Subject::Bloggers(_) => "bloggers",
-            Subject::Views(_) => "views",
-        }
-    }
-
-    fn caption(&self, runs: u64) -> String {
-        let what = match self {
-            Subject::Classes(graph) => &format!(
-                "{}: NMI (x 100), the mean of five fifths of the nodes",
-                graph.name
-            ),
-            Subject::Blocks(_) => {
-                "Block model with counts, uneven degrees and data vectors: NMI (x 100), the mean of five fifths of the nodes"
-            }
-            Subject::Bloggers(_) => {
-                "Planted bloggers, many links of which two in five stay inside a class: NMI (x 100), the mean of five fifths of the nodes"
-            }
-            Subject::Views(_) => "Two views: partners of unseen things found first (%), by cosine",
+    /// The generated graph of a name; `quick`: a small one.
+    pub fn generated(name: &str, quick: bool) -> Option<Subject> {
+        let place = GENERATED.iter().position(|known| *known == name)?;
+        let blocks = if quick {
+            BlockModel::QUICK
+        } else {
+            BlockModel::default()
         };
-        format!("{what} ({runs} runs, mean ± standard error).")
+        let bloggers = if quick {
+            Bloggers::QUICK
+        } else {
+            Bloggers::default()
+        };
+        let things = if quick { 60 } else { 400 };
+        let classes = [blocks.classes, bloggers.classes, 2];
+        let what = [
+            "Block model with counts, uneven degrees and data vectors: ",
+            "Planted bloggers, many links of which two in five stay inside a class: ",
+            "Two views: ",
+        ];
+        let make: [Make; 3] = [
+            Box::new(move |seed| Ok(Made::of(blocks.make(seed)?))),
+            Box::new(move |seed| Ok(Made::of(bloggers.make(seed)?))),
+            Box::new(move |seed| {
+                let (graph, views) = TwoViews::make(things, seed)?;
+                let views = Some(views);
+                Ok(Made { graph, views })
+            }),
+        ];
+        Some(Subject {
+            name: name.to_owned(),
+            n_classes: classes[place],
+            what: what[place].to_owned(),
+            is_binary: name == "bloggers",
+            has_views: name == "views",
+            cost: if name == "bloggers" { 0.4 } else { 0.1 },
+            make: make.into_iter().nth(place)?,
+        })
     }
 
-    /// The columns of its tables.
-    pub fn columns(&self) -> impl Iterator<Item = Column> {
-        let views = matches!(self, Subject::Views(_));
-        let fits = move |column: &Column| !(views && column.damage.compares_vectors());
-        Column::ALL.into_iter().filter(fits)
+    /// Whether damage of a kind is one of its columns.
+    pub fn has(&self, column: &Column) -> bool {
+        !(self.has_views && column.damage.compares_vectors())
     }
 
     /// The data of a run after some damage, and its false links.
-    fn damaged(&self, damage: Damage, seed: u64) -> Result<(Made, HashSet<(u32, u32)>)> {
-        let of = |graph: &Labelled| {
-            let Contaminated { data, false_links } =
-                damage.apply(&graph.data, &graph.labels, seed)?;
-            let (name, labels) = (graph.name.clone(), graph.labels.clone());
-            Ok((Made::Classes(Labelled { name, data, labels }), false_links))
-        };
-        match self {
-            Subject::Classes(graph) => of(graph),
-            Subject::Blocks(model) => of(&model.make(seed)?),
-            Subject::Bloggers(model) => of(&model.make(seed)?),
-            Subject::Views(things) => {
-                let made = TwoViews::make(*things, seed)?;
-                let Contaminated { data, false_links } =
-                    damage.apply(&made.data, &made.classes, seed)?;
-                Ok((Made::Views(TwoViews { data, ..made }), false_links))
-            }
-        }
-    }
-
-    /// The data of a run after some damage.
-    pub fn make(&self, damage: Damage, seed: u64) -> Result<Made> {
-        Ok(self.damaged(damage, seed)?.0)
-    }
-
-    /// The number of classes to be found.
-    pub fn n_classes(&self) -> usize {
-        match self {
-            Subject::Classes(graph) => graph.n_classes(),
-            Subject::Blocks(model) => model.classes,
-            Subject::Bloggers(model) => model.classes,
-            Subject::Views(_) => 2,
-        }
+    pub fn make(&self, damage: Damage, seed: u64) -> Result<(Made, HashSet<(u32, u32)>)> {
+        let Made { mut graph, views } = (self.make)(seed)?;
+        let found = damage.apply(&graph.data, &graph.labels, seed)?;
+        graph.data = found.data;
+        Ok((Made { graph, views }, found.false_links))
     }
 
     /// Whether every weight is 1 after some damage.
     pub fn is_binary(&self, damage: Damage) -> bool {
-        let given = match self {
-            Subject::Classes(graph) => graph.data.graph().weights().iter().all(|&w| w == 1.0),
-            Subject::Bloggers(_) => true,
-            Subject::Blocks(_) | Subject::Views(_) => false,
-        };
-        given && !damage.changes_weights()
+        self.is_binary && !damage.changes_weights()
     }
 
-    /// How long a plain fit takes, about, against one of Cora.
-    fn cost(&self) -> f64 {
-        match self {
-            Subject::Classes(graph) => (graph.data.n_nodes() as f64 / 2708.0).powi(2),
-            Subject::Bloggers(_) => 0.4,
-            _ => 0.1,
-        }
+    /// Its tables: the figures of methods, and what the robust fit found of the links. Rows
+    /// that were measured and are not ours come after ours.
+    pub fn tables(&self, runs: u64) -> [Table; 2] {
+        let columns = Column::ALL.iter().filter(|column| self.has(column));
+        let columns: Vec<String> = columns.map(|column| column.heading.to_owned()).collect();
+        let (what, measure) = if self.has_views {
+            (
+                "partners of unseen things found first (%), by cosine",
+                "partners found first, %",
+            )
+        } else {
+            (
+                "NMI (x 100), the mean of five fifths of the nodes",
+                "NMI x 100",
+            )
+        };
+        let methods = Table {
+            name: self.name.clone(),
+            caption: format!("{}{what} ({runs} runs, mean ± standard error).", self.what),
+            measure: measure.into(),
+            digits: 1,
+            runs,
+            columns: columns.clone(),
+            rows: [ROBUST, NOT_SMOOTHED, PLAIN, VECTORS].map(Row::new).into(),
+            takes_others: true,
+        };
+        let rows = judged::ROWS.into_iter();
+        let links = Table {
+            name: self.links_table(),
+            caption: format!(
+                "{}: what fit --robust found of the links ({runs} runs, mean ± standard error).",
+                self.name
+            ),
+            digits: 3,
+            runs,
+            columns,
+            rows: rows
+                .chain([SHARE_EXPLAINED, SMOOTHED_RUNS])
+                .map(Row::new)
+                .collect(),
+            ..Table::default()
+        };
+        [methods, links]
+    }
+
+    fn links_table(&self) -> String {
+        format!("{}-links", self.name)
     }
 }
 
 impl Made {
-    /// The figure for embeddings that another method found: of all nodes, or of all
-    /// things in both views.
-    pub fn judge_rows(&self, y: &[f32], rows: usize, seed: u64) -> Result<f64> {
-        match self {
-            Made::Classes(graph) => {
-                check_rows(rows, graph.labels.len(), "nodes")?;
-                graph.mean_nmi(y, seed)
-            }
-            Made::Views(views) => views.judge_all(y),
+    fn of(graph: Labelled) -> Made {
+        let views = None;
+        Made { graph, views }
+    }
+
+    /// The figure for a model.
+    fn figure(&self, model: &Fitted, seed: u64) -> Result<f64> {
+        match &self.views {
+            None => self.graph.mean_nmi(model.recommended(), seed),
+            Some(views) => views.judge(model),
         }
     }
 
-    /// The same for embeddings of the test nodes alone.
-    pub fn judge_test(&self, y: &[f32], rows: usize, seed: u64) -> Result<f64> {
-        let Made::Classes(graph) = self else {
-            return self.judge_rows(y, rows, seed);
-        };
+    /// The figure for embeddings that another method found: of all nodes, or of all
+    /// things in both views. `split`: of the test nodes alone.
+    pub fn judge_rows(&self, y: &[f32], rows: usize, split: bool, seed: u64) -> Result<f64> {
+        let graph = &self.graph;
+        if let Some(views) = &self.views {
+            return views.judge_all(y);
+        }
         let test = graph.split(seed).test;
-        check_rows(rows, test.len(), "test nodes")?;
-        graph.nmi(y, &test, seed)
+        let (expected, what) = if split {
+            (test.len(), "test nodes")
+        } else {
+            (graph.labels.len(), "nodes")
+        };
+        if rows != expected {
+            return Err(Error::data(
+                "a rival's embeddings",
+                format!("{rows} rows"),
+                format!("one for each of {expected} {what}"),
+            ));
+        }
+        if split {
+            graph.nmi(y, &test, seed)
+        } else {
+            graph.mean_nmi(y, seed)
+        }
     }
 }
 
-fn check_rows(found: usize, expected: usize, what: &str) -> Result<()> {
-    if found == expected {
-        return Ok(());
-    }
-    Err(Error::data(
-        "a rival's embeddings",
-        format!("{found} rows"),
-        format!("one for each of {expected} {what}"),
-    ))
-}
-
-/// The table of a graph, and what the robust fit found of its links. Rows that
-/// were measured and are not ours come after ours, by name.
-pub fn tables(subject: &Subject<'_>, runs: u64, readings: &[Reading]) -> Vec<Table> {
-    let ours = [ROBUST, NOT_SMOOTHED, PLAIN, VECTORS];
-    let here = readings.iter().filter(|r| r.table == subject.name());
-    let others: std::collections::BTreeSet<&str> = here
-        .map(|reading| reading.row.as_str())
-        .filter(|row| !ours.contains(row))
-        .collect();
-    let columns: Vec<String> = subject.columns().map(|c| c.heading.to_owned()).collect();
-    let views = matches!(subject, Subject::Views(_));
-    let main = Table {
-        name: subject.name().into(),
-        caption: subject.caption(runs),
-        measure: match views {
-            true => "partners found first, %".into(),
-            false => "NMI x 100".into(),
-        },
-        digits: 1,
-        runs,
-        columns: columns.clone(),
-        rows: ours.into_iter().chain(others).map(Row::new).collect(),
-    };
-    let rows = [
-        AUC,
-        SHARE,
-        TRUTH,
-        FLAGGED,
-        FALSE_FLAGGED,
-        SHARE_EXPLAINED,
-        SMOOTHED_RUNS,
-    ];
-    let links = Table {
-        name: links_table(subject),
-        caption: format!(
-            "{}: what fit --robust found of the links ({runs} runs, mean ± standard error).",
-            subject.name()
-        ),
-        measure: String::new(),
-        digits: 3,
-        runs,
-        columns,
-        rows: rows.map(Row::new).into(),
-    };
-    vec![main, links]
-}
-
-fn links_table(subject: &Subject<'_>) -> String {
-    format!("{}-links", subject.name())
-}
-
-/// What our cells are called: graph, damage and method.
-#[derive(Debug, Clone, Copy)]
-pub struct Label<'l> {
-    /// The graph.
-    pub graph: &'l str,
-    /// The damage, or none where it makes no difference.
-    pub damage: Option<&'static str>,
-    /// The method.
-    pub method: &'static str,
-}
-
-/// The jobs of all graphs that are wanted, the first columns first.
-pub fn jobs<'g>(
-    subjects: &'g [Subject<'g>],
+/// The jobs of all graphs, those of the first columns first. `wanted` gets graph, damage
+/// (none where it makes no difference) and method.
+pub fn experiment<'g>(
+    subjects: &'g [Subject],
     runs: u64,
     seed: u64,
-    wanted: impl Fn(Label<'_>) -> bool,
-) -> Vec<Job<'g>> {
+    wanted: impl Fn(&str, Option<&str>, &str) -> bool,
+) -> Experiment<'g> {
+    let mut cells: Vec<(&Subject, Option<Column>, &str)> = Vec::new();
+    for column in Column::ALL {
+        for subject in subjects.iter().filter(|subject| subject.has(&column)) {
+            cells.extend([
+                (subject, Some(column), "robust"),
+                (subject, Some(column), "plain"),
+            ]);
+        }
+    }
+    let graphs = subjects.iter().filter(|subject| !subject.has_views);
+    cells.extend(graphs.map(|subject| (subject, None, "vectors")));
     let mut jobs = Vec::new();
-    let mut add = |subject: &'g Subject<'g>, run: u64, column: Option<Column>| {
-        let seed = seed.wrapping_add(run);
-        let methods = match column {
-            Some(_) => &METHODS[..2],
-            None => &METHODS[2..],
-        };
-        for &method in methods {
-            let graph = subject.name();
-            let damage = column.map(|column| column.key);
-            let label = Label {
-                graph,
-                damage,
-                method,
-            };
-            if !wanted(label) {
+    for (subject, column, method) in cells {
+        let damage = column.map(|column| column.key);
+        for run in 0..runs {
+            if !wanted(&subject.name, damage, method) {
                 continue;
             }
+            let cell = Cell {
+                subject,
+                run,
+                seed: seed.wrapping_add(run),
+            };
+            let damage = damage.unwrap_or("all");
             jobs.push(Job {
-                key: format!("{graph}-{}-{method}-run{run}", damage.unwrap_or("all")),
-                cost: subject.cost() * if method == "robust" { 4.0 } else { 1.0 },
+                key: format!("{}-{damage}-{method}-run{run}", subject.name),
+                cost: subject.cost * if method == "robust" { 4.0 } else { 1.0 },
                 work: Box::new(move |runtime| match column {
-                    Some(column) if method == "robust" => {
-                        robust(subject, column, run, seed, runtime)
-                    }
-                    Some(column) => plain(subject, column, run, seed, runtime),
-                    None => vectors(subject, run, seed),
+                    Some(column) if method == "robust" => cell.robust(column, runtime),
+                    Some(column) => cell.plain(column, runtime),
+                    None => cell.vectors(),
                 }),
             });
         }
-    };
-    for column in Column::ALL {
-        for subject in subjects {
-            let has = subject.columns().any(|other| other == column);
-            for run in 0..if has { runs } else { 0 } {
-                add(subject, run, Some(column));
-            }
-        }
     }
-    for subject in subjects {
-        if !matches!(subject, Subject::Views(_)) {
-            (0..runs).for_each(|run| add(subject, run, None));
-        }
+    let tables = subjects.iter().flat_map(|subject| subject.tables(runs));
+    Experiment {
+        jobs,
+        tables: tables.collect(),
     }
-    jobs
 }
 
-fn plain(
-    subject: &Subject<'_>,
-    column: Column,
+/// A run on a graph.
+struct Cell<'g> {
+    subject: &'g Subject,
     run: u64,
     seed: u64,
-    runtime: Runtime<'_>,
-) -> Result<Vec<Reading>> {
-    let params = Params {
-        seed,
-        ..Params::default()
-    };
-    let place = Place {
-        table: subject.name(),
-        column: column.heading,
-        run,
-    };
-    let params = params.check()?;
-    let fit = Fit::new(&params).runtime(runtime);
-    let value = match subject.make(column.damage, seed)? {
-        Made::Classes(graph) => graph.mean_nmi(fit.run(&graph.data)?.embeddings(), seed)?,
-        Made::Views(views) => views.judge(&fit.run(&views.data)?)?,
-    };
-    Ok(vec![place.reading(PLAIN, value)])
 }
 
-fn robust(
-    subject: &Subject<'_>,
-    column: Column,
-    run: u64,
-    seed: u64,
-    runtime: Runtime<'_>,
-) -> Result<Vec<Reading>> {
-    let (made, false_links) = subject.damaged(column.damage, seed)?;
-    let params = Params {
-        seed,
-        ..Params::default()
-    };
-    let (params, recipe) = (params.check()?, Recipe::default());
-    let data = match &made {
-        Made::Classes(graph) => &graph.data,
-        Made::Views(views) => &views.data,
-    };
-    let found = fit_robust(&params, data, &recipe, runtime)?;
-    let links_table = links_table(subject);
-    let (column, table) = (column.heading, subject.name());
-    let place = Place { table, column, run };
-    let of_links = Place {
-        table: &links_table,
-        ..place
-    };
-    let mut readings: Vec<Reading> = of_false_links(&found.judgment, &false_links)
-        .into_iter()
-        .map(|(row, value)| of_links.reading(row, value))
-        .collect();
-    let smoothed = f64::from(u8::from(found.smoothed.is_some()));
-    readings.push(of_links.reading(SMOOTHED_RUNS, smoothed));
-    if let Some(share) = found.check.and_then(|check| check.share()) {
-        readings.push(of_links.reading(SHARE_EXPLAINED, share));
-    }
-    match &made {
-        Made::Classes(graph) => {
-            let not = graph.mean_nmi(found.model.embeddings(), seed)?;
-            let chosen = graph.mean_nmi(found.embeddings(), seed)?;
-            let rows = [(ROBUST, chosen), (NOT_SMOOTHED, not)];
-            readings.extend(rows.map(|(row, value)| place.reading(row, value)));
-        }
-        Made::Views(views) => {
-            let model = found.into_model(data, &recipe, 0.0)?;
-            readings.push(place.reading(ROBUST, views.judge(&model)?));
+impl Cell<'_> {
+    fn place(&self, column: Column) -> Place<'_> {
+        Place {
+            table: &self.subject.name,
+            column: column.heading,
+            run: self.run,
         }
     }
-    Ok(readings)
-}
 
-/// How good the judgment is, given the false links.
-fn of_false_links(
-    judgment: &Judgment,
-    false_links: &HashSet<(u32, u32)>,
-) -> Vec<(&'static str, f64)> {
-    let links = &judgment.links;
-    let is_real = |link: &JudgedLink| !false_links.contains(&(link.src, link.dst));
-    let real: Vec<bool> = links.iter().map(is_real).collect();
-    let beliefs: Vec<f64> = links.iter().map(|link| link.belief).collect();
-    let n = links.len().max(1) as f64;
-    let mut found = vec![(TRUTH, false_links.len() as f64 / n)];
-    if !false_links.is_empty() {
-        found.extend(auc(&beliefs, &real).ok().map(|auc| (AUC, auc)));
+    fn params(&self) -> Params {
+        Params {
+            seed: self.seed,
+            ..Params::default()
+        }
     }
-    let share = judgment.facts.share.and_then(|share| share.estimate);
-    found.extend(share.map(|share| (SHARE, share)));
-    let flagged = judgment.n_flagged() as f64;
-    found.push((FLAGGED, flagged));
-    if flagged > 0.0 {
-        let both = links
-            .iter()
-            .zip(&real)
-            .filter(|(link, real)| link.suspect && !**real);
-        found.push((FALSE_FLAGGED, both.count() as f64 / flagged));
-    }
-    found
-}
 
-/// k-means on the data vectors, the same whatever becomes of the links.
-fn vectors(subject: &Subject<'_>, run: u64, seed: u64) -> Result<Vec<Reading>> {
-    let Made::Classes(graph) = subject.make(Damage::None, seed)? else {
-        return Ok(Vec::new());
-    };
-    let (value, table) = (graph.vectors_nmi(seed)?, subject.name());
-    let reading = |column: Column| {
-        let column = column.heading;
-        Place { table, column, run }.reading(VECTORS, value)
-    };
-    Ok(subject.columns().map(reading).collect())
+    fn plain(&self, column: Column, runtime: Runtime<'_>) -> Result<Vec<Reading>> {
+        let made = self.subject.make(column.damage, self.seed)?.0;
+        let params = self.params().check()?;
+        let model = Fit::new(&params).runtime(runtime).run(&made.graph.data)?;
+        let value = made.figure(&model, self.seed)?;
+        Ok(vec![self.place(column).reading(PLAIN, value)])
+    }
+
+    fn robust(&self, column: Column, runtime: Runtime<'_>) -> Result<Vec<Reading>> {
+        let (made, false_links) = self.subject.make(column.damage, self.seed)?;
+        let (data, recipe) = (&made.graph.data, Recipe::default());
+        let found = fit_robust(&self.params().check()?, data, &recipe, runtime)?;
+        let links = found.judgment.links.iter();
+        let is_false: Vec<bool> = links
+            .map(|link| false_links.contains(&(link.src, link.dst)))
+            .collect();
+        let mut of_links = judged::measures(&found.judgment, &is_false)?;
+        let smoothed = f64::from(u8::from(found.smoothed.is_some()));
+        of_links.push((SMOOTHED_RUNS, smoothed));
+        let share = found.check.as_ref().and_then(|check| check.share());
+        of_links.extend(share.map(|share| (SHARE_EXPLAINED, share)));
+        let model = found.into_model(data, &recipe, 0.0)?;
+        let mut rows = vec![(ROBUST, made.figure(&model, self.seed)?)];
+        if made.views.is_none() {
+            let not = made.graph.mean_nmi(model.embeddings(), self.seed)?;
+            rows.push((NOT_SMOOTHED, not));
+        }
+        let (place, table) = (self.place(column), self.subject.links_table());
+        let table = &table;
+        let of_links = of_links.into_iter();
+        let of_links = of_links.map(|(row, value)| Place { table, ..place }.reading(row, value));
+        let rows = rows.into_iter();
+        let rows = rows.map(|(row, value)| place.reading(row, value));
+        Ok(rows.chain(of_links).collect())
+    }
+
+    /// k-means on the data vectors, the same whatever becomes of the links.
+    fn vectors(&self) -> Result<Vec<Reading>> {
+        let made = self.subject.make(Damage::None, self.seed)?.0;
+        let value = made.graph.vectors_nmi(self.seed)?;
+        let columns = Column::ALL.into_iter();
+        let columns = columns.filter(|column| self.subject.has(column));
+        Ok(columns
+            .map(|column| self.place(column).reading(VECTORS, value))
+            .collect())
+    }
 }

@@ -1,9 +1,8 @@
 //! The paper's Table 1 and Figure 1: clusters found in the synthetic graph.
 
 use super::demo;
-use super::job::{Job, Place, Reading, Row, Table};
+use super::job::{Experiment, Job, Place, Reading, Row, Table};
 use super::synthetic::{CLUSTERS, Noise, Synthetic, synthetic};
-use linkproof_method::data::dataset::Dataset;
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::measure::{KMeans, purity};
@@ -12,8 +11,7 @@ use linkproof_method::params::{Params, Precision, ScoreKind};
 use linkproof_method::select::{Candidate, Grid, Search, candidates, select};
 use linkproof_pictures::drawing::{Drawing, Panel, panels};
 
-/// The name of the table.
-pub const NAME: &str = "table1";
+const NAME: &str = "table1";
 const XIS: [f64; 3] = [0.01, 0.02, 0.03];
 /// The ridge of the rows that the paper has.
 const RIDGE: f64 = 10.0;
@@ -23,16 +21,20 @@ const PAPER: [(f64, [f64; 3]); 4] = [
     (0.5, [0.71, 0.69, 0.64]),
     (1.0, [0.70, 0.64, 0.64]),
 ];
-const CHOSEN: &str = "chosen without labels, of all candidates";
 const BEST: &str = "best candidate on average (by labels)";
+const CANDIDATE: &str = "candidate ";
 const AVERAGE: &str = "average candidate";
 const VECTORS: &str = "k-means on the data vectors";
 
 /// Families of candidates among which one is chosen.
-const FAMILIES: [(&str, ScoreKind); 3] = [
-    ("likelihood, ridge chosen", ScoreKind::Likelihood),
-    ("moment, beta and ridge chosen", ScoreKind::Moment),
-    ("probability, beta and ridge chosen", ScoreKind::Probability),
+const FAMILIES: [(&str, &[ScoreKind]); 4] = [
+    ("likelihood, ridge chosen", &[ScoreKind::Likelihood]),
+    ("moment, beta and ridge chosen", &[ScoreKind::Moment]),
+    (
+        "probability, beta and ridge chosen",
+        &[ScoreKind::Probability],
+    ),
+    ("chosen without labels, of all candidates", &demo::SCORES),
 ];
 
 fn paper_row(beta: f64) -> String {
@@ -46,15 +48,25 @@ fn column(xi: f64) -> String {
     format!("xi = {xi}")
 }
 
-/// The table.
-pub fn table(runs: u64) -> Table {
+/// A job for each column and data set.
+pub fn experiment(runs: u64, seed: u64) -> Experiment<'static> {
     let mut rows: Vec<Row> = PAPER
         .iter()
         .map(|(beta, paper)| Row::paper(paper_row(*beta), paper))
         .collect();
     rows.extend(FAMILIES.iter().map(|(name, _)| Row::new(*name)));
-    rows.extend([CHOSEN, BEST, AVERAGE, VECTORS].map(Row::new));
-    Table {
+    let best = Row {
+        best_of: Some(CANDIDATE),
+        ..Row::new(BEST)
+    };
+    rows.extend([best, Row::new(AVERAGE), Row::new(VECTORS)]);
+    let jobs = (0..runs).flat_map(|run| XIS.map(|xi| (run, xi)));
+    let job = |(run, xi): (u64, f64)| Job {
+        key: format!("xi{xi}-run{run}"),
+        cost: 1.0,
+        work: Box::new(move |runtime| one(xi, seed, run, runtime)),
+    };
+    let table = Table {
         name: NAME.into(),
         caption: format!(
             "Purity of the clusters found in the paper's synthetic graph ({runs} data sets, \
@@ -63,8 +75,13 @@ pub fn table(runs: u64) -> Table {
         measure: "purity".into(),
         digits: 3,
         runs,
-        columns: XIS.iter().map(|&xi| column(xi)).collect(),
+        columns: XIS.map(column).into(),
         rows,
+        takes_others: false,
+    };
+    Experiment {
+        jobs: jobs.map(job).collect(),
+        tables: vec![table],
     }
 }
 
@@ -96,30 +113,6 @@ fn fit_purity(made: &Synthetic, params: Params) -> Result<f64> {
     clusters_purity(made, model.embeddings())
 }
 
-fn chosen(data: &Dataset, scores: &[ScoreKind], runtime: Runtime<'_>) -> Result<Candidate> {
-    let base = base();
-    let search = Search {
-        grid: grid(&base, scores),
-        ..Search::around(&base)
-    };
-    Ok(select(&base, data, &search, runtime)?.chosen)
-}
-
-/// One job a column and data set.
-pub fn jobs(runs: u64, seed: u64) -> Vec<Job<'static>> {
-    let mut jobs = Vec::new();
-    for run in 0..runs {
-        for xi in XIS {
-            jobs.push(Job {
-                key: format!("xi{xi}-run{run}"),
-                cost: 1.0,
-                work: Box::new(move |runtime| one(xi, seed, run, runtime)),
-            });
-        }
-    }
-    jobs
-}
-
 fn one(xi: f64, seed: u64, run: u64, runtime: Runtime<'_>) -> Result<Vec<Reading>> {
     let made = synthetic(seed.wrapping_add(run), Noise::false_links(xi))?;
     let mut readings = Vec::new();
@@ -137,13 +130,14 @@ fn one(xi: f64, seed: u64, run: u64, runtime: Runtime<'_>) -> Result<Vec<Reading
         };
         add(&paper_row(beta), fit_purity(&made, params)?);
     }
-    for (name, score) in FAMILIES {
-        let choice = chosen(&made.data, &[score], runtime)?;
+    for (name, scores) in FAMILIES {
+        let search = Search {
+            grid: grid(&base, scores),
+            ..Search::around(&base)
+        };
+        let choice = select(&base, &made.data, &search, runtime)?.chosen;
         add(name, fit_purity(&made, choice.params(&base))?);
     }
-    let choice = chosen(&made.data, &demo::SCORES, runtime)?;
-    let model = fit(&choice.params(&base).check()?, &made.data)?;
-    add(CHOSEN, clusters_purity(&made, model.embeddings())?);
     let mut sum = 0.0;
     let all = candidates(&grid(&base, &demo::SCORES), &base)?;
     for (candidate, params) in &all {
@@ -153,51 +147,17 @@ fn one(xi: f64, seed: u64, run: u64, runtime: Runtime<'_>) -> Result<Vec<Reading
             purity => purity?,
         };
         sum += purity;
-        add(&candidate_row(candidate), purity);
+        let Candidate {
+            score, beta, ridge, ..
+        } = candidate;
+        add(&format!("{CANDIDATE}{score} {beta} {ridge}"), purity);
     }
     add(AVERAGE, sum / all.len() as f64);
-    let x = vectors(&made)?;
-    add(VECTORS, clusters_purity(&made, &x)?);
-    Ok(readings)
-}
-
-fn candidate_row(candidate: &Candidate) -> String {
-    let Candidate {
-        score, beta, ridge, ..
-    } = candidate;
-    format!("candidate {score} {beta} {ridge}")
-}
-
-fn vectors(made: &Synthetic) -> Result<Vec<f32>> {
     let matrix = made.data.views()[0].matrix.as_ref();
     let matrix = matrix.ok_or_else(|| Error::data("data", "no data vectors", "some"))?;
     let rows = (0..made.labels.len()).flat_map(|row| matrix.row(row));
-    Ok(rows.map(|(_, x)| x as f32).collect())
-}
-
-/// Adds the row of the candidate that is best on average, column by column.
-pub fn with_best(mut readings: Vec<Reading>) -> Result<Vec<Reading>> {
-    let base = base();
-    let table = table(0);
-    let all = candidates(&grid(&base, &demo::SCORES), &base)?;
-    let mut best = Vec::new();
-    for column in &table.columns {
-        let means = all.iter().filter_map(|(candidate, _)| {
-            let row = candidate_row(candidate);
-            Some((table.mean(&readings, &row, column)?.mean, row))
-        });
-        let Some((_, row)) = means.max_by(|a, b| a.0.total_cmp(&b.0)) else {
-            continue;
-        };
-        let of_best = readings
-            .iter()
-            .filter(|r| r.row == row && &r.column == column);
-        best.extend(of_best.map(|reading| Reading {
-            row: BEST.into(),
-            ..reading.clone()
-        }));
-    }
-    readings.extend(best);
+    let x: Vec<f32> = rows.map(|(_, x)| x as f32).collect();
+    add(VECTORS, clusters_purity(&made, &x)?);
     Ok(readings)
 }
 

@@ -4,7 +4,7 @@
 //! among them and embeds the test nodes from their data vectors alone; in the
 //! third column they bring their links too. k-means sees the test rows only.
 
-use super::job::{Job, Place, Reading, Row, Table};
+use super::job::{Experiment, Job, Place, Reading, Row, Table};
 use super::labelled::Labelled;
 use linkproof_method::data::dataset::Dataset;
 use linkproof_method::engine::runtime::Runtime;
@@ -25,31 +25,11 @@ pub const COLUMNS: [(&str, &str); 3] = [
     ("unseen-links", "(B), with links"),
 ];
 
-/// How large the paper's network is here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sizes {
-    /// Its hidden units.
-    pub hidden: usize,
-    /// The most steps.
-    pub steps: usize,
-}
-
-impl Sizes {
-    /// The paper's.
-    pub const PAPER: Sizes = Sizes {
-        hidden: 3000,
-        steps: 300,
-    };
-    /// To see that everything works.
-    pub const QUICK: Sizes = Sizes {
-        hidden: 32,
-        steps: 20,
-    };
-}
-
 /// A row of the table.
 #[derive(Clone)]
 struct Recipe {
+    /// Its part of the keys of jobs.
+    key: String,
     name: String,
     paper: &'static [f64],
     /// How long it takes, about, in fits of the defaults.
@@ -59,31 +39,41 @@ struct Recipe {
     robust: bool,
 }
 
+impl Recipe {
+    fn new(key: String, name: &str, cost: f64, params: Params) -> Recipe {
+        Recipe {
+            robust: key == "robust",
+            key,
+            name: name.to_owned(),
+            paper: &[],
+            cost,
+            params,
+        }
+    }
+}
+
 /// The paper's network: 3,000 tanh units, 100 tanh outputs, batch normalisation
 /// and dropout of one half. Steps and learning rates are not the paper's, which
-/// does not give them.
-fn network(sizes: Sizes, score: ScoreKind, beta: f64, sampler: Sampler) -> Params {
+/// does not give them. `quick`: a small one, to see that everything works.
+fn network(quick: bool) -> Params {
     Params {
         dim: 100,
-        score,
-        beta,
         encoder: Some(EncoderKind::Mlp),
-        hidden: vec![sizes.hidden],
+        hidden: vec![if quick { 32 } else { 3000 }],
         activation: Activation::Tanh,
         output_activation: OutputActivation::Tanh,
         batch_norm: true,
         dropout: 0.5,
         solver: Some(SolverKind::Sgd),
         optimizer: Some(OptimizerKind::Adam),
-        sampler,
         ridge: 0.0,
-        steps: Some(sizes.steps),
+        steps: Some(if quick { 20 } else { 300 }),
         ..Params::default()
     }
 }
 
-/// Fits of given parameters and the robust one, with their keys.
-fn recipes(sizes: Sizes) -> Vec<(String, Recipe)> {
+/// The robust fit and fits of given parameters.
+fn recipes(quick: bool) -> Vec<Recipe> {
     #[rustfmt::skip]
     const NETWORKS: [(&str, &[f64], ScoreKind, f64, Sampler); 4] = [
         ("likelihood, blocks", &[35.9, 30.5], ScoreKind::Likelihood, 0.0, Sampler::Block),
@@ -97,47 +87,46 @@ fn recipes(sizes: Sizes) -> Vec<(String, Recipe)> {
         ("the same, data vectors averaged before the fit (--propagate 2)", 2.0, 2, 0, 2.0),
         ("the same, --walks 4 --ridge 1 (found while looking at classes)", 3.0, 0, 4, 1.0),
     ];
-    let robust = Recipe {
-        name: "Linkproof, fit --robust".into(),
-        paper: &[],
-        cost: 15.0,
-        params: Params::default(),
-        robust: true,
-    };
-    let networks = NETWORKS.map(|(name, paper, score, beta, sampler)| Recipe {
-        name: format!("paper's network, {name}"),
-        paper,
-        cost: 8.0,
-        params: network(sizes, score, beta, sampler),
-        robust: false,
-    });
-    let linear = LINEAR.map(|(name, cost, propagate, walks, ridge)| Recipe {
-        name: name.into(),
-        paper: &[],
-        cost,
-        params: Params {
+    let (name, params) = ("Linkproof, fit --robust", Params::default());
+    let mut recipes = vec![Recipe::new("robust".into(), name, 15.0, params)];
+    for (place, (name, cost, propagate, walks, ridge)) in LINEAR.into_iter().enumerate() {
+        let params = Params {
             propagate,
             walks,
             ridge,
             ..Params::default()
-        },
-        robust: false,
-    });
-    let named = |kind: &'static str| move |(place, recipe)| (format!("{kind}{place}"), recipe);
-    let linear = linear.into_iter().enumerate().map(named("plain"));
-    let networks = networks.into_iter().enumerate().map(named("network"));
-    let robust = std::iter::once(("robust".to_owned(), robust));
-    robust.chain(linear).chain(networks).collect()
+        };
+        recipes.push(Recipe::new(format!("plain{place}"), name, cost, params));
+    }
+    for (place, (name, paper, score, beta, sampler)) in NETWORKS.into_iter().enumerate() {
+        let params = Params {
+            score,
+            beta,
+            sampler,
+            ..network(quick)
+        };
+        let name = format!("paper's network, {name}");
+        recipes.push(Recipe {
+            paper,
+            ..Recipe::new(format!("network{place}"), &name, 8.0, params)
+        });
+    }
+    recipes
 }
 
-/// The table, with the rows of rivals after ours.
-pub fn table(graph: &Labelled, sizes: Sizes, runs: u64, rivals: Vec<Row>) -> Table {
-    let mut rows = Vec::new();
-    for (_, recipe) in recipes(sizes) {
-        rows.push(Row::paper(&recipe.name, recipe.paper));
-    }
-    rows.extend(rivals);
-    Table {
+/// Two jobs for each split and recipe of a method that is wanted: (A) and (B). The rows of
+/// rivals come after ours.
+pub fn experiment(
+    graph: &Labelled,
+    quick: bool,
+    runs: u64,
+    seed: u64,
+    rivals: Vec<Row>,
+    wanted: impl Fn(&str) -> bool,
+) -> Experiment<'_> {
+    let recipes = recipes(quick);
+    let ours = recipes.iter().map(|it| Row::paper(&it.name, it.paper));
+    let table = Table {
         name: NAME.into(),
         caption: format!(
             "{}: NMI (x 100) of {} clusters of the test nodes ({runs} splits, mean ± standard \
@@ -150,48 +139,39 @@ pub fn table(graph: &Labelled, sizes: Sizes, runs: u64, rivals: Vec<Row>) -> Tab
         runs,
         digits: 1,
         columns: COLUMNS.iter().map(|(_, name)| (*name).to_owned()).collect(),
-        rows,
+        rows: ours.chain(rivals).collect(),
+        takes_others: false,
+    };
+    let method = |key: &str| wanted(key.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let recipes: Vec<Recipe> = recipes.into_iter().filter(|it| method(&it.key)).collect();
+    let mut jobs = Vec::new();
+    for run in 0..runs {
+        for recipe in &recipes {
+            for (setting, work) in [("A", known as Measure), ("B", unseen as Measure)] {
+                let mut recipe = recipe.clone();
+                recipe.params.seed = seed.wrapping_add(run);
+                jobs.push(Job {
+                    key: format!("{}-{setting}-run{run}", recipe.key),
+                    cost: recipe.cost,
+                    work: Box::new(move |runtime| work(graph, &recipe, run, runtime)),
+                });
+            }
+        }
+    }
+    Experiment {
+        jobs,
+        tables: vec![table],
     }
 }
 
-/// Two jobs for each split and recipe that is wanted by its key: (A) and (B).
-pub fn jobs(
-    graph: &Labelled,
-    sizes: Sizes,
-    runs: u64,
-    seed: u64,
-    wanted: impl Fn(&str) -> bool,
-) -> Vec<Job<'_>> {
-    let mut jobs = Vec::new();
-    for run in 0..runs {
-        let seed = seed.wrapping_add(run);
-        for (key, mut recipe) in recipes(sizes) {
-            if !wanted(&key) {
-                continue;
-            }
-            recipe.params.seed = seed;
-            let other = recipe.clone();
-            jobs.push(Job {
-                key: format!("{key}-A-run{run}"),
-                cost: recipe.cost,
-                work: Box::new(move |runtime| known(graph, &recipe, run, runtime)),
-            });
-            jobs.push(Job {
-                key: format!("{key}-B-run{run}"),
-                cost: other.cost,
-                work: Box::new(move |runtime| unseen(graph, &other, run, runtime)),
-            });
-        }
-    }
-    jobs
-}
+type Measure = fn(&Labelled, &Recipe, u64, Runtime<'_>) -> Result<Vec<Reading>>;
 
 fn fit_to(recipe: &Recipe, data: &Dataset, runtime: Runtime<'_>) -> Result<Fitted> {
     let params = recipe.params.clone().check()?;
-    match recipe.robust {
-        true => Ok(fit_model(&params, data, &robust::Recipe::default(), runtime)?.model),
-        false => fit(&params, data),
+    if recipe.robust {
+        return Ok(fit_model(&params, data, &robust::Recipe::default(), runtime)?.model);
     }
+    fit(&params, data)
 }
 
 /// (A), from a fit to all nodes.

@@ -125,27 +125,24 @@ impl Cells {
 
     /// All that is kept of the first runs, and what failed.
     pub fn gather(&self, runs: u64, mut failures: Vec<Failure>) -> Result<Outcome, Error> {
-        let names = std::fs::read_dir(&self.folder)
-            .and_then(|entries| entries.map(|entry| Ok(entry?.file_name())).collect())
-            .map_err(|source| Error::read(&self.folder, source))?;
-        let mut names: Vec<std::ffi::OsString> = names;
+        let entries =
+            std::fs::read_dir(&self.folder).map_err(|source| Error::read(&self.folder, source))?;
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let mut names: Vec<String> = names.collect();
         names.sort();
         failures.sort();
         let mut outcome = Outcome {
             failures,
             ..Outcome::default()
         };
-        let keys = names
-            .iter()
-            .filter_map(|name| name.to_str()?.strip_suffix(".json"));
-        for cell in keys.filter_map(|key| self.read(key)) {
-            let of_runs = cell
-                .readings
-                .into_iter()
-                .filter(|reading| reading.run < runs);
-            let before = outcome.readings.len();
-            outcome.readings.extend(of_runs);
-            if outcome.readings.len() > before {
+        for key in names.iter().filter_map(|name| name.strip_suffix(".json")) {
+            let run = key
+                .rsplit_once("-run")
+                .and_then(|(_, run)| run.parse().ok());
+            if run.is_some_and(|run: u64| run < runs)
+                && let Some(cell) = self.read(key)
+            {
+                outcome.readings.extend(cell.readings);
                 outcome.seconds += cell.seconds;
             }
         }
@@ -156,6 +153,9 @@ impl Cells {
     /// in their order, and says which failed.
     pub fn work(&self, jobs: &[Job<'_>], session: &Session) -> anyhow::Result<Vec<Failure>> {
         let open: Vec<&Job<'_>> = jobs.iter().filter(|job| !self.has(&job.key)).collect();
+        if open.is_empty() {
+            return Ok(Vec::new());
+        }
         let tally = Tally::new(session, jobs.len(), open.iter().map(|job| job.cost));
         let failures: Mutex<Vec<Failure>> = Mutex::default();
         let monitor = |_: Event<'_>| !Session::is_stopped();

@@ -2,7 +2,7 @@
 
 mod cells;
 mod rivals;
-mod tables;
+mod tasks;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -12,16 +12,17 @@ use linkproof::Error;
 use linkproof::io;
 use linkproof_lab::contamination::Column;
 use linkproof_lab::false_links;
-use linkproof_lab::job::{Job, Table};
+use linkproof_lab::job::Experiment as Jobs;
 use linkproof_lab::labelled::{Labelled, features_in};
 use linkproof_lab::planted_links;
-use linkproof_lab::suite::{GENERATED, METHODS};
+use linkproof_lab::suite::{self, GENERATED, METHODS, Subject};
 use linkproof_lab::table1;
+use linkproof_lab::table2;
 use linkproof_pictures::drawing::Drawing;
 use serde_json::{Value, json};
 
 use self::cells::{Cells, Outcome, write_text};
-use self::rivals::{Rivals, Task};
+use self::rivals::{Rival, Rivals};
 use crate::args::{quoted, whole};
 use crate::exit::Usage;
 use crate::picture::write_drawing;
@@ -112,29 +113,28 @@ impl Choice {
     }
 
     /// Refuses names that nothing has.
-    fn check(
-        &self,
-        experiment: Experiment,
-        graphs: &[String],
-        rivals: &[String],
-    ) -> anyhow::Result<()> {
-        let damage: Vec<String> = Column::ALL.map(|column| column.key.to_owned()).into();
+    fn check(&self, of: Experiment, graphs: &[String], rivals: &[String]) -> Result<(), Usage> {
+        let damage = Column::ALL.map(|column| column.key.to_owned());
         let ours = METHODS.into_iter().chain(["network"]).map(str::to_owned);
         let methods: Vec<String> = ours.chain(rivals.iter().cloned()).collect();
-        let (none, contaminates) = (Vec::new(), experiment == Experiment::Contamination);
-        let tables = contaminates || experiment == Experiment::Table2;
+        let contaminates = of == Experiment::Contamination;
         for (option, list, names, takes) in [
             ("--graphs", &self.graphs, graphs, contaminates),
-            ("--damage", &self.damage, &damage[..], contaminates),
-            ("--methods", &self.methods, &methods[..], tables),
+            ("--damage", &self.damage, &damage, contaminates),
+            (
+                "--methods",
+                &self.methods,
+                &methods,
+                contaminates || of == Experiment::Table2,
+            ),
         ] {
-            let names = if takes { names } else { &none };
-            if let Some(unknown) = list.iter().find(|name| !names.contains(name)) {
-                let accepted = match takes {
-                    true => format!("expected one or more of {}", names.join(", ")),
-                    false => format!("reproduce {} has no such part", experiment.name()),
+            if let Some(unknown) = list.iter().find(|name| !takes || !names.contains(name)) {
+                let accepted = if takes {
+                    format!("expected one or more of {}", names.join(", "))
+                } else {
+                    format!("reproduce {} has no such part", of.name())
                 };
-                return Err(Usage::new(format!("{option} {unknown}: {accepted}")).into());
+                return Err(Usage::new(format!("{option} {unknown}: {accepted}")));
             }
         }
         Ok(())
@@ -159,66 +159,23 @@ impl Experiment {
     }
 }
 
-/// What an experiment found.
-#[derive(Default)]
-struct Found {
-    tables: Vec<Table>,
-    pictures: Vec<(String, Drawing)>,
-    outcome: Outcome,
-    more: Option<Value>,
-    note: Option<&'static str>,
-}
-
-/// What the experiments work with.
-struct Run<'r> {
-    runs: u64,
-    seed: u64,
-    quick: bool,
-    out: &'r Path,
-    cells: Cells,
-    rivals: Option<Rivals>,
-    processes: usize,
-    only_rivals: bool,
-    only_tables: bool,
-    choice: &'r Choice,
-    session: &'r Session,
-}
-
-impl Run<'_> {
-    /// Does our jobs and the rivals' tasks, as far as it is asked for, and gathers
-    /// all that is there.
-    fn work(&self, jobs: &[Job<'_>], tasks: &[Task<'_>]) -> anyhow::Result<Outcome> {
-        let mut failures = Vec::new();
-        if !self.only_tables {
-            if !self.only_rivals {
-                failures.extend(self.cells.work(jobs, self.session)?);
-            }
-            if let Some(rivals) = &self.rivals {
-                let place = (self.out, self.processes);
-                failures.extend(rivals.work(tasks, &self.cells, place, self.session)?);
-            }
-        }
-        Ok(self.cells.gather(self.runs, failures)?)
-    }
-}
-
 /// Runs the command.
 pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
     let clock = Instant::now();
+    let of = args.experiment;
     if args.runs == 0 {
         return Err(Usage::new("--runs 0: expected 1 or more").into());
     }
-    let needs_data = args.experiment == Experiment::Table2;
-    if needs_data && args.data.len() != 1 {
-        return Err(Usage::new(
-            "reproduce table2: needs one --data DIR, a folder that 'linkproof datasets fetch cora' makes",
-        )
-        .into());
-    }
-    if args.experiment == Experiment::FalseLinks && args.data.is_empty() {
-        return Err(Usage::new(
-            "reproduce false-links: needs --data DIR, a folder that 'linkproof datasets fetch cora' makes",
-        )
+    let lacks_data = match of {
+        Experiment::Table2 => args.data.len() != 1,
+        Experiment::FalseLinks => args.data.is_empty(),
+        _ => false,
+    };
+    if lacks_data {
+        return Err(Usage::new(format!(
+            "reproduce {}: needs --data DIR, a folder that 'linkproof datasets fetch cora' makes",
+            of.name()
+        ))
         .into());
     }
     let mut graphs: Vec<Labelled> = Vec::new();
@@ -227,38 +184,96 @@ pub fn run(args: &ReproduceArgs, session: &Session) -> anyhow::Result<()> {
         check(&graph, folder, &graphs)?;
         graphs.push(graph);
     }
-    let seed = session.seed().unwrap_or(0);
+    let (runs, seed) = (args.runs as u64, session.seed().unwrap_or(0));
     let rivals = args.rivals.as_deref().map(Rivals::open).transpose()?;
     let names = graphs.iter().map(|graph| graph.name.clone());
     let names: Vec<String> = names.chain(GENERATED.map(str::to_owned)).collect();
-    let methods = rivals
+    let others = rivals
         .iter()
-        .flat_map(|rivals| rivals.list.iter().chain(&rivals.missing));
-    let methods: Vec<String> = methods.map(|rival| rival.name.clone()).collect();
-    args.choice.check(args.experiment, &names, &methods)?;
-    let header = header(args, seed)?;
-    let run = Run {
-        runs: args.runs as u64,
-        seed,
-        quick: args.quick,
-        out: &args.out,
-        cells: Cells::open(&args.out, &header, args.force)?,
-        rivals,
-        processes: args.processes.max(1),
-        only_rivals: args.only_rivals,
-        only_tables: args.only_tables,
-        choice: &args.choice,
-        session,
+        .flat_map(|it| it.list.iter().chain(&it.missing));
+    let others: Vec<String> = others.map(|rival| rival.name.clone()).collect();
+    let choice = &args.choice;
+    choice.check(of, &names, &others)?;
+    let cells = Cells::open(&args.out, &header(args, seed)?, args.force)?;
+    let mut subjects: Vec<Subject> = graphs.iter().map(Subject::of).collect();
+    if of == Experiment::Contamination {
+        let generated = GENERATED.into_iter();
+        subjects.extend(generated.filter_map(|name| Subject::generated(name, args.quick)));
+    }
+    let list: &[Rival] = rivals.as_ref().map_or(&[], |rivals| &rivals.list);
+    let (jobs, tasks) = match (of, &graphs[..]) {
+        (Experiment::Table1, _) => (table1::experiment(runs, seed), Vec::new()),
+        (Experiment::Planted, _) => (planted_links::experiment(runs, seed), Vec::new()),
+        (Experiment::FalseLinks, _) => {
+            let jobs = false_links::experiment(&graphs, runs, seed);
+            (jobs, Vec::new())
+        }
+        (Experiment::Table2, [graph, ..]) => {
+            let rows = tasks::rows_of_table2(list);
+            let wanted = |method: &str| choice.wants(&graph.name, None, method);
+            let jobs = table2::experiment(graph, args.quick, runs, seed, rows, wanted);
+            let tasks = tasks::table2(list, &subjects[0], choice, runs, seed);
+            (jobs, tasks)
+        }
+        (Experiment::Contamination, _) => {
+            let wanted = |graph: &str, damage: Option<&str>, method: &str| {
+                choice.wants(graph, damage, method)
+            };
+            let jobs = suite::experiment(&subjects, runs, seed, wanted);
+            let tasks = tasks::contamination(list, &subjects, choice, runs, seed);
+            (jobs, tasks)
+        }
+        _ => (Jobs::default(), Vec::new()),
     };
-    let found = match (args.experiment, &graphs[..]) {
-        (Experiment::Table1, _) => table1(&run)?,
-        (Experiment::Figure1, _) => figure1(&run)?,
-        (Experiment::Table2, [graph]) => tables::table2(&run, graph)?,
-        (Experiment::FalseLinks, graphs) => false_links(&run, graphs)?,
-        (Experiment::Planted, _) => planted(&run)?,
-        (_, graphs) => tables::contamination(&run, graphs)?,
-    };
-    write(args, &run, &found, clock)
+    let mut failures = Vec::new();
+    if !args.only_tables && !args.only_rivals {
+        failures.extend(cells.work(&jobs.jobs, session)?);
+    }
+    if let (Some(rivals), false) = (&rivals, args.only_tables) {
+        let processes = args.processes.max(1);
+        failures.extend(rivals.work(&tasks, &cells, &args.out, processes, session)?);
+    }
+    let outcome = cells.gather(runs, failures)?;
+    let (mut pictures, mut more) = (Vec::new(), json!({}));
+    if of == Experiment::Figure1 {
+        let (drawing, panels) = table1::figure1(seed)?;
+        let panel = |(beta, purity)| json!({ "beta": beta, "purity": purity });
+        let panels: Vec<Value> = panels.into_iter().map(panel).collect();
+        pictures.push(("figure1".to_owned(), drawing));
+        more = json!({ "xi": 0.03, "ridge": 1.0, "panels": panels });
+    }
+    for table in jobs.tables.iter().filter(|table| !table.measure.is_empty()) {
+        let drawing = table.chart(&outcome.readings).draw();
+        pictures.push((table.name.clone(), drawing));
+    }
+    let without_data = (of == Experiment::Contamination && graphs.is_empty()).then(|| {
+        "Without --data: the generated graphs alone; 'linkproof datasets fetch cora' makes a \
+         folder for it."
+            .to_owned()
+    });
+    let left_out = rivals.as_ref().and_then(Rivals::left_out);
+    let notes: Vec<String> = without_data.into_iter().chain(left_out).collect();
+    let tables = jobs.tables.iter();
+    let tables: Vec<Value> = tables.map(|table| table.json(&outcome.readings)).collect();
+    let words = markdown(args, seed, &jobs, &outcome, &pictures, &notes);
+    let json = json!({
+        "experiment": of.name(), "command": command_line(args, seed),
+        "linkproof": env!("CARGO_PKG_VERSION"), "runs": runs, "seed": seed, "quick": args.quick,
+        "tables": tables, "rivals": rivals.as_ref().map(Rivals::json), "more": more,
+        "failures": outcome.failures.iter()
+            .map(|(key, reason)| json!({ "cell": key, "reason": reason })).collect::<Vec<_>>(),
+        "cell_seconds": outcome.seconds, "seconds": clock.elapsed().as_secs_f64(),
+        "threads": rayon::current_num_threads(),
+    });
+    write(args, session, json, &words, &pictures)?;
+    if let Some((key, reason)) = outcome.failures.first() {
+        anyhow::bail!(
+            "{} of the cells failed and are missing from the tables; the first is {key}: {reason}. \
+             The others are kept: the same command tries the failed ones again",
+            outcome.failures.len()
+        );
+    }
+    Ok(())
 }
 
 /// Refuses data whose test nodes cannot be clustered, and a name that is taken.
@@ -282,7 +297,7 @@ fn check(graph: &Labelled, folder: &Path, others: &[Labelled]) -> anyhow::Result
 }
 
 /// To be raised whenever a cell of the same name comes to mean something else.
-const RECIPES: u32 = 2;
+const RECIPES: u32 = 3;
 
 /// What the cells of a folder belong to.
 fn header(args: &ReproduceArgs, seed: u64) -> Result<Value, Error> {
@@ -300,146 +315,52 @@ fn header(args: &ReproduceArgs, seed: u64) -> Result<Value, Error> {
     }))
 }
 
-fn table1(run: &Run<'_>) -> anyhow::Result<Found> {
-    let jobs = table1::jobs(run.runs, run.seed);
-    let mut outcome = run.work(&jobs, &[])?;
-    outcome.readings = table1::with_best(outcome.readings)?;
-    Ok(Found {
-        tables: vec![table1::table(run.runs)],
-        outcome,
-        ..Found::default()
-    })
+/// The tables, the pictures and what else a reader should know.
+fn markdown(
+    args: &ReproduceArgs,
+    seed: u64,
+    jobs: &Jobs<'_>,
+    outcome: &Outcome,
+    pictures: &[(String, Drawing)],
+    notes: &[String],
+) -> String {
+    let command = command_line(args, seed);
+    let mut words = format!("`{command}` (linkproof {}).\n", env!("CARGO_PKG_VERSION"));
+    let tables = jobs.tables.iter();
+    let tables = tables.map(|table| table.markdown(&outcome.readings));
+    let pictures = pictures.iter();
+    let pictures = pictures.map(|(name, _)| format!("![{name}]({name}.svg)\n"));
+    let notes = notes.iter().map(|note| format!("{note}\n"));
+    for part in tables.chain(pictures).chain(notes) {
+        words.push_str(&format!("\n{part}"));
+    }
+    words
 }
 
-fn figure1(run: &Run<'_>) -> anyhow::Result<Found> {
-    let (drawing, panels) = table1::figure1(run.seed)?;
-    let panel = |(beta, purity)| json!({ "beta": beta, "purity": purity });
-    let panels: Vec<Value> = panels.into_iter().map(panel).collect();
-    Ok(Found {
-        pictures: vec![("figure1".into(), drawing)],
-        more: Some(json!({ "xi": 0.03, "ridge": 1.0, "panels": panels })),
-        ..Found::default()
-    })
-}
-
-fn false_links(run: &Run<'_>, graphs: &[Labelled]) -> anyhow::Result<Found> {
-    let jobs = false_links::jobs(graphs, run.runs, run.seed);
-    Ok(Found {
-        outcome: run.work(&jobs, &[])?,
-        tables: graphs
-            .iter()
-            .flat_map(|graph| false_links::tables(graph, run.runs))
-            .collect(),
-        ..Found::default()
-    })
-}
-
-fn planted(run: &Run<'_>) -> anyhow::Result<Found> {
-    let jobs = planted_links::jobs(run.runs, run.seed);
-    let mut outcome = run.work(&jobs, &[])?;
-    outcome.readings = planted_links::together(outcome.readings, run.runs);
-    Ok(Found {
-        tables: planted_links::tables(run.runs),
-        outcome,
-        ..Found::default()
-    })
-}
-
-fn write(args: &ReproduceArgs, run: &Run<'_>, found: &Found, clock: Instant) -> anyhow::Result<()> {
-    let name = args.experiment.name();
-    let readings = &found.outcome.readings;
+/// Writes all of it.
+fn write(
+    args: &ReproduceArgs,
+    session: &Session,
+    mut json: Value,
+    words: &str,
+    pictures: &[(String, Drawing)],
+) -> anyhow::Result<()> {
     let mut files = Vec::new();
-    // Rows of different measures make no picture.
-    let drawn = found
-        .tables
-        .iter()
-        .filter(|table| !table.measure.is_empty());
-    let charts = drawn.map(|table| {
-        let drawing = table.chart(readings).draw();
-        (table.name.clone(), drawing)
-    });
-    let pictures: Vec<_> = found.pictures.iter().cloned().chain(charts).collect();
-    for (name, drawing) in &pictures {
+    for (name, drawing) in pictures {
         for extension in ["svg", "png"] {
             let path = args.out.join(format!("{name}.{extension}"));
             write_drawing(&path, drawing)?;
             files.push(path.display().to_string());
         }
     }
-    let tables: Vec<String> = found.tables.iter().map(|t| t.markdown(readings)).collect();
-    let command = command_line(args, run.seed);
-    let mut words = format!("`{command}` (linkproof {}).\n", env!("CARGO_PKG_VERSION"));
-    let shown = pictures
-        .iter()
-        .map(|(name, _)| format!("![{name}]({name}.svg)\n"));
-    let notes = found
-        .note
-        .map(str::to_owned)
-        .into_iter()
-        .chain(missing(run));
-    let notes = notes.map(|note| format!("{note}\n"));
-    for part in tables.into_iter().chain(shown).chain(notes) {
-        words.push_str(&format!("\n{part}"));
-    }
-    let failures: Vec<Value> = found
-        .outcome
-        .failures
-        .iter()
-        .map(|(key, reason)| json!({ "cell": key, "reason": reason }))
-        .collect();
-    let markdown = args.out.join(format!("{name}.md"));
-    write_text(&markdown, &words)?;
-    let path = args.out.join(format!("{name}.json"));
+    let name = args.experiment.name();
+    let [markdown, path] = ["md", "json"].map(|end| args.out.join(format!("{name}.{end}")));
+    write_text(&markdown, words)?;
     files.extend([&markdown, &path].map(|path| path.display().to_string()));
-    let json = json!({
-        "experiment": name, "command": command, "linkproof": env!("CARGO_PKG_VERSION"),
-        "runs": run.runs, "seed": run.seed, "quick": run.quick,
-        "tables": found.tables.iter().map(|t| t.json(readings)).collect::<Vec<_>>(),
-        "rivals": rivals_json(run), "failures": failures, "more": found.more.clone().unwrap_or_else(|| json!({})),
-        "cell_seconds": found.outcome.seconds, "seconds": clock.elapsed().as_secs_f64(),
-        "threads": rayon::current_num_threads(), "files": files,
-    });
+    json["files"] = json!(files);
     write_text(&path, &format!("{json:#}\n"))?;
     let said = format!("{}\nWritten: {}", words.trim_end(), files.join(", "));
-    run.session.finish(&json, &said)?;
-    if let Some((key, reason)) = found.outcome.failures.first() {
-        anyhow::bail!(
-            "{} of the cells failed and are missing from the tables; the first is {key}: {reason}. \
-             The others are kept: the same command tries the failed ones again",
-            found.outcome.failures.len()
-        );
-    }
-    Ok(())
-}
-
-fn rivals_json(run: &Run<'_>) -> Value {
-    let Some(rivals) = &run.rivals else {
-        return Value::Null;
-    };
-    let all = rivals.list.iter().chain(&rivals.missing);
-    let list: Vec<Value> = all
-        .map(|rival| {
-            json!({
-                "name": rival.name, "title": rival.title, "reads_weights": rival.reads_weights,
-                "implementation": rival.implementation, "missing": rival.missing,
-            })
-        })
-        .collect();
-    json!({ "list": list, "versions": rivals.versions })
-}
-
-/// The rivals that could not be run, in words.
-fn missing(run: &Run<'_>) -> Option<String> {
-    let rivals = run.rivals.as_ref()?;
-    let words: Vec<String> = rivals
-        .missing
-        .iter()
-        .map(|rival| {
-            let package = rival.missing.as_deref().unwrap_or_default();
-            format!("{} (package {package})", rival.title)
-        })
-        .collect();
-    (!words.is_empty()).then(|| format!("Not installed, so left out: {}.", words.join(", ")))
+    session.finish(&json, &said)
 }
 
 fn command_line(args: &ReproduceArgs, seed: u64) -> String {
