@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use linkproof::io;
 use linkproof::model::Classes;
 use linkproof::{Error, Fitted};
-use linkproof_pictures::drawing::{Drawing, NO_CLUSTER, PNG_SCALE, Panel, picture};
+use linkproof_pictures::drawing::{Drawing, NO_CLUSTER, Panel, picture};
 use linkproof_pictures::layout::{Layout, Method, layout};
 use linkproof_pictures::report::Page;
 use serde_json::{Map, Value};
@@ -45,11 +45,13 @@ pub struct Pictured<'a> {
 /// A file for a picture, as typed.
 pub fn picture_file(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
-    let ending = path.extension().unwrap_or_default();
-    match ending.eq_ignore_ascii_case("svg") || ending.eq_ignore_ascii_case("png") {
-        true => Ok(path),
-        false => Err("expected a name that ends in .svg or .png".to_owned()),
+    let is_svg = path
+        .extension()
+        .is_some_and(|it| it.eq_ignore_ascii_case("svg"));
+    if is_svg {
+        return Ok(path);
     }
+    Err("expected a name that ends in .svg (browsers and editors turn it into a .png)".to_owned())
 }
 
 impl Pictured<'_> {
@@ -115,7 +117,7 @@ impl Pictured<'_> {
         io::write_file(path, |file| file.write_all(html.as_bytes()))
     }
 
-    /// Writes the nodes as a picture, .svg or .png.
+    /// Writes the nodes as a picture.
     pub fn write_plot(&self, path: &Path, layout: &Layout) -> Result<(), Error> {
         let n = self.model.n_nodes();
         // Nodes without a class are grey.
@@ -152,15 +154,7 @@ fn command_line(record: &Map<String, Value>) -> Option<String> {
     Some(words?.join(" "))
 }
 
-/// Writes a picture: as PNG where the name ends in `.png`, otherwise as SVG.
+/// Writes a picture.
 pub fn write_drawing(path: impl AsRef<Path>, drawing: &Drawing) -> Result<(), Error> {
-    let path = path.as_ref();
-    let is_png = path
-        .extension()
-        .is_some_and(|extension| extension.eq_ignore_ascii_case("png"));
-    let bytes = match is_png {
-        true => drawing.to_png(PNG_SCALE)?,
-        false => drawing.to_svg().into_bytes(),
-    };
-    io::write_file(path, |file| file.write_all(&bytes))
+    io::write_file(path, |file| file.write_all(drawing.to_svg().as_bytes()))
 }

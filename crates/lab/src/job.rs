@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::mean::Mean;
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::Result;
-use linkproof_pictures::drawing::{Axis, Chart, Series};
+use linkproof_pictures::drawing::{Chart, Series};
 
 /// One measured number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -246,9 +246,8 @@ impl Table {
         let has_points = |series: &Series| series.points.iter().any(Option::is_some);
         Chart {
             title: self.caption.clone(),
-            x_label: String::new(),
             y_label: self.measure.clone(),
-            x: Axis::categories(self.columns.clone()),
+            columns: self.columns.clone(),
             series: series.filter(has_points).collect(),
         }
     }

@@ -39,22 +39,29 @@ const PROMISED: [Promise; 4] = [
 
 /// A job for each design and run.
 pub fn experiment(runs: u64, seed: u64) -> Experiment<'static> {
-    let job = |number: usize, run: u64| Job {
-        key: format!("{}-run{run}", Design::ALL[number].name),
-        cost: 1.0,
-        work: Box::new(move |runtime| readings(number, run, seed.wrapping_add(run), runtime)),
-    };
-    let designs = 0..Design::ALL.len();
-    Experiment {
-        jobs: designs
-            .flat_map(|number| (0..runs).map(move |run| job(number, run)))
-            .collect(),
-        tables: tables(runs),
+    let designs = Design::all();
+    let tables = tables(&designs, runs);
+    let mut jobs = Vec::new();
+    for (number, design) in (0..).zip(designs) {
+        for run in 0..runs {
+            let (design, seed) = (design.clone(), seed.wrapping_add(run));
+            jobs.push(Job {
+                key: format!("{}-run{run}", design.name),
+                cost: 1.0,
+                work: Box::new(move |runtime| readings(number, &design, run, seed, runtime)),
+            });
+        }
     }
+    Experiment { jobs, tables }
 }
 
-fn readings(number: usize, run: u64, seed: u64, runtime: Runtime<'_>) -> Result<Vec<Reading>> {
-    let design = &Design::ALL[number];
+fn readings(
+    number: u64,
+    design: &Design,
+    run: u64,
+    seed: u64,
+    runtime: Runtime<'_>,
+) -> Result<Vec<Reading>> {
     let (data, is_false) = design.make(seed)?;
     let spec = JudgeSpec {
         seed,
@@ -73,11 +80,11 @@ fn readings(number: usize, run: u64, seed: u64, runtime: Runtime<'_>) -> Result<
     // Designs are the rows here: there are many of them.
     let place = |table, column| Place { table, column, run };
     for (column, value) in &found {
-        readings.push(place(DESIGNS, column).reading(design.name, *value));
+        readings.push(place(DESIGNS, column).reading(&design.name, *value));
     }
     // All designs are in one cell there.
     let all = Place {
-        run: (number as u64) << 32 | run,
+        run: number << 32 | run,
         ..place(PROMISES, KEPT)
     };
     readings.extend(kept.map(|kept| all.reading(promise(design.promise()), kept)));
@@ -85,7 +92,7 @@ fn readings(number: usize, run: u64, seed: u64, runtime: Runtime<'_>) -> Result<
         let [error, covered] = after_checks(&judgment, &is_false, seed);
         let before = of(ERROR).into_iter().map(|error| (LEAST_ERROR, error));
         for (column, value) in before.chain([(ERROR_CHECKED, error), (COVERED, covered)]) {
-            readings.push(place(CHECKS, column).reading(design.name, value));
+            readings.push(place(CHECKS, column).reading(&design.name, value));
         }
     }
     Ok(readings)
@@ -115,9 +122,9 @@ fn after_checks(judgment: &Judgment, is_false: &[bool], seed: u64) -> [f64; 2] {
     sums.map(|sum| sum / DRAWS as f64)
 }
 
-fn tables(runs: u64) -> Vec<Table> {
+fn tables(designs: &[Design], runs: u64) -> Vec<Table> {
     let mut tables = Vec::new();
-    let rows: Vec<Row> = Design::ALL.iter().map(|it| Row::new(it.name)).collect();
+    let rows: Vec<Row> = designs.iter().map(|it| Row::new(&it.name)).collect();
     let mut add = |name: &str, caption: String, runs, columns: &[&str], rows| {
         tables.push(Table {
             name: name.to_owned(),
@@ -130,8 +137,8 @@ fn tables(runs: u64) -> Vec<Table> {
         });
     };
     for kind in PROMISED {
-        let designs = Design::ALL.iter().filter(|it| it.promise() == kind);
-        let graphs = designs.count() as u64 * runs;
+        let of_kind = designs.iter().filter(|it| it.promise() == kind);
+        let graphs = of_kind.count() as u64 * runs;
         let caption = format!("Promises over all designs and runs ({graphs} graphs).");
         add(
             PROMISES,

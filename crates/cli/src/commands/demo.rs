@@ -21,7 +21,7 @@ use crate::session::Session;
 
 /// The file by which a folder is known to hold a demonstration.
 const MARK: &str = "demo.json";
-const PICTURES: [&str; 2] = ["picture.svg", "picture.png"];
+const PICTURE: &str = "picture.svg";
 const SUSPECTS: usize = 5;
 
 /// Show what robust scores do, on generated graphs, in seconds
@@ -69,7 +69,7 @@ pub fn run(args: &DemoArgs, session: &Session) -> anyhow::Result<()> {
 /// What the folder of a demonstration holds.
 fn kind() -> FolderKind {
     let names = ["links.csv", "features.npy", "labels.csv", "suspects.csv"];
-    let names = names.into_iter().chain(PICTURES).map(str::to_owned);
+    let names = names.into_iter().chain([PICTURE]).map(str::to_owned);
     let names: Vec<String> = names.chain(SCORES.map(embeddings)).collect();
     let inner = |(name, _): &(&str, _)| {
         let folder = slug(name);
@@ -88,7 +88,7 @@ fn embeddings(score: ScoreKind) -> String {
     format!("embeddings-{score}.npy")
 }
 
-/// The data, the embeddings by score, the suspects and the picture, as SVG and as PNG.
+/// The data, the embeddings by score, the suspects and the picture.
 fn write_setting(folder: &OutputFolder, setting: &DemoSetting) -> anyhow::Result<()> {
     let inner = folder.file(&slug(setting.name));
     std::fs::create_dir(&inner).map_err(|source| Error::write(&inner, source))?;
@@ -153,9 +153,7 @@ fn write_setting(folder: &OutputFolder, setting: &DemoSetting) -> anyhow::Result
         })
         .collect();
     let picture = panels(&format!("{} (false links red)", setting.name), 3, &fits);
-    for name in PICTURES {
-        write_drawing(inner.join(name), &picture)?;
-    }
+    write_drawing(inner.join(PICTURE), &picture)?;
     Ok(())
 }
 

@@ -82,7 +82,7 @@ pub struct FitArgs {
     /// report' does
     #[arg(long, help_heading = "Output")]
     report: bool,
-    /// Picture of the nodes to write too, .svg or .png
+    /// Picture of the nodes to write too, .svg
     #[arg(long, value_name = "FILE", help_heading = "Output", value_parser = picture_file)]
     plot: Option<PathBuf>,
     /// How more than two dimensions become two in --report and --plot

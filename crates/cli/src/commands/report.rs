@@ -46,7 +46,7 @@ pub struct ReportArgs {
     /// File to write [default: report.html in the model folder]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Picture of the nodes to write too, .svg or .png
+    /// Picture of the nodes to write too, .svg
     #[arg(long, value_name = "FILE", value_parser = picture_file)]
     plot: Option<PathBuf>,
 }

@@ -8,11 +8,9 @@ use linkproof::io::{self, Field, Files};
 use linkproof::params::WeightTransform;
 use linkproof::select::{Selection, select};
 use linkproof::{Error, Params};
-use linkproof_pictures::criterion::plot;
 
 use crate::data::DataArgs;
 use crate::kept::{self, KeptArgs};
-use crate::picture::write_drawing;
 use crate::progress::Progress;
 use crate::search::{self, SearchArgs};
 use crate::session::Session;
@@ -46,7 +44,7 @@ use crate::settings::SettingArgs;
     linkproof select --links links.csv --features x.npy --out chosen.toml\n  \
     linkproof fit --links links.csv --features x.npy --config chosen.toml --out model\n  \
     linkproof select --links links.csv --scores moment,probability --betas 0,0.5,1 \\\n      \
-    --ridges 1,10,100 --plot criterion.svg")]
+    --ridges 1,10,100 --table candidates.csv")]
 pub struct SelectArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -57,9 +55,6 @@ pub struct SelectArgs {
     /// CSV file to write: every candidate with its criterion
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     table: Option<PathBuf>,
-    /// Picture to write, .svg or .png: the criterion against the ridge
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    plot: Option<PathBuf>,
     #[command(flatten)]
     search: SearchArgs,
     #[command(flatten)]
@@ -81,7 +76,7 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     Files::default()
         .reads(args.data.paths())
         .reads(&args.settings.config)
-        .writes([&args.out, &args.table, &args.plot].into_iter().flatten())
+        .writes([&args.out, &args.table].into_iter().flatten())
         .check()?;
     let progress = Progress::start(session, "reading");
     let data = args.data.read(&[])?.0.data;
@@ -95,7 +90,7 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let selection = select(&base, &data, &wanted, runtime)?;
     progress.end();
     let mut json = search::as_json(&selection);
-    let written = [&args.out, &args.table, &args.plot];
+    let written = [&args.out, &args.table];
     let files: Vec<String> = written
         .into_iter()
         .flatten()
@@ -110,9 +105,6 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     }
     if let Some(table) = &args.table {
         write_table(table, &selection)?;
-    }
-    if let Some(path) = &args.plot {
-        write_drawing(path, &plot(&selection))?;
     }
     if let Some(kept) = kept {
         kept.finish();

@@ -104,7 +104,7 @@ fn no_output_is_an_input() {
         (&format!("select {fit} --out links.csv"), "links.csv"),
         (&format!("select {fit} --table x.csv"), "x.csv"),
         (
-            &format!("select {fit} --config c.toml --plot c.toml"),
+            &format!("select {fit} --config c.toml --table c.toml"),
             "c.toml",
         ),
         (
@@ -152,7 +152,6 @@ fn outputs_are_different_files() {
     for line in [
         "audit --model m --links links.csv --out a.csv --clean a.csv",
         "audit --model m --links links.csv --out missing.csv --missing 3",
-        "select --links links.csv --out s.svg --plot ./s.svg",
         "select --links links.csv --out s.csv --table new/../s.csv",
         "report m --out r.svg --plot r.svg",
         "fit --links links.csv --out k.svg --plot k.svg",

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use rand::RngExt;
 
 use super::super::planted::Random;
-use super::{Design, Ends};
+use super::{Ends, False, FalseWeight, Weights};
 use linkproof_method::data::features::Matrix;
 use linkproof_method::error::Result;
 use linkproof_numeric::math;
@@ -91,78 +91,83 @@ impl Drawn {
             .for_each(|view| *view = view.select(&rows));
         self.n *= 2;
     }
+
+    /// Adds false links; views have `first` nodes each.
+    pub fn add_false(&mut self, listed: &False, first: usize, random: &mut Random) {
+        let wanted = (listed.share * self.links.len() as f64) as usize;
+        let n = self.group.len();
+        let two_sides = self.views.len() > 1;
+        let directed = self.directed;
+        let code = |[a, b]: [u32; 2]| {
+            if directed {
+                [a, b]
+            } else {
+                [a.min(b), a.max(b)]
+            }
+        };
+        let mut known: HashSet<[u32; 2]> = self.links.iter().map(|&ends| code(ends)).collect();
+        let ends: Vec<u32> = self.links.concat();
+        let rows: Vec<Vec<(u32, f64)>> = match listed.ends {
+            Ends::Alike => (0..n).map(|node| self.views[0].row(node)).collect(),
+            _ => Vec::new(),
+        };
+        let few = match listed.ends {
+            Ends::FewNodes(count) | Ends::Clique(count) => count,
+            _ => 1,
+        };
+        let few = rand::seq::index::sample(&mut random.0, n, few).into_iter();
+        let few: Vec<u32> = few.map(|node| node as u32).collect();
+        let of_group = |group: usize| -> Vec<u32> {
+            let nodes = 0..n as u32;
+            nodes.filter(|&i| self.group[i as usize] == group).collect()
+        };
+        let sides = [of_group(0), of_group(1)];
+        let mut found = Vec::new();
+        for _ in 0..wanted * DRAWS {
+            if found.len() == wanted {
+                break;
+            }
+            let mut of = |nodes: &[u32]| nodes[random.0.random_range(0..nodes.len())];
+            let pair = match listed.ends {
+                Ends::ByDegree => [of(&ends), of(&ends)],
+                Ends::Clique(_) => [of(&few), of(&few)],
+                Ends::TwoGroups => [of(&sides[0]), of(&sides[1])],
+                Ends::FewNodes(_) => [of(&few), random.0.random_range(0..n) as u32],
+                Ends::Uniform | Ends::Between => {
+                    [(); 2].map(|()| random.0.random_range(0..n) as u32)
+                }
+                Ends::Alike => {
+                    let pairs =
+                        (0..CANDIDATES).map(|_| [(); 2].map(|()| random.0.random_range(0..n)));
+                    let pairs: Vec<[usize; 2]> = pairs.filter(|[i, j]| i != j).collect();
+                    let near = |[i, j]: &[usize; 2]| cosine(&rows[*i], &rows[*j]);
+                    let best = pairs.iter().max_by(|a, b| near(a).total_cmp(&near(b)));
+                    best.map_or([0, 0], |pair| pair.map(|node| node as u32))
+                }
+            };
+            // The second view's nodes follow those of the first.
+            let first = first as u32;
+            let pair = if two_sides {
+                [pair[0] % first, first + pair[1] % first]
+            } else {
+                pair
+            };
+            let [i, j] = pair.map(|node| node as usize);
+            let same = listed.ends == Ends::Between && self.group[i] == self.group[j];
+            let joins = self.joins.as_ref().is_some_and(|joins| joins(i, j));
+            if i != j && !same && !joins && known.insert(code(pair)) {
+                found.push(pair);
+            }
+        }
+        self.is_false.extend(found.iter().map(|_| true));
+        self.links.extend(found);
+    }
 }
 
 /// The inner product of two rows of dense features, over their lengths.
 fn cosine(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     let product = |a: &[(u32, f64)], b: &[(u32, f64)]| crate::contamination::product(a, b);
     product(a, b) / (product(a, a) * product(b, b)).sqrt().max(1e-12)
-}
-
-/// Adds the false links of a design.
-pub(super) fn add_false(made: &mut Drawn, design: &Design, random: &mut Random) {
-    let wanted = (design.false_share * made.links.len() as f64) as usize;
-    let n = made.group.len();
-    let two_sides = made.views.len() > 1;
-    let directed = made.directed;
-    let code = |[a, b]: [u32; 2]| match directed {
-        true => [a, b],
-        false => [a.min(b), a.max(b)],
-    };
-    let mut known: HashSet<[u32; 2]> = made.links.iter().map(|&ends| code(ends)).collect();
-    let ends: Vec<u32> = made.links.concat();
-    let rows: Vec<Vec<(u32, f64)>> = match design.ends {
-        Ends::Alike => (0..n).map(|node| made.views[0].row(node)).collect(),
-        _ => Vec::new(),
-    };
-    let few = match design.ends {
-        Ends::FewNodes(count) | Ends::Clique(count) => count,
-        _ => 1,
-    };
-    let few = rand::seq::index::sample(&mut random.0, n, few).into_iter();
-    let few: Vec<u32> = few.map(|node| node as u32).collect();
-    let of_group = |group: usize| -> Vec<u32> {
-        let nodes = 0..n as u32;
-        nodes.filter(|&i| made.group[i as usize] == group).collect()
-    };
-    let (first, second) = (of_group(0), of_group(1));
-    let mut found = Vec::new();
-    for _ in 0..wanted * DRAWS {
-        if found.len() == wanted {
-            break;
-        }
-        let mut of = |nodes: &[u32]| nodes[random.0.random_range(0..nodes.len())];
-        let pair = match design.ends {
-            Ends::ByDegree => [of(&ends), of(&ends)],
-            Ends::Clique(_) => [of(&few), of(&few)],
-            Ends::TwoGroups => [of(&first), of(&second)],
-            Ends::FewNodes(_) => [of(&few), random.0.random_range(0..n) as u32],
-            Ends::Uniform | Ends::Between => [(); 2].map(|()| random.0.random_range(0..n) as u32),
-            Ends::Alike => {
-                let pairs = (0..CANDIDATES).map(|_| [(); 2].map(|()| random.0.random_range(0..n)));
-                let pairs: Vec<[usize; 2]> = pairs.filter(|[i, j]| i != j).collect();
-                let near = |[i, j]: &[usize; 2]| cosine(&rows[*i], &rows[*j]);
-                let best = pairs.iter().max_by(|a, b| near(a).total_cmp(&near(b)));
-                best.map_or([0, 0], |pair| pair.map(|node| node as u32))
-            }
-        };
-        let pair = match two_sides {
-            // The second view's nodes follow those of the first.
-            true => [
-                pair[0] % design.n as u32,
-                design.n as u32 + pair[1] % design.n as u32,
-            ],
-            false => pair,
-        };
-        let [i, j] = pair.map(|node| node as usize);
-        let same = design.ends == Ends::Between && made.group[i] == made.group[j];
-        let joins = made.joins.as_ref().is_some_and(|joins| joins(i, j));
-        if i != j && !same && !joins && known.insert(code(pair)) {
-            found.push(pair);
-        }
-    }
-    made.is_false.extend(found.iter().map(|_| true));
-    made.links.extend(found);
 }
 
 /// Factors of the nodes with mean 1: exponentials of normal numbers.
@@ -196,11 +201,12 @@ pub(super) fn links_by(
     links
 }
 
-/// Links inside and between groups, so many each on average, by the nodes' factors.
+/// So many links on average, of which a share is inside groups, by the nodes' factors.
 pub(super) fn block_links(
     group: &[usize],
     factors: &[f64],
-    (inside, between): (f64, f64),
+    links: f64,
+    share_inside: f64,
     random: &mut Random,
 ) -> Vec<[u32; 2]> {
     let n = group.len();
@@ -217,9 +223,9 @@ pub(super) fn block_links(
     }
     links_by(n, random, |i, j| {
         let rate = if group[i] == group[j] {
-            inside / same
+            links * share_inside / same
         } else {
-            between / other
+            links * (1.0 - share_inside) / other
         };
         (factors[i] * factors[j] * rate).min(MOST_LIKELY)
     })
@@ -248,23 +254,24 @@ pub(super) fn clipped(
     p
 }
 
-/// Rows of words: of `columns` words the first `telling` lean to a group each.
+/// Rows of 150 words, of which the first 60 lean to a group each: they are likelier by
+/// `more` there.
 pub(super) fn rows_of_words(
     group: &[usize],
     n_groups: usize,
-    (columns, telling): (usize, usize),
-    (base, more): (f64, f64),
+    more: f64,
     random: &mut Random,
 ) -> Result<Matrix> {
-    let mut x = Vec::with_capacity(group.len() * columns);
+    const COLUMNS: usize = 150;
+    let mut x = Vec::with_capacity(group.len() * COLUMNS);
     for &group in group {
-        for column in 0..columns {
-            let leans = column < telling && column % n_groups == group;
-            let p = if leans { base + more } else { base };
+        for column in 0..COLUMNS {
+            let leans = column < 60 && column % n_groups == group;
+            let p = if leans { 0.05 + more } else { 0.05 };
             x.push(f64::from(u8::from(random.0.random::<f64>() < p)));
         }
     }
-    Matrix::dense(group.len(), columns, x)
+    Matrix::dense(group.len(), COLUMNS, x)
 }
 
 /// Rows of words that are longer for nodes with more links, and show nothing else.
@@ -381,7 +388,51 @@ pub(super) fn two_views(n: usize, degree: f64, random: &mut Random) -> Result<Dr
 }
 
 /// The number of tries until the first success.
-pub(super) fn tries_until(p: f64, random: &mut Random) -> f64 {
+fn tries_until(p: f64, random: &mut Random) -> f64 {
     let u: f64 = 1.0 - random.0.random::<f64>();
     (math::ln(u) / math::ln(1.0 - p)).ceil().max(1.0)
+}
+
+impl Weights {
+    /// The weights of all links, of which the first are real.
+    pub(super) fn draw(self, made: &Drawn, real: usize, random: &mut Random) -> Vec<f64> {
+        let links = 0..made.links.len();
+        match self {
+            Weights::One => vec![1.0; links.len()],
+            Weights::Geometric => links.map(|_| tries_until(0.2, random)).collect(),
+            Weights::LogNormal => links
+                .map(|_| math::exp(1.5 * random.normals(1)[0] + 1.0).ceil())
+                .collect(),
+            Weights::ByLikelihood => {
+                let mut order: Vec<usize> = (0..real).collect();
+                order.sort_by(|&a, &b| made.likelihood[a].total_cmp(&made.likelihood[b]));
+                let mut rank = vec![0.0; links.len()];
+                for (before, at) in order.into_iter().enumerate() {
+                    rank[at] = (before as f64 + 0.5) / real as f64;
+                }
+                rank[real..].iter_mut().for_each(|x| *x = random.0.random());
+                let mean = |rank: &f64| 4.0 * math::exp(2.0 * (rank - 0.5));
+                rank.iter()
+                    .map(|rank| tries_until(1.0 / mean(rank).max(1.01), random))
+                    .collect()
+            }
+        }
+    }
+}
+
+impl FalseWeight {
+    /// Gives false links, those behind the real ones, their weights.
+    pub(super) fn put(self, weights: &mut [f64], real: usize) {
+        let weight = match self {
+            FalseWeight::Same => return,
+            FalseWeight::Spike => {
+                let mut sorted = weights.to_vec();
+                sorted.sort_unstable_by(f64::total_cmp);
+                10.0 * sorted[(sorted.len() - 1) * 99 / 100]
+            }
+            FalseWeight::One => 1.0,
+            FalseWeight::Ten => 10.0,
+        };
+        weights[real..].fill(weight);
+    }
 }

@@ -1,54 +1,54 @@
 //! Line charts with bars of one standard error.
 
-use super::axis::{self, Axis};
-use super::{Anchor, BLACK, Drawing, Shape, Style, Text, marker, words};
+use linkproof_numeric::math;
 
-/// A line chart: a line for each series over the places of one level axis.
+use super::{Anchor, BLACK, COLOURS, Drawing, Stroke, cut, lines, width};
+
+/// A line chart: a line for each series over named columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
     /// Above the chart; long titles take several lines.
     pub title: String,
-    /// What the level axis shows.
-    pub x_label: String,
     /// What the upright axis shows.
     pub y_label: String,
-    /// Where the points of all series stand.
-    pub x: Axis,
-    /// The lines. Up to 14 are told apart by colour, marker and dashes; with
-    /// dots, up to 21.
+    /// What stands below each other's points.
+    pub columns: Vec<String>,
+    /// The lines. Up to 21 are told apart by colour and dashes.
     pub series: Vec<Series>,
 }
 
 /// One line of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// As in the legend; a nameless series is not in it.
+    /// As in the legend.
     pub name: String,
-    /// Mean and standard error at each place of the axis. The line has a gap
-    /// where there is none; an error of 0 has no bar.
+    /// Mean and standard error in each column. The line has a gap where there is none; an
+    /// error of 0 has no bar.
     pub points: Vec<Option<(f64, f64)>>,
-    /// The place of a point to ring.
-    pub ringed: Option<usize>,
 }
 
 impl Series {
-    /// A series without a ringed point.
+    /// A series of a name.
     pub fn new(name: impl Into<String>, points: Vec<Option<(f64, f64)>>) -> Series {
         Series {
             name: name.into(),
             points,
-            ringed: None,
         }
     }
 
-    /// Mean and error at a place, where the mean can be drawn.
-    fn at(&self, place: usize) -> Option<(f64, f64)> {
-        let (mean, error) = self.points.get(place).copied().flatten()?;
+    /// Mean and error in a column, where the mean can be drawn.
+    fn at(&self, column: usize) -> Option<(f64, f64)> {
+        let (mean, error) = self.points.get(column).copied().flatten()?;
         let error = if error.is_finite() { error.abs() } else { 0.0 };
         // Written so that NaN fails; sums of what passes are finite.
         (mean.abs() + error < 1e300).then_some((mean, error))
     }
 }
+
+/// The palette without its yellow, which hardly shows on white, in an order
+/// that keeps like colours apart.
+const ORDER: [usize; 7] = [0, 5, 2, 1, 3, 4, 7];
+const DASHES: [&str; 3] = ["", "6 3", "2 2"];
 
 const TITLE_SIZE: f32 = 16.0;
 const LABEL_SIZE: f32 = 14.0;
@@ -68,186 +68,181 @@ struct Frame {
     top: f32,
     right: f32,
     bottom: f32,
-    width: f32,
-    height: f32,
-    title: Vec<String>,
-    x: (f64, f64),
-    y: (f64, f64),
-    y_ticks: Vec<(f64, String)>,
-    /// How far the points of neighbouring series stand apart.
-    beside: f32,
+    /// The width of a column.
+    slot: f32,
+    /// The ends of the upright axis.
+    range: (f64, f64),
+    ticks: Vec<(f64, String)>,
 }
 
 impl Frame {
-    fn x(&self, value: f64) -> f32 {
-        let share = (value - self.x.0) / (self.x.1 - self.x.0);
-        self.left + share as f32 * (self.right - self.left)
+    fn x(&self, column: usize) -> f32 {
+        self.left + (column as f32 + 0.5) * self.slot
     }
 
     fn y(&self, value: f64) -> f32 {
-        let share = (value - self.y.0) / (self.y.1 - self.y.0);
+        let share = (value - self.range.0) / (self.range.1 - self.range.0);
         self.bottom - share as f32 * (self.bottom - self.top)
     }
 }
 
 impl Chart {
-    /// Draws it. The picture is as wide as the legend asks for.
+    /// Draws it. The picture is as wide as columns and legend ask for.
     pub fn draw(&self) -> Drawing {
-        let frame = self.frame();
-        let mut drawing = Drawing::new(frame.width, frame.height, &self.title);
-        self.draw_frame(&mut drawing, &frame);
-        for index in 0..self.series.len() {
-            self.draw_series(&mut drawing, &frame, index);
-        }
-        self.draw_legend(&mut drawing, &frame);
-        drawing
-    }
-
-    fn frame(&self) -> Frame {
-        let values = self.series.iter().flat_map(|series| {
-            let points = (0..self.x.places.len()).filter_map(|place| series.at(place));
-            points.flat_map(|(mean, error)| [mean - error, mean + error])
-        });
-        let (low, high) = axis::span(values);
-        let step = axis::step((low, high));
-        let y = (
-            (low / step + 1e-3).floor() * step,
-            (high / step - 1e-3).ceil() * step,
-        );
-        let y_ticks = axis::ticks(y, step);
         let widest = |names: &mut dyn Iterator<Item = &String>, size, most: f32| {
-            let widths = names.map(|name| words::width(name, size));
+            let widths = names.map(|name| width(name, size));
             widths.fold(0.0, f32::max).min(most)
         };
-        let ticks = widest(&mut y_ticks.iter().map(|tick| &tick.1), TICK_SIZE, PLOT.0);
-        let left = MARGIN + LABEL_SIZE + 10.0 + ticks + 10.0;
-        let n_places = self.x.places.len().max(1) as f32;
-        let names = &mut self.x.ticks.iter().map(|tick| &tick.1);
-        let slot = widest(names, TICK_SIZE, LONGEST_TICK) + TICK_SIZE;
-        let plot_width = match self.x.is_categorical {
-            true => PLOT.0.max(n_places * slot),
-            false => PLOT.0,
-        };
-        let right = left + plot_width;
+        let values = self.series.iter().flat_map(|series| {
+            let points = (0..self.columns.len()).filter_map(|column| series.at(column));
+            points.flat_map(|(mean, error)| [mean - error, mean + error])
+        });
+        let (range, ticks) = ticks(span(values));
+        let tick = widest(&mut ticks.iter().map(|tick| &tick.1), TICK_SIZE, PLOT.0);
+        let left = MARGIN + LABEL_SIZE + 10.0 + tick + 10.0;
+        let slot = widest(&mut self.columns.iter(), TICK_SIZE, LONGEST_TICK) + TICK_SIZE;
+        let n_columns = self.columns.len().max(1) as f32;
+        let slot = slot.max(PLOT.0 / n_columns);
+        let right = left + slot * n_columns;
         let names = &mut self.series.iter().map(|series| &series.name);
-        let legend = match widest(names, LEGEND_SIZE, LONGEST_NAME) {
-            0.0 => 0.0,
-            widest => MARGIN + LEGEND_LINE + 8.0 + widest,
-        };
-        let width = right + legend + MARGIN;
-        let title = words::lines(&self.title, TITLE_SIZE, width - 2.0 * MARGIN);
+        let legend = MARGIN + LEGEND_LINE + 8.0 + widest(names, LEGEND_SIZE, LONGEST_NAME);
+        let all = (right + legend + MARGIN).ceil();
+        let title = lines(&self.title, TITLE_SIZE, all - 2.0 * MARGIN);
         let top = MARGIN + title.len() as f32 * TITLE_SIZE * 1.3 + 12.0;
         let bottom = top + PLOT.1.max(self.series.len() as f32 * LEGEND_ROW);
-        let n_series = self.series.len().max(1) as f32;
-        let beside = match self.x.is_categorical {
-            true => (0.4 * plot_width / n_places / n_series).min(5.0),
-            false => 0.0,
-        };
-        Frame {
+        let frame = Frame {
             left,
             top,
             right,
             bottom,
-            width: width.ceil(),
-            height: (bottom + TICK_SIZE + LABEL_SIZE + 20.0 + MARGIN).ceil(),
-            title,
-            x: self.x.range,
-            y,
-            y_ticks,
-            beside,
-        }
-    }
-
-    fn draw_frame(&self, drawing: &mut Drawing, frame: &Frame) {
-        let (left, right, top, bottom) = (frame.left, frame.right, frame.top, frame.bottom);
-        let (grid, ink) = (Style::stroked(0xe4e4e4, 1.0), Style::stroked(BLACK, 1.0));
-        for (line, words) in (1u8..).zip(&frame.title) {
+            slot,
+            range,
+            ticks,
+        };
+        let height = (bottom + 20.0 + TICK_SIZE + MARGIN).ceil();
+        let mut drawing = Drawing::new(all, height, &self.title);
+        for (line, words) in (1u8..).zip(&title) {
             let y = MARGIN + f32::from(line) * TITLE_SIZE * 1.3 - 6.0;
             drawing.text(words, (MARGIN, y), TITLE_SIZE, Anchor::Start);
         }
-        for (value, name) in &frame.y_ticks {
+        self.draw_axes(&mut drawing, &frame);
+        for index in 0..self.series.len() {
+            self.draw_series(&mut drawing, &frame, index);
+        }
+        drawing
+    }
+
+    fn draw_axes(&self, drawing: &mut Drawing, frame: &Frame) {
+        let (left, right, top, bottom) = (frame.left, frame.right, frame.top, frame.bottom);
+        for (value, name) in &frame.ticks {
             let y = frame.y(*value);
-            drawing.line((left, y), (right, y), grid);
+            drawing.line(&[(left, y), (right, y)], Stroke::new("#e4e4e4", 1.0, 1.0));
             let at = (left - 8.0, y + TICK_SIZE * 0.35);
             drawing.text(name, at, TICK_SIZE, Anchor::End);
         }
-        let mut free_from = f32::NEG_INFINITY;
-        for (value, name) in &self.x.ticks {
-            let x = frame.x(*value);
-            let name = words::cut(name, TICK_SIZE, LONGEST_TICK);
-            let half = words::width(&name, TICK_SIZE) / 2.0;
-            drawing.line((x, bottom), (x, bottom + 5.0), ink);
-            // Where values crowd, a name that would run into the last is left out.
-            if x - half >= free_from {
-                let at = (x, bottom + 8.0 + TICK_SIZE);
-                drawing.text(name, at, TICK_SIZE, Anchor::Middle);
-                free_from = x + half + 4.0;
-            }
+        let ink = Stroke::new(BLACK, 1.0, 1.0);
+        for (column, name) in self.columns.iter().enumerate() {
+            let x = frame.x(column);
+            drawing.line(&[(x, bottom), (x, bottom + 5.0)], ink);
+            let name = cut(name, TICK_SIZE, LONGEST_TICK);
+            let at = (x, bottom + 8.0 + TICK_SIZE);
+            drawing.text(&name, at, TICK_SIZE, Anchor::Middle);
         }
-        let corners = vec![(left, top), (left, bottom), (right, bottom)];
-        drawing.add(Shape::Path(corners, false, ink));
-        let x_label = words::cut(&self.x_label, LABEL_SIZE, right - left);
-        let at = ((left + right) / 2.0, frame.height - MARGIN);
-        drawing.text(x_label, at, LABEL_SIZE, Anchor::Middle);
-        drawing.add(Shape::Text(Text {
-            words: words::cut(&self.y_label, LABEL_SIZE, bottom - top),
-            at: (MARGIN + LABEL_SIZE * 0.8, (top + bottom) / 2.0),
-            size: LABEL_SIZE,
-            anchor: Anchor::Middle,
-            upwards: true,
-        }));
+        drawing.line(&[(left, top), (left, bottom), (right, bottom)], ink);
+        let label = cut(&self.y_label, LABEL_SIZE, bottom - top);
+        let at = (MARGIN + LABEL_SIZE * 0.8, (top + bottom) / 2.0);
+        drawing.text(&label, at, LABEL_SIZE, Anchor::Upwards);
     }
 
+    /// A line, its points and its place in the legend.
     fn draw_series(&self, drawing: &mut Drawing, frame: &Frame, index: usize) {
-        let series = &self.series[index];
-        let middle = (self.series.len() as f32 - 1.0) / 2.0;
-        let beside = (index as f32 - middle) * frame.beside;
-        let place = |(at, &value): (usize, &f64)| {
-            let (mean, error) = series.at(at)?;
-            Some((
-                frame.x(value) + beside,
-                mean,
-                error,
-                series.ringed == Some(at),
-            ))
+        let (series, n_series) = (&self.series[index], self.series.len() as f32);
+        let colour = COLOURS[ORDER[index % ORDER.len()]];
+        let stroke = Stroke {
+            dashes: DASHES[index / ORDER.len() % DASHES.len()],
+            ..Stroke::new(colour, 1.8, 1.0)
         };
-        let places: Vec<_> = self.x.places.iter().enumerate().map(place).collect();
-        let thin = Style::stroked(marker::colour(index), 1.2).faint(0.7);
-        for &(x, mean, error, _) in places.iter().flatten().filter(|place| place.2 > 0.0) {
+        let marker = Some(Stroke::new(colour, 1.4, 1.0));
+        // Points of neighbouring series stand a little beside each other.
+        let apart = (0.4 * frame.slot / n_series).min(5.0);
+        let beside = (index as f32 - (n_series - 1.0) / 2.0) * apart;
+        let place = |column: usize| {
+            let (mean, error) = series.at(column)?;
+            Some((frame.x(column) + beside, mean, error))
+        };
+        let places: Vec<_> = (0..self.columns.len()).map(place).collect();
+        let thin = Stroke::new(colour, 1.2, 0.7);
+        for &(x, mean, error) in places.iter().flatten().filter(|place| place.2 > 0.0) {
             let (low, high) = (frame.y(mean - error), frame.y(mean + error));
-            drawing.line((x, low), (x, high), thin);
+            drawing.line(&[(x, low), (x, high)], thin);
             for y in [low, high] {
-                drawing.line((x - 3.0, y), (x + 3.0, y), thin);
+                drawing.line(&[(x - 3.0, y), (x + 3.0, y)], thin);
             }
         }
-        for run in places.split(Option::is_none).filter(|run| run.len() > 1) {
-            let points = run
-                .iter()
-                .flatten()
-                .map(|place| (place.0, frame.y(place.1)));
-            drawing.add(Shape::Path(points.collect(), false, marker::line(index)));
-        }
-        for &(x, mean, _, is_ringed) in places.iter().flatten() {
-            let centre = (x, frame.y(mean));
-            drawing.add(marker::marker(index, centre));
-            if is_ringed {
-                drawing.add(Shape::Circle(centre, 8.5, Style::stroked(BLACK, 1.5)));
+        for run in places.split(Option::is_none) {
+            let points = run.iter().flatten().map(|&(x, mean, _)| (x, frame.y(mean)));
+            let points: Vec<_> = points.collect();
+            if points.len() > 1 {
+                drawing.line(&points, stroke);
+            }
+            for centre in points {
+                drawing.circle(centre, 3.6, colour, marker);
             }
         }
-    }
-
-    fn draw_legend(&self, drawing: &mut Drawing, frame: &Frame) {
-        let named = self.series.iter().enumerate();
-        let named = named.filter(|(_, series)| !series.name.is_empty());
         let left = frame.right + MARGIN;
         let right = left + LEGEND_LINE;
-        for (row, (index, series)) in named.enumerate() {
-            let y = frame.top + (row as f32 + 0.5) * LEGEND_ROW;
-            drawing.line((left, y), (right, y), marker::line(index));
-            drawing.add(marker::marker(index, ((left + right) / 2.0, y)));
-            let name = words::cut(&series.name, LEGEND_SIZE, LONGEST_NAME);
-            let at = (right + 8.0, y + LEGEND_SIZE * 0.35);
-            drawing.text(name, at, LEGEND_SIZE, Anchor::Start);
-        }
+        let y = frame.top + (index as f32 + 0.5) * LEGEND_ROW;
+        drawing.line(&[(left, y), (right, y)], stroke);
+        drawing.circle(((left + right) / 2.0, y), 3.6, colour, marker);
+        let name = cut(&series.name, LEGEND_SIZE, LONGEST_NAME);
+        let at = (right + 8.0, y + LEGEND_SIZE * 0.35);
+        drawing.text(&name, at, LEGEND_SIZE, Anchor::Start);
     }
+}
+
+/// The range of values, opened where there is one value or none.
+fn span(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let low = values.clone().fold(f64::INFINITY, f64::min);
+    let high = values.fold(f64::NEG_INFINITY, f64::max);
+    let magnitude = low.abs().max(high.abs());
+    if !magnitude.is_finite() {
+        return (0.0, 1.0);
+    }
+    // Ranges that rounding has made are no ranges.
+    if high - low > magnitude * 1e-9 {
+        return (low, high);
+    }
+    let room = if magnitude == 0.0 {
+        1.0
+    } else {
+        magnitude * 0.1
+    };
+    (low - room, high + room)
+}
+
+/// The ends of an axis that holds a range, and three to eight multiples of a step of 1, 2
+/// or 5 times a power of 10 with their names.
+pub(super) fn ticks((low, high): (f64, f64)) -> ((f64, f64), Vec<(f64, String)>) {
+    let least = (high - low) / 8.0;
+    let power = math::pow(10.0, math::log10(least).floor());
+    let steps = [1.0, 2.0, 5.0].map(|factor| factor * power);
+    let step = steps.into_iter().find(|step| *step >= least);
+    let step = step.unwrap_or(10.0 * power);
+    // A thousandth of a step, for numbers that binary fractions miss.
+    let (first, last) = ((low / step + 1e-3).floor(), (high / step - 1e-3).ceil());
+    let smallest_digit = math::log10(step * (1.0 + 1e-9)).floor();
+    let largest = step * first.abs().max(last.abs());
+    let name = |value: f64| {
+        if smallest_digit < -5.0 || largest >= 1e6 {
+            let digits = math::log10(largest).floor() - smallest_digit;
+            return format!("{value:.*e}", digits.max(0.0) as usize);
+        }
+        format!("{value:.*}", (-smallest_digit).max(0.0) as usize)
+    };
+    let ticks = (0..=(last - first) as u32).map(|number| {
+        // Zero comes without a sign.
+        let value = (first + f64::from(number)) * step + 0.0;
+        (value, name(value))
+    });
+    ((first * step, last * step), ticks.collect())
 }

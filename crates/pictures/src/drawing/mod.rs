@@ -1,58 +1,44 @@
-//! Pictures: a list of shapes, written as SVG and as PNG from the same list.
+//! Pictures as SVG: charts, and small multiples of embeddings.
 //!
 //! ```
-//! use linkproof_pictures::drawing::{Axis, Chart, Series};
+//! use linkproof_pictures::drawing::{Chart, Series};
 //!
 //! let chart = Chart {
 //!     title: "Purity under false links".into(),
-//!     x_label: "false links".into(),
 //!     y_label: "purity".into(),
-//!     x: Axis::categories(["none", "+30%", "+60%"]),
+//!     columns: vec!["none".into(), "+30%".into(), "+60%".into()],
 //!     series: vec![
 //!         Series::new("likelihood", vec![Some((0.95, 0.01)), Some((0.81, 0.02)), None]),
 //!         Series::new("moment", vec![Some((0.96, 0.01)), Some((0.93, 0.01)), Some((0.9, 0.02))]),
 //!     ],
 //! };
-//! let drawing = chart.draw();
-//! assert!(drawing.to_svg().starts_with("<svg"));
-//! assert!(drawing.to_png(2.0)?.starts_with(b"\x89PNG"));
-//! # Ok::<(), linkproof::Error>(())
+//! assert!(chart.draw().to_svg().starts_with("<svg"));
 //! ```
 
-mod axis;
 mod chart;
-mod marker;
 mod panels;
-mod png;
-mod svg;
 #[cfg(test)]
 mod tests;
-mod words;
 
-pub use axis::Axis;
+use std::fmt::{self, Write};
+
 pub use chart::{Chart, Series};
 pub use panels::{NO_CLUSTER, Panel, panels, picture};
 
-/// Pixels a unit in the PNG files that are written: text is crisp on dense
-/// screens and in print.
-pub const PNG_SCALE: f32 = 2.0;
-
-/// `0xrrggbb`.
-type Colour = u32;
 /// Right and down, from the top left corner.
 type Point = (f32, f32);
 
-const BLACK: Colour = 0x000000;
-const WHITE: Colour = 0xffffff;
-const GREY: Colour = 0x888888;
-const RED: Colour = 0xd40000;
+const BLACK: &str = "#000000";
+const GREY: &str = "#888888";
+const RED: &str = "#d40000";
 
 /// Colours that remain distinct for most forms of colour blindness (Okabe and Ito).
-const COLOURS: [Colour; 8] = [
-    0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7, 0x56b4e9, 0xd55e00, 0xf0e442, 0x444444,
+const COLOURS: [&str; 8] = [
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#444444",
 ];
 
-/// A picture on white ground; later shapes cover earlier ones.
+/// A picture on white ground; later shapes cover earlier ones. A shape with a place that
+/// is not finite, as of a node that an embedding lost, is left out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drawing {
     /// In units, which are the pixels of the SVG.
@@ -60,28 +46,30 @@ pub struct Drawing {
     height: f32,
     /// What it shows, for readers who do not see it.
     title: String,
-    shapes: Vec<Shape>,
+    /// As SVG.
+    shapes: String,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum Shape {
-    /// Straight lines from point to point, and back where it is closed.
-    Path(Vec<Point>, bool, Style),
-    /// A centre and a radius.
-    Circle(Point, f32, Style),
-    Text(Text),
+/// How a line is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Stroke {
+    colour: &'static str,
+    width: f32,
+    /// From 0 (not to be seen) to 1 (covers what lies under it).
+    opacity: f32,
+    /// Lengths of dash and gap in turn; empty for an unbroken line.
+    dashes: &'static str,
 }
 
-/// One line of black text.
-#[derive(Debug, Clone, PartialEq)]
-struct Text {
-    words: String,
-    /// A point of the line that the letters stand on.
-    at: Point,
-    size: f32,
-    anchor: Anchor,
-    /// Whether it runs upwards, as the title of an upright axis.
-    upwards: bool,
+impl Stroke {
+    const fn new(colour: &'static str, width: f32, opacity: f32) -> Stroke {
+        Stroke {
+            colour,
+            width,
+            opacity,
+            dashes: "",
+        }
+    }
 }
 
 /// Which part of a text stands at its point.
@@ -90,43 +78,8 @@ enum Anchor {
     Start,
     Middle,
     End,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Style {
-    fill: Option<Colour>,
-    stroke: Option<Colour>,
-    /// How thick the line is.
-    width: f32,
-    /// Lengths of dash and gap in turn; none for an unbroken line.
-    dashes: &'static [f32],
-    /// From 0 (not to be seen) to 1 (covers what lies under it).
-    opacity: f32,
-}
-
-impl Style {
-    const fn filled(colour: Colour) -> Style {
-        Style {
-            fill: Some(colour),
-            stroke: None,
-            width: 1.0,
-            dashes: &[],
-            opacity: 1.0,
-        }
-    }
-
-    const fn stroked(colour: Colour, width: f32) -> Style {
-        Style {
-            fill: None,
-            stroke: Some(colour),
-            width,
-            ..Style::filled(colour)
-        }
-    }
-
-    const fn faint(self, opacity: f32) -> Style {
-        Style { opacity, ..self }
-    }
+    /// The middle of a text that runs upwards, as the title of an upright axis.
+    Upwards,
 }
 
 impl Drawing {
@@ -135,36 +88,133 @@ impl Drawing {
             width,
             height,
             title: title.to_owned(),
-            shapes: Vec::new(),
+            shapes: String::new(),
         }
     }
 
-    /// Adds a shape on top of the others; one with a place that is not finite,
-    /// as of a node that an embedding lost, is left out.
-    fn add(&mut self, shape: Shape) {
-        let finite = |point: &Point| point.0.is_finite() && point.1.is_finite();
-        let is_finite = match &shape {
-            Shape::Path(points, ..) => points.iter().all(finite),
-            Shape::Circle(centre, radius, _) => finite(centre) && radius.is_finite(),
-            Shape::Text(text) => finite(&text.at),
+    /// The picture as an SVG document.
+    pub fn to_svg(&self) -> String {
+        let (width, height) = (Number(self.width), Number(self.height));
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+             width=\"{width}\" height=\"{height}\" font-family=\"sans-serif\" role=\"img\">\
+             <title>{}</title><rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
+             {}</svg>\n",
+            escape(&self.title),
+            self.shapes
+        )
+    }
+
+    fn add(&mut self, shape: fmt::Arguments<'_>, places: &[Point]) {
+        let is_finite = |(x, y): &Point| x.is_finite() && y.is_finite();
+        if places.iter().all(is_finite) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(self.shapes, "{shape}");
+        }
+    }
+
+    /// Straight lines from point to point.
+    fn line(&mut self, points: &[Point], stroke: Stroke) {
+        let list = points.iter();
+        let list: Vec<String> = list
+            .map(|&(x, y)| format!("{},{}", Number(x), Number(y)))
+            .collect();
+        let list = list.join(" ");
+        let attributes = attributes("none", stroke);
+        self.add(
+            format_args!(r#"<polyline points="{list}"{attributes}/>"#),
+            points,
+        );
+    }
+
+    fn circle(&mut self, centre: Point, radius: f32, fill: &str, stroke: Option<Stroke>) {
+        let attributes = match stroke {
+            Some(stroke) => attributes(fill, stroke),
+            None => format!(r#" fill="{fill}""#),
         };
-        if is_finite {
-            self.shapes.push(shape);
+        let (x, y, radius) = (Number(centre.0), Number(centre.1), Number(radius));
+        self.add(
+            format_args!(r#"<circle cx="{x}" cy="{y}" r="{radius}"{attributes}/>"#),
+            &[centre],
+        );
+    }
+
+    /// One line of black text; `at` is a point of the line that the letters stand on.
+    fn text(&mut self, words: &str, at: Point, size: f32, anchor: Anchor) {
+        let (x, y, size) = (Number(at.0), Number(at.1), Number(size));
+        let attributes = match anchor {
+            Anchor::Start => String::new(),
+            Anchor::Middle => r#" text-anchor="middle""#.to_owned(),
+            Anchor::End => r#" text-anchor="end""#.to_owned(),
+            Anchor::Upwards => {
+                format!(r#" text-anchor="middle" transform="rotate(-90 {x} {y})""#)
+            }
+        };
+        let words = escape(words);
+        self.add(
+            format_args!(r#"<text x="{x}" y="{y}" font-size="{size}"{attributes}>{words}</text>"#),
+            &[at],
+        );
+    }
+}
+
+fn attributes(fill: &str, stroke: Stroke) -> String {
+    let mut text = format!(
+        r#" fill="{fill}" stroke="{}" stroke-width="{}" stroke-linejoin="round""#,
+        stroke.colour,
+        Number(stroke.width)
+    );
+    if !stroke.dashes.is_empty() {
+        text.push_str(&format!(r#" stroke-dasharray="{}""#, stroke.dashes));
+    }
+    if stroke.opacity < 1.0 {
+        text.push_str(&format!(r#" opacity="{}""#, Number(stroke.opacity)));
+    }
+    text
+}
+
+/// Hundredths of a unit are as fine as an eye sees.
+struct Number(f32);
+
+impl fmt::Display for Number {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = format!("{:.2}", self.0);
+        out.write_str(digits.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
+fn escape(text: &str) -> String {
+    // XML has no way to write most control characters.
+    let text = text.replace(char::is_control, " ").replace('&', "&amp;");
+    text.replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// The width of text. Letters of viewers differ, so this is generous.
+fn width(words: &str, size: f32) -> f32 {
+    words.chars().count() as f32 * size * 0.6
+}
+
+/// The text, cut off with dots where there is not room enough.
+fn cut(words: &str, size: f32, room: f32) -> String {
+    if width(words, size) <= room {
+        return words.to_owned();
+    }
+    let n_letters = (room / width("m", size)) as usize;
+    let kept: String = words.chars().take(n_letters.saturating_sub(3)).collect();
+    format!("{}...", kept.trim_end())
+}
+
+/// The text in lines, broken between words.
+fn lines(words: &str, size: f32, room: f32) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in words.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line, size) + width(word, size) + width(" ", size) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(cut(word, size, room)),
         }
     }
-
-    fn line(&mut self, from: Point, to: Point, style: Style) {
-        self.add(Shape::Path(vec![from, to], false, style));
-    }
-
-    /// Adds a level text.
-    fn text(&mut self, words: impl Into<String>, at: Point, size: f32, anchor: Anchor) {
-        self.add(Shape::Text(Text {
-            words: words.into(),
-            at,
-            size,
-            anchor,
-            upwards: false,
-        }));
-    }
+    lines
 }

@@ -1,7 +1,7 @@
 //! Small multiples of embeddings: nodes coloured by cluster, links grey, marked
 //! links red.
 
-use super::{Anchor, COLOURS, Drawing, GREY, Point, RED, Shape, Style, words};
+use super::{Anchor, COLOURS, Drawing, GREY, Point, RED, Stroke, cut, width};
 
 /// The cluster of a node that is in none: it is grey.
 pub const NO_CLUSTER: u32 = u32::MAX;
@@ -44,35 +44,27 @@ pub fn picture(title: &str, panel: &Panel<'_>) -> Drawing {
 /// Panels in rows of `columns`.
 pub fn panels(title: &str, columns: usize, panels: &[Panel<'_>]) -> Drawing {
     let columns = columns.max(1);
-    let (width, height) = (SIDE, SIDE + CAPTION);
+    let height = SIDE + CAPTION;
     let n_rows = panels.len().div_ceil(columns) as f32;
-    let mut drawing = Drawing::new(columns as f32 * width, n_rows * height, title);
+    let mut drawing = Drawing::new(columns as f32 * SIDE, n_rows * height, title);
     for (place, panel) in panels.iter().enumerate() {
         let (row, column) = ((place / columns) as f32, (place % columns) as f32);
-        draw(
-            &mut drawing,
-            panel,
-            (column * width, row * height),
-            SIDE,
-            3.0,
-        );
+        let corner = (column * SIDE, row * height);
+        draw(&mut drawing, panel, corner, SIDE, 3.0);
     }
     drawing
 }
 
 fn draw(drawing: &mut Drawing, panel: &Panel<'_>, corner: Point, side: f32, radius: f32) {
-    let caption = words::cut(&panel.title, CAPTION_SIZE, side);
+    let caption = cut(&panel.title, CAPTION_SIZE, side);
     let at = (corner.0 + side / 2.0, corner.1 + 18.0);
-    drawing.text(caption, at, CAPTION_SIZE, Anchor::Middle);
+    drawing.text(&caption, at, CAPTION_SIZE, Anchor::Middle);
     let points = place(panel.points, (corner.0, corner.1 + CAPTION), side);
-    for marked in [false, true] {
-        let style = match marked {
-            true => Style::stroked(RED, 1.0).faint(0.5),
-            false => Style::stroked(GREY, 1.0).faint(0.25),
-        };
+    for (marked, colour, opacity) in [(false, GREY, 0.25), (true, RED, 0.5)] {
+        let stroke = Stroke::new(colour, 1.0, opacity);
         for &(a, b, _) in panel.links.iter().filter(|link| link.2 == marked) {
             if let (Some(&a), Some(&b)) = (points.get(a as usize), points.get(b as usize)) {
-                drawing.line(a, b, style);
+                drawing.line(&[a, b], stroke);
             }
         }
     }
@@ -81,31 +73,32 @@ fn draw(drawing: &mut Drawing, panel: &Panel<'_>, corner: Point, side: f32, radi
             NO_CLUSTER => GREY,
             cluster => COLOURS[cluster as usize % COLOURS.len()],
         };
-        drawing.add(Shape::Circle(centre, radius, Style::filled(colour)));
+        drawing.circle(centre, radius, colour, None);
     }
-    write_names(drawing, panel, &points, (corner.0 + side, radius));
+    write_names(drawing, panel, &points, corner.0 + side, radius);
 }
 
 /// Writes names right of their nodes, or left of them near the right edge.
-fn write_names(
-    drawing: &mut Drawing,
-    panel: &Panel<'_>,
-    points: &[Point],
-    (edge, radius): (f32, f32),
-) {
+fn write_names(drawing: &mut Drawing, panel: &Panel<'_>, points: &[Point], edge: f32, radius: f32) {
     let mut taken: Vec<[f32; 4]> = Vec::new();
     for &(node, name) in &panel.names {
         let Some(&(x, y)) = points.get(node as usize) else {
             continue;
         };
-        let name = words::cut(name, NAME_SIZE, LONGEST_NAME);
-        let (width, gap) = (words::width(&name, NAME_SIZE), radius + 3.0);
-        let fits = x + gap + width <= edge;
-        let (left, anchor) = match fits {
-            true => (x + gap, Anchor::Start),
-            false => (x - gap - width, Anchor::End),
+        let name = cut(name, NAME_SIZE, LONGEST_NAME);
+        let (length, gap) = (width(&name, NAME_SIZE), radius + 3.0);
+        let fits = x + gap + length <= edge;
+        let (left, at, anchor) = if fits {
+            (x + gap, x + gap, Anchor::Start)
+        } else {
+            (x - gap - length, x - gap, Anchor::End)
         };
-        let place = [left, left + width, y - NAME_SIZE * 0.6, y + NAME_SIZE * 0.6];
+        let place = [
+            left,
+            left + length,
+            y - NAME_SIZE * 0.6,
+            y + NAME_SIZE * 0.6,
+        ];
         let meets = |other: &[f32; 4]| {
             place[0] < other[1] && other[0] < place[1] && place[2] < other[3] && other[2] < place[3]
         };
@@ -113,8 +106,7 @@ fn write_names(
             continue;
         }
         taken.push(place);
-        let at = if fits { left } else { left + width };
-        drawing.text(name, (at, y + NAME_SIZE * 0.35), NAME_SIZE, anchor);
+        drawing.text(&name, (at, y + NAME_SIZE * 0.35), NAME_SIZE, anchor);
     }
 }
 

@@ -1,24 +1,22 @@
-use tiny_skia::Pixmap;
-
-use super::marker::colour;
 use super::*;
 
-fn chart(n_series: usize, n_places: usize) -> Chart {
+fn chart(n_series: usize, n_columns: usize) -> Chart {
     let series = |index: usize| {
-        let value = |place: usize| {
-            let mean = 0.95 - 0.02 * (index * place) as f64 - 0.01 * index as f64;
-            Some((mean, 0.004 * (1 + place) as f64))
+        let value = |column: usize| {
+            let mean = 0.95 - 0.02 * (index * column) as f64 - 0.01 * index as f64;
+            Some((mean, 0.004 * (1 + column) as f64))
         };
         Series::new(
             format!("method {index}"),
-            (0..n_places).map(value).collect(),
+            (0..n_columns).map(value).collect(),
         )
     };
     Chart {
         title: "Purity of clusters under false links (mean ± standard error)".into(),
-        x_label: "false links".into(),
         y_label: "purity".into(),
-        x: Axis::categories((0..n_places).map(|place| format!("+{}%", 30 * place))),
+        columns: (0..n_columns)
+            .map(|column| format!("+{}%", 30 * column))
+            .collect(),
         series: (0..n_series).map(series).collect(),
     }
 }
@@ -45,56 +43,34 @@ fn assert_well_formed(svg: &str) {
     assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
 }
 
-fn picture(drawing: &Drawing, scale: f32) -> Pixmap {
-    Pixmap::decode_png(&drawing.to_png(scale).unwrap()).unwrap()
-}
-
-fn colour_at(picture: &Pixmap, (x, y): Point, scale: f32) -> Colour {
-    let pixel = picture.pixel((x * scale) as u32, (y * scale) as u32);
-    let pixel = pixel.unwrap().demultiply();
-    Colour::from_be_bytes([0, pixel.red(), pixel.green(), pixel.blue()])
-}
-
-/// The middle of a circle or polygon.
-fn middle(shape: &Shape) -> Option<Point> {
-    match shape {
-        Shape::Circle(centre, ..) => Some(*centre),
-        Shape::Path(corners, true, _) => {
-            let n = corners.len() as f32;
-            let sum = |get: fn(&Point) -> f32| corners.iter().map(get).sum::<f32>() / n;
-            Some((sum(|corner| corner.0), sum(|corner| corner.1)))
-        }
-        _ => None,
-    }
+/// The number in an attribute of a tag.
+fn number(tag: &str, name: &str) -> f32 {
+    let after = tag.split(&format!(" {name}=\"")).nth(1).unwrap();
+    after.split('"').next().unwrap().parse().unwrap()
 }
 
 /// Every text lies within the picture, however wide its letters.
 fn assert_inside(drawing: &Drawing) {
-    for shape in &drawing.shapes {
-        let Shape::Text(Text {
-            words,
-            at,
-            size,
-            anchor,
-            upwards,
-        }) = shape
-        else {
-            continue;
+    let texts = drawing.shapes.lines().filter(|it| it.starts_with("<text"));
+    for text in texts {
+        let (tag, rest) = text.split_once('>').unwrap();
+        let words = rest.trim_end_matches("</text>");
+        let (x, y, size) = (number(tag, "x"), number(tag, "y"), number(tag, "font-size"));
+        let length = width(words, size);
+        let before = if tag.contains("\"middle\"") {
+            length / 2.0
+        } else if tag.contains("\"end\"") {
+            length
+        } else {
+            0.0
         };
-        let length = words::width(words, *size);
-        let before = match anchor {
-            Anchor::Start => 0.0,
-            Anchor::Middle => length / 2.0,
-            Anchor::End => length,
+        let ((along, end), (above, below)) = if tag.contains("rotate") {
+            ((y - length + before, drawing.height), (x, drawing.width))
+        } else {
+            ((x - before, drawing.width), (y, drawing.height))
         };
-        let ((along, end), (above, below)) = match upwards {
-            true => (
-                (at.1 - length + before, drawing.height),
-                (at.0, drawing.width),
-            ),
-            false => ((at.0 - before, drawing.width), (at.1, drawing.height)),
-        };
-        assert!(along >= 0.0 && along + length <= end, "{words}");
+        assert!(along >= -0.01 && along + length <= end + 0.01, "{words}");
+        let above = above + 0.01;
         assert!(
             above >= size * 0.8 && above + size * 0.2 <= below,
             "{words}"
@@ -102,66 +78,62 @@ fn assert_inside(drawing: &Drawing) {
     }
 }
 
+fn count(drawing: &Drawing, what: &str) -> usize {
+    drawing.shapes.matches(what).count()
+}
+
+const LINE: &str = "stroke-width=\"1.8\"";
+
 #[test]
 fn svg_is_well_formed_and_escapes_text() {
     let mut chart = chart(3, 4);
     chart.title = "<b>&\u{1}\"quoted\"".into();
     chart.series[0].name = "a < b > c & d".into();
-    let svg = chart.draw().to_svg();
+    let drawing = chart.draw();
+    let svg = drawing.to_svg();
     assert_well_formed(&svg);
     assert!(svg.contains("&lt;b&gt;&amp; \"quoted\"") && !svg.contains("<b>"));
     assert!(svg.contains("a &lt; b &gt; c &amp; d"));
-    assert_eq!(svg.matches("stroke-width=\"1.8\"").count(), 2 * 3);
+    assert_eq!(count(&drawing, LINE), 2 * 3);
+    assert_eq!(count(&drawing, "<circle"), 3 * 4 + 3);
+    assert_eq!(svg, chart.draw().to_svg());
 }
 
 #[test]
-fn png_shows_every_series_where_its_points_are() {
+fn series_are_told_apart_and_stand_where_their_values_are() {
     let mut chart = chart(14, 1);
-    // One above the other.
     for (index, series) in chart.series.iter_mut().enumerate() {
         series.points = vec![Some((index as f64, 0.0))];
     }
     let drawing = chart.draw();
-    let scale = 2.0;
-    let picture = picture(&drawing, scale);
-    let expected = (drawing.width * scale, drawing.height * scale);
-    assert_eq!((picture.width() as f32, picture.height() as f32), expected);
-    let middles: Vec<Point> = drawing.shapes.iter().filter_map(middle).collect();
-    assert_eq!(middles.len(), 2 * 14);
-    for (series, &at) in middles[..14].iter().enumerate() {
-        // The markers of the second half are hollow.
-        let expected = if series < 7 { colour(series) } else { WHITE };
-        assert_eq!(colour_at(&picture, at, scale), expected, "series {series}");
-    }
-}
-
-#[test]
-fn text_is_drawn_level_and_upwards() {
-    let mut drawing = Drawing::new(100.0, 100.0, "");
-    let dark = |drawing: &Drawing, x: std::ops::Range<u32>, y: std::ops::Range<u32>| {
-        let picture = picture(drawing, 1.0);
-        let places = y.flat_map(|y| x.clone().map(move |x| (x, y)));
-        let dark = |(x, y)| picture.pixel(x, y).unwrap().red() < 100;
-        places.filter(|&place| dark(place)).count()
+    let circles = drawing
+        .shapes
+        .lines()
+        .filter(|it| it.starts_with("<circle"));
+    let (points, legend): (Vec<&str>, Vec<&str>) = {
+        let circles: Vec<&str> = circles.collect();
+        (
+            circles.iter().copied().step_by(2).collect(),
+            circles.iter().copied().skip(1).step_by(2).collect(),
+        )
     };
-    assert_eq!(dark(&drawing, 0..100, 0..100), 0);
-    drawing.text("0.5 ± 1", (50.0, 50.0), 12.0, Anchor::Start);
-    let all = dark(&drawing, 0..100, 0..100);
-    assert!(all > 50);
-    assert_eq!(dark(&drawing, 50..100, 30..56), all);
-    if let Shape::Text(text) = &mut drawing.shapes[0] {
-        text.upwards = true;
-    }
-    let upright = dark(&drawing, 0..100, 0..100);
-    assert!(upright.abs_diff(all) < all / 5, "{upright} {all}");
-    assert_eq!(dark(&drawing, 30..56, 0..50), upright);
-}
-
-#[test]
-fn bytes_are_the_same_twice() {
-    let drawing = chart(8, 5).draw();
-    assert_eq!(drawing.to_png(2.0).unwrap(), drawing.to_png(2.0).unwrap());
-    assert_eq!(drawing.to_svg(), chart(8, 5).draw().to_svg());
+    let heights: Vec<f32> = points.iter().map(|tag| number(tag, "cy")).collect();
+    let apart = heights[0] - heights[1];
+    assert!(
+        heights
+            .windows(2)
+            .all(|y| (y[0] - y[1] - apart).abs() < 0.02 && apart > 0.0)
+    );
+    assert!(
+        legend
+            .windows(2)
+            .all(|y| number(y[0], "cy") < number(y[1], "cy"))
+    );
+    // The second half has other dashes.
+    assert_eq!(count(&drawing, "stroke-dasharray"), 7);
+    let colour = |tag: &str| tag.split("fill=").nth(1).unwrap()[..9].to_owned();
+    let colours: std::collections::HashSet<String> = points.iter().map(|it| colour(it)).collect();
+    assert_eq!(colours.len(), 7);
 }
 
 #[test]
@@ -172,12 +144,9 @@ fn missing_points_leave_gaps() {
     chart.series[1].points[2] = Some((0.5, f64::INFINITY));
     chart.series[1].points.truncate(4);
     let drawing = chart.draw();
-    let thick =
-        |shape: &&Shape| matches!(shape, Shape::Path(_, false, style) if style.width == 1.8);
     // Two of the first, one of the second, and two in the legend.
-    assert_eq!(drawing.shapes.iter().filter(thick).count(), 2 + 1 + 2);
+    assert_eq!(count(&drawing, LINE), 2 + 1 + 2);
     assert_well_formed(&drawing.to_svg());
-    assert!(drawing.to_png(1.0).is_ok());
 }
 
 #[test]
@@ -189,12 +158,10 @@ fn charts_with_little_in_them_are_drawn() {
         let drawing = single.draw();
         assert_well_formed(&drawing.to_svg());
         assert_inside(&drawing);
-        let markers = drawing.shapes.iter().filter_map(middle);
-        assert_eq!(markers.count(), 2 * 2, "on the line and in the legend");
+        assert_eq!(count(&drawing, "<circle"), 2 * 2, "and in the legend");
     }
     for empty in [chart(0, 0), chart(3, 0), chart(0, 3)] {
         assert_well_formed(&empty.draw().to_svg());
-        assert!(empty.draw().to_png(1.0).is_ok());
     }
 }
 
@@ -204,31 +171,21 @@ fn long_words_stay_in_the_picture() {
     let long = "a name that goes on and on ".repeat(8);
     chart.series[1].name = long.clone();
     chart.title = format!("{long}{}", "m".repeat(400));
-    chart.x_label = long.clone();
     chart.y_label = long.clone();
     assert_inside(&chart.draw());
-    chart.x = Axis::categories(vec![long; 3]);
+    chart.columns = vec![long; 3];
     assert_inside(&chart.draw());
-    let near = [(0.0, "zero"), (1e-3, "almost zero"), (1.0, "one")];
-    chart.x = Axis::labelled(near.map(|(at, name)| (at, name.into())).to_vec());
-    let svg = chart.draw().to_svg();
-    assert!(svg.contains(">zero<") && svg.contains(">one<") && !svg.contains("almost zero"));
 }
 
 #[test]
 fn ticks_are_round_numbers() {
     let names = |low, high| -> Vec<String> {
-        let ticks = axis::ticks((low, high), axis::step((low, high)));
+        let ticks = chart::ticks((low, high)).1;
         ticks.into_iter().map(|tick| tick.1).collect()
     };
     assert_eq!(names(0.0, 1.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
-    assert_eq!(
-        names(0.81, 0.96),
-        [
-            "0.82", "0.84", "0.86", "0.88", "0.90", "0.92", "0.94", "0.96"
-        ]
-    );
-    assert_eq!(names(-3.0, 30.0), ["0", "5", "10", "15", "20", "25", "30"]);
+    assert_eq!(names(-3.0, 30.0)[..3], ["-5", "0", "5"]);
+    assert_eq!(names(0.81, 0.96)[..2], ["0.80", "0.82"]);
     assert_eq!(names(0.0, 3e-7)[1], "5.0e-8");
     assert_eq!(names(0.0, 5e6)[1], "1e6");
 }
@@ -243,14 +200,15 @@ fn panels_show_links_and_clusters() {
         names: Vec::new(),
     };
     let drawing = panels("t", 2, &[panel.clone(), panel]);
-    let svg = drawing.to_svg();
-    assert_well_formed(&svg);
-    assert_eq!(svg.matches("<circle").count(), 6);
-    assert_eq!(svg.matches("<polyline").count(), 4);
+    assert_well_formed(&drawing.to_svg());
+    assert_eq!(count(&drawing, "<circle"), 6);
+    assert_eq!(count(&drawing, "<polyline"), 4);
     assert_eq!((drawing.width, drawing.height), (600.0, 326.0));
-    let at = drawing.shapes.iter().find_map(middle);
-    let found = colour_at(&picture(&drawing, 2.0), at.unwrap(), 2.0);
-    assert_eq!(found, COLOURS[0]);
+    assert!(
+        drawing
+            .shapes
+            .contains(&format!("r=\"3\" fill=\"{}\"", COLOURS[0]))
+    );
     // Points that an embedding lost are left out.
     let lost = Panel {
         title: String::new(),
@@ -265,13 +223,4 @@ fn panels_show_links_and_clusters() {
     // A name that would run into another is left out too.
     assert!(svg.contains("&lt;kept&gt;"));
     assert!(!svg.contains("below it") && !svg.contains("lost") && !svg.contains("unknown"));
-}
-
-#[test]
-fn sizes_that_png_cannot_hold_are_refused() {
-    let drawing = Drawing::new(100.0, 50.0, "");
-    for scale in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e6] {
-        let error = drawing.to_png(scale).unwrap_err();
-        assert!(error.to_string().starts_with("scale must be "), "{error}");
-    }
 }

@@ -40,7 +40,7 @@ use crate::session::Session;
 ///                  planted between classes
 ///   planted        the judge of links on planted designs, and after 30 checks
 ///
-/// Writes a table as Markdown and JSON, and pictures as SVG and PNG. Finished
+/// Writes a table as Markdown and JSON, and pictures as SVG. Finished
 /// cells are kept in --out: an interrupted run goes on where it was, and a
 /// larger --runs adds to what is there. With --rivals, other methods are run on
 /// the same data and judged in the same way. --graphs, --damage and --methods
@@ -347,11 +347,9 @@ fn write(
 ) -> anyhow::Result<()> {
     let mut files = Vec::new();
     for (name, drawing) in pictures {
-        for extension in ["svg", "png"] {
-            let path = args.out.join(format!("{name}.{extension}"));
-            write_drawing(&path, drawing)?;
-            files.push(path.display().to_string());
-        }
+        let path = args.out.join(format!("{name}.svg"));
+        write_drawing(&path, drawing)?;
+        files.push(path.display().to_string());
     }
     let name = args.experiment.name();
     let [markdown, path] = ["md", "json"].map(|end| args.out.join(format!("{name}.{end}")));
