@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import textwrap
 from collections.abc import Callable, Hashable, Mapping
 from os import PathLike
 from pathlib import Path
@@ -328,12 +327,8 @@ class Check:
         return table.drop(columns="suspect")
 
     def _words(self) -> str:
-        text = ["* flagged", ""] if self.report["flagged"] else []
-        for topic, says in self._core.lines(list(_NEXT)):
-            heads = [topic.ljust(8), *[" " * 8] * len(says)] if topic else [""] * len(says)
-            for head, words in zip(heads, says):
-                text += textwrap.wrap(words, 96, initial_indent=head, subsequent_indent=" " * 8)
-        return "\n".join(text)
+        mark = "* flagged\n\n" if self.report["flagged"] else ""
+        return mark + self._core.lines(list(_NEXT)).rstrip()
 
 
 class _Given:

@@ -24,16 +24,17 @@ class Inspection:
         Whether features and links agree: ``alike``, how often a link outranks a random
         pair of its degrees by features (AUC); ``relation``, "agree", "unrelated",
         "opposed" or "unclear"; ``vectors_alone``, whether k-means on the features alone
-        is the better choice; ``says``, the result in words. None without features.
+        is the better choice. None without features.
     judged : dict or None
         What the judge finds about the links: ``share`` (``low``, ``estimate``, ``high``
         of the share of false links), ``auc``, ``abstained``, ``candidates``,
-        ``contradictions``, ``duplicates``, ``flagged``, and ``says``. None for graphs of
-        more than a million links.
+        ``contradictions``, ``duplicates`` and ``flagged``. None for graphs of more than a
+        million links.
     advice : dict
         Settings of a plain fit to begin with, the reasons for them and cautions.
     report : dict
-        All of it, as the command line's ``inspect --json`` has it.
+        All of it, as the command line's ``inspect --json`` has it; ``says``, what the
+        judge found in sentences.
     """
 
     agreement: dict[str, Any] | None
@@ -49,10 +50,7 @@ class Inspection:
     def __str__(self) -> str:
         found = self.report
         lines = [f"{found['nodes']} nodes and {found['links']} links."]
-        if self.judged is not None:
-            lines += [said["says"] for said in self.judged["says"]]
-        if self.agreement is not None:
-            lines.append(self.agreement["says"])
+        lines += found["says"]
         return "\n".join([*lines, *self.advice["reasons"], *self.advice["cautions"]])
 
 

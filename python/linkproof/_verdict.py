@@ -86,8 +86,8 @@ class Verdict:
         return self.auc
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Verdict:
-        """From what ``fit.json`` says under ``robust``."""
+    def of(cls, found: Mapping[str, Any], said: Any) -> Verdict:
+        """From what ``fit.json`` says under ``robust`` and ``verdict``."""
         return cls(
             share_false=found["share_false"],
             share_low=found.get("share_low"),
@@ -101,13 +101,13 @@ class Verdict:
             ridge=float(found["chosen"]["ridge"]),
             effective_rank=float(found["effective_rank"]),
             advice=str(found.get("advice", "unknown")),
-            says=tuple(str(said["says"]) for said in found["verdict"]),
+            says=tuple(str(one["says"]) for one in said),
             implanted=_dicts(found["implanted"]),
         )
 
     @classmethod
-    def of_plain(cls, look: Mapping[str, Any], ridge: float) -> Verdict:
-        """From what ``fit.json`` of a plain fit says under ``look``."""
+    def of_plain(cls, look: Mapping[str, Any], said: Any, ridge: float) -> Verdict:
+        """From what ``fit.json`` of a plain fit says under ``look`` and ``verdict``."""
         # Models of earlier versions have "trust" in place of "judged".
         judged = look.get("judged") or look.get("trust") or {}
         share = judged.get("share") or {}
@@ -125,7 +125,7 @@ class Verdict:
             ridge=ridge,
             effective_rank=float(look["effective_rank"]),
             advice=str(look.get("advice", "unknown")),
-            says=tuple(str(said["says"]) for said in look["verdict"]),
+            says=tuple(str(one["says"]) for one in said),
         )
 
     def __repr__(self) -> str:
@@ -174,11 +174,13 @@ class Beliefs(FittedModel):
     def verdict_(self) -> Verdict:
         """What was found about links and data vectors; ``str`` says it in words."""
         report = self.report_
-        if report.get("robust") is not None:
-            return Verdict.of(report["robust"])
-        if report.get("look") is None:
+        found = report.get("robust") or report.get("look")
+        if found is None:
             raise AttributeError("verdict_: a model of an earlier version; fit again")
-        return Verdict.of_plain(report["look"], float(report["params"]["ridge"]))
+        said = report.get("verdict") or found["verdict"]
+        if report.get("robust") is not None:
+            return Verdict.of(found, said)
+        return Verdict.of_plain(found, said, float(report["params"]["ridge"]))
 
     def beliefs(self, pairs: Any = None) -> Any:
         """The beliefs of a robust fit in its links.

@@ -3,19 +3,19 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use linkproof::Dataset;
 use linkproof::data::ids::Ids;
 use linkproof::io::{
     self, Field, FolderKind, JudgedTable, OutputFolder, check_files, check_json, load_check,
     read_checks, write_check, write_table,
 };
-use linkproof::judge::{CheckContext, JudgeSpec, check_lines, judge, missing_links};
+use linkproof::judge::{JudgeSpec, judge, missing_links};
+use linkproof::text::{Reader, Said, Style, Topic, judged, size, topics};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
 
 use crate::data::Data;
-use crate::errors::{Keywords, exception};
+use crate::errors::exception;
 use crate::judged::{Evidence, Places, Verified, columns};
 use crate::kept::Surroundings;
 use crate::model::{text, versions};
@@ -64,8 +64,7 @@ impl Check {
                 checks: places.verified(&checked)?,
             };
             let monitor = monitor.shares();
-            let mut judgment = judge(data, &spec, around.runtime(&monitor))?;
-            judgment.sort_by_ends();
+            let judgment = judge(data, &spec, around.runtime(&monitor))?;
             let names: Vec<&String> = spec.columns.iter().map(|column| &column.name).collect();
             let record = [
                 ("seed", json!(seed)),
@@ -75,18 +74,10 @@ impl Check {
                 ("seconds", json!(began.elapsed().as_secs_f64())),
                 ("versions", versions()?),
             ];
-            Ok(Check {
-                check: io::Check {
-                    ids: data.ids().clone(),
-                    views: views_of(data),
-                    attributes,
-                    judgment,
-                    record: record
-                        .map(|(name, value)| (name.to_owned(), value))
-                        .into_iter()
-                        .collect(),
-                },
-            })
+            let record = record.map(|(name, value)| (name.to_owned(), value));
+            let record = Map::from_iter(record);
+            let check = io::Check::new(data, attributes, judgment, record);
+            Ok(Check { check })
         })
     }
 
@@ -256,35 +247,21 @@ impl Check {
         })
     }
 
-    /// The lines that end a check: topics and sentences.
-    fn lines(&self, next: Vec<String>) -> Vec<(String, Vec<String>)> {
+    /// The lines that end a check, with what can be done next.
+    fn lines(&self, next: Vec<String>) -> String {
         let recorded = |name: &str| self.check.record.get(name);
-        let context = CheckContext {
-            nodes: self.n_nodes(),
-            seconds: recorded("seconds").and_then(Value::as_f64).unwrap_or(0.0),
-            suspects: "report.suspects",
-            sample: "report.sample(30)",
-            next: &next,
-            tested: recorded("test").and_then(Value::as_bool).unwrap_or(true),
+        let (facts, tally) = (&self.check.judgment.facts, self.check.judgment.tally());
+        let tested = recorded("test").and_then(Value::as_bool).unwrap_or(true);
+        let reader = Reader {
+            style: Style::Python,
             name: &|row| self.check.called(row),
-            dialect: &Keywords,
+            suspects: Some("report.suspects"),
+            sample: Some("report.sample(30)"),
         };
-        let lines = check_lines(&self.check.judgment, &context).into_iter();
-        lines
-            .map(|line| (line.topic.to_owned(), line.says))
-            .collect()
+        let mut said = judged(facts, &tally, tested, &reader);
+        said.extend(next.into_iter().map(|it| Said::new(Topic::Next, it)));
+        let seconds = recorded("seconds").and_then(Value::as_f64).unwrap_or(0.0);
+        let size = size(self.n_nodes(), tally.links, None, seconds);
+        format!("{size}\n\n{}", topics(&said))
     }
-}
-
-/// The view of each node in the user's order, if there are several views.
-fn views_of(data: &Dataset) -> Option<Vec<String>> {
-    if data.ids().sides().is_some() || data.views().iter().all(|view| view.name.is_empty()) {
-        return None;
-    }
-    let mut views = vec![String::new(); data.n_nodes()];
-    for row in 0..data.n_nodes() {
-        let view = data.view_of(row as u32);
-        views[data.user_row(row)].clone_from(&data.views()[view].name);
-    }
-    Some(views)
 }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use linkproof::Error;
-use linkproof::error::{Dialect, Remedy, Subject, any_of, quote};
+use linkproof::error::{Style, any_of, quote};
 use pyo3::PyErr;
 use pyo3::create_exception;
 use pyo3::exceptions::{
@@ -31,7 +31,10 @@ pub fn exception(error: Error) -> PyErr {
         },
         error => error,
     };
-    let words = error.told(&Keywords);
+    let mut words = error.in_style(Style::Python);
+    if matches!(error, Error::Asymmetric { .. }) {
+        words += "; links.maximum(links.T) and links + links.T are symmetric";
+    }
     match &error {
         Error::Read { path, source } | Error::Write { path, source } => {
             let path = path.display().to_string();
@@ -61,61 +64,4 @@ pub fn choice<T: FromStr + Display + Copy>(
         let all: Vec<String> = all.iter().map(|one| format!("'{one}'")).collect();
         exception(Error::argument(name, any_of(&all), quote(text)))
     })
-}
-
-/// Arguments as Python's callers know them.
-pub struct Keywords;
-
-impl Dialect for Keywords {
-    fn name(&self, name: &str) -> String {
-        match name {
-            "lambda" => "lambda_".to_owned(),
-            "seed" => "random_state".to_owned(),
-            "force" => "overwrite".to_owned(),
-            "view-encoders" => "encoder".to_owned(),
-            name => name.replace('-', "_"),
-        }
-    }
-
-    fn with(&self, name: &str, values: &[&str]) -> String {
-        let value = |value: &&str| match *value {
-            "true" => "True".to_owned(),
-            number if number.parse::<f64>().is_ok() => number.to_owned(),
-            text => format!("\"{text}\""),
-        };
-        let values: Vec<String> = values.iter().map(value).collect();
-        format!("{}={}", self.name(name), any_of(&values))
-    }
-
-    fn selection(&self) -> &str {
-        "linkproof.select"
-    }
-
-    fn subject(&self, subject: &Subject) -> Option<String> {
-        match subject {
-            Subject::Features { view: None } => Some("X".to_owned()),
-            Subject::Features { view: Some(view) } => Some(format!("X[{}]", quote(view))),
-            _ => None,
-        }
-    }
-
-    fn remedy(&self, remedy: Remedy) -> Option<String> {
-        match remedy {
-            Remedy::Symmetrise => Some(format!(
-                "symmetrise it, as in links.maximum(links.T) or links + links.T, or set {}",
-                self.with("duplicates", &["max", "sum"])
-            )),
-            Remedy::LessMemory => Some(format!(
-                "set a smaller {}, {}, or LINKPROOF_MAX_MEMORY in the environment if there is more",
-                self.name("dim"),
-                self.with("solver", &["sgd"])
-            )),
-            Remedy::UnpackMore => Some(
-                "if it is meant to be so large, unpack it first, or set LINKPROOF_MAX_UNPACKED in \
-                 the environment"
-                    .to_owned(),
-            ),
-            _ => None,
-        }
-    }
 }

@@ -2,9 +2,10 @@
 
 use linkproof::audit::{Audit, AuditSettings, ExpectedLink, audit, judged_data, missing};
 use linkproof::data::features::Matrix;
-use linkproof::io::JudgedTable;
+use linkproof::io::{JudgedTable, facts_json};
 use linkproof::judge::JudgeSpec;
-use linkproof::{Dataset, Features, Graph};
+use linkproof::text::judged;
+use linkproof::{Dataset, Features, Fitted, Graph};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -12,7 +13,7 @@ use serde_json::json;
 
 use crate::data::{Links, ViewArgument, features};
 use crate::judged::{Evidence, Places, Verified, columns};
-use crate::model::Model;
+use crate::model::{Model, name_of, reader};
 use crate::work::{Listeners, apart, run};
 
 /// The data to judge: other links than the model's, and features.
@@ -125,29 +126,21 @@ pub fn audit_links<'py>(
     table.set_item("false_discovery_rate", PyArray1::from_iter(py, rates))?;
     let pairs = found.missing.iter();
     let pairs = pairs.map(|pair| (pair.src, pair.dst, pair.mu)).collect();
-    Ok((table, pairs, facts(&found)))
+    Ok((table, pairs, facts(&found, &model.fitted)))
 }
 
 /// What was found about all links together, by the names of the command line's JSON.
-fn facts(found: &Audit) -> String {
+fn facts(found: &Audit, model: &Fitted) -> String {
     let facts = &found.judgment.facts;
-    let (n_links, n_flagged) = (found.judgment.links.len(), found.judgment.n_flagged());
-    let share = facts.share.filter(|_| !facts.abstained);
-    let detection = (!facts.detection.is_empty()).then_some(&facts.detection);
-    let facts = json!({
-        "share_false": share.and_then(|share| share.estimate),
-        "share_low": share.map(|share| share.low),
-        "share_high": share.map(|share| share.high),
-        "share_high_unchecked": share.and_then(|share| share.high_unchecked),
-        "auc": facts.auc,
-        "auc_error": facts.auc_error,
-        "abstained": facts.abstained,
-        "candidates": facts.candidates,
-        "detection": detection,
-        "judged_by_links_alone": found.by_links_alone,
-        "verdict": linkproof::verdict::links(facts, n_links, n_flagged),
-    });
-    facts.to_string()
+    let name = |row| name_of(model, row);
+    let verdict = judged(facts, &found.judgment.tally(), true, &reader(&name));
+    let mut json = facts_json(facts);
+    json.insert(
+        "judged_by_links_alone".to_owned(),
+        found.by_links_alone.into(),
+    );
+    json.insert("verdict".to_owned(), json!(verdict));
+    json!(json).to_string()
 }
 
 /// The pairs of largest expected weight that have no link: rows and expected weights.

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use linkproof::engine::runtime::{Keeper, MemoryBound, Monitor, Stage};
-use linkproof::io::memory::{Available, bytes, in_words};
+use linkproof::error::in_bytes;
+use linkproof::io::memory::{Available, bytes};
 use linkproof::io::{Checkpoint, Pace};
 use linkproof::{Dataset, Error, Params, Result, Runtime};
 use pyo3::exceptions::PyMemoryError;
@@ -170,7 +171,7 @@ fn in_use(data: &Dataset) -> u64 {
 /// later would end the interpreter.
 pub fn ask_for(bytes: usize, what: &str) -> PyResult<()> {
     Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| {
-        let amount = in_words(bytes as u64);
+        let amount = in_bytes(bytes as u64);
         PyMemoryError::new_err(format!(
             "{what} takes about {amount} of memory, which the system does not give"
         ))

@@ -22,10 +22,8 @@ mod update;
 mod work;
 mod worker;
 
-use linkproof::error::Dialect;
+use linkproof::error::Style;
 use pyo3::prelude::*;
-
-use crate::errors::Keywords;
 
 /// Every setting with its default, as JSON.
 #[pyfunction]
@@ -37,7 +35,7 @@ fn default_settings() -> String {
 #[pyfunction]
 fn robust_settings() -> Vec<(String, &'static str)> {
     let own = linkproof::robust::OWN_SETTINGS.into_iter();
-    own.map(|(param, why)| (Keywords.name(param.name()), why))
+    own.map(|(param, why)| (Style::Python.name(param.name()), why))
         .collect()
 }
 

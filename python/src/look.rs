@@ -1,11 +1,10 @@
 //! A look at data before a fit.
 
-use linkproof::inspect::{advise, inspect};
+use linkproof::inspect::inspect;
+use linkproof::text::{Style, inspection_json};
 use pyo3::prelude::*;
-use serde_json::json;
 
 use crate::data::Data;
-use crate::errors::Keywords;
 use crate::settings::params;
 use crate::work::{Listeners, run};
 
@@ -23,8 +22,6 @@ pub fn inspect_data(
     let (show, every_step) = (None, None);
     run(py, threads, &Listeners { show, every_step }, |_| {
         let report = inspect(data, &params)?;
-        let mut json = json!(report);
-        json["advice"] = json!(advise(&report, &Keywords));
-        Ok(json.to_string())
+        Ok(inspection_json(&report, Style::Python).to_string())
     })
 }

@@ -8,6 +8,7 @@ use linkproof::inspect::plain_verdict;
 use linkproof::io::fit_json;
 use linkproof::model::{Nearness, Point, Query};
 use linkproof::robust::embed_new;
+use linkproof::text::{Reader, Style, note};
 use linkproof::{Features, Fit, Fitted};
 use numpy::ndarray::ArrayView2;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -18,7 +19,7 @@ use serde_json::{Map, Value, json};
 
 use crate::afar::{self, Afar, handed_out};
 use crate::data::{Columns, Data, Links, Vectors, new_links};
-use crate::errors::{Keywords, choice, exception};
+use crate::errors::{choice, exception};
 use crate::kept::Surroundings;
 use crate::page;
 use crate::settings::params;
@@ -84,9 +85,10 @@ impl Model {
             let fitted = fitted.with_attributes(attributes)?;
             let look = plain_verdict(&fitted, data, around.runtime(monitor))?;
             around.finish();
+            let verdict = linkproof::text::plain(&look, &reader(&|row| name_of(&fitted, row)));
             let record = Map::from_iter([
                 ("versions".to_owned(), versions()?),
-                ("verdict".to_owned(), json!(look.verdict)),
+                ("verdict".to_owned(), json!(verdict)),
                 ("look".to_owned(), json!(look)),
             ]);
             Ok(Model { fitted, record })
@@ -148,7 +150,7 @@ impl Model {
     #[getter]
     fn notes(&self) -> Vec<String> {
         let notes = self.fitted.report().notes.iter();
-        notes.map(|note| note.told(&Keywords)).collect()
+        notes.map(|it| note(it, Style::Python)).collect()
     }
 
     /// The numbers of a fit's history: step, value, length of the gradient,
@@ -489,4 +491,19 @@ pub fn rows<T: numpy::Element>(
     dim: usize,
 ) -> PyResult<Bound<'_, PyArray2<T>>> {
     PyArray1::from_vec(py, values).reshape([n, dim])
+}
+
+/// The id of a row of a model.
+pub fn name_of(model: &Fitted, row: u32) -> String {
+    model.ids().name(row as usize).into_owned()
+}
+
+/// Who reads sentences in Python, without files.
+pub fn reader(name: &dyn Fn(u32) -> String) -> Reader<'_> {
+    Reader {
+        style: Style::Python,
+        name,
+        suspects: None,
+        sample: None,
+    }
 }

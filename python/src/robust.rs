@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use linkproof::io::robust_json;
 use linkproof::robust::{Recipe, fit_model};
+use linkproof::text;
 use pyo3::prelude::*;
 use serde_json::{Map, json};
 
@@ -10,7 +12,7 @@ use crate::afar::{self, Afar, handed_out};
 use crate::data::Data;
 use crate::judged::{Evidence, Places, Verified};
 use crate::kept::Surroundings;
-use crate::model::{Model, versions};
+use crate::model::{Model, name_of, reader, versions};
 use crate::settings::params;
 use crate::work::{Listeners, run};
 
@@ -58,10 +60,12 @@ pub fn fit_by_recipe(
         let runtime = handed_out(runtime, afar);
         let found = fit_model(&params, data, &recipe, runtime)?;
         around.finish();
+        let name = |row| name_of(&found.model, row);
+        let verdict = text::robust(&found.summary.facts, &reader(&name));
         let record = [
             ("versions".to_owned(), versions()?),
-            ("verdict".to_owned(), json!(found.summary.verdict)),
-            ("robust".to_owned(), json!(found.summary)),
+            ("verdict".to_owned(), json!(verdict)),
+            ("robust".to_owned(), robust_json(&found.summary)),
         ];
         Ok(Model {
             fitted: found.model.with_attributes(attributes)?,

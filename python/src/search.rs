@@ -3,6 +3,7 @@
 use linkproof::model::folds::HoldOut;
 use linkproof::params::ScoreKind;
 use linkproof::select::{Grid, Search, select};
+use linkproof::text::{Style, selection_json};
 use linkproof::{Error, Params};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::afar::{self, Afar, handed_out};
 use crate::data::Data;
-use crate::errors::{Keywords, exception};
+use crate::errors::exception;
 use crate::kept::Surroundings;
 use crate::settings::unchecked;
 use crate::work::{Listeners, run};
@@ -44,9 +45,7 @@ pub fn select_settings(
         let runtime = around.runtime(monitor).on(device.backend());
         let runtime = handed_out(runtime, afar);
         let found = select(&base, &data.dataset, &search, runtime)?;
-        let mut json = json!(found);
-        let warnings = found.warnings.iter().map(|warning| warning.told(&Keywords));
-        json["warnings"] = warnings.collect::<Vec<_>>().into();
+        let mut json = selection_json(&found, Style::Python);
         json["chosen_settings"] = json!(found.params(&base));
         Ok(json.to_string())
     })

@@ -1,10 +1,10 @@
 //! Models brought up to date.
 
 use linkproof::data::ids::{Ids, Names};
+use linkproof::text::update_json;
 use linkproof::update::{Changes, update};
 use linkproof::{Features, Runtime};
 use pyo3::prelude::*;
-use serde_json::json;
 
 use crate::data::{Columns, Links, Vectors, attributes};
 use crate::errors::exception;
@@ -54,7 +54,7 @@ pub fn update_model(
     run(py, threads, &Listeners { show, every_step }, |monitor| {
         let found = update(fitted, &changes, Runtime::watched_by(monitor))?;
         let mut record = record.clone();
-        record.insert("update".to_owned(), json!(found.report));
+        record.insert("update".to_owned(), update_json(&found.report));
         let known = found.model.attributes().cloned().unwrap_or_default();
         let mut places = Names::default();
         named.iter().for_each(|id| {

@@ -17,9 +17,6 @@ mod config;
 mod mutate;
 mod seeds;
 mod targets;
-#[path = "../../../crates/cli/src/words.rs"]
-#[allow(dead_code)]
-mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,14 +4,12 @@ use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use linkproof::error::{quote, shown_path};
+use linkproof::error::{Style, quote, shown_path};
 use linkproof::io::read_text;
 use linkproof::params::{Kind, Param};
 use linkproof::{Error, Params};
 use serde::Deserialize;
 use toml::de::DeTable;
-
-use crate::words::Entries;
 
 /// Reads settings; those that the file does not name are the defaults.
 pub fn read(path: &Path) -> Result<Params, Error> {
@@ -50,7 +48,11 @@ impl InConfig {
 impl fmt::Display for InConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (path, line) = (shown_path(&self.path), self.line);
-        write!(f, "{path}, line {line}: {}", self.error.told(&Entries))
+        write!(
+            f,
+            "{path}, line {line}: {}",
+            self.error.in_style(Style::Toml)
+        )
     }
 }
 

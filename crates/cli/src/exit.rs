@@ -7,12 +7,11 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 
-use linkproof::error::plain;
+use linkproof::error::{Style, plain};
 
 use crate::cli::Cli;
 use crate::config::InConfig;
 use crate::session::Session;
-use crate::words::Flags;
 
 /// The run failed.
 pub const FAILED: u8 = 1;
@@ -54,7 +53,7 @@ pub fn after(result: anyhow::Result<()>) -> ExitCode {
         || error.is::<InConfig>()
         || known.is_some_and(linkproof::Error::is_bad_input);
     // The library's messages say themselves what the system said.
-    say(&known.map_or_else(|| format!("{error:#}"), |known| known.told(&Flags)));
+    say(&known.map_or_else(|| format!("{error:#}"), |known| known.in_style(Style::Cli)));
     ExitCode::from(match Session::is_stopped() {
         true => STOPPED,
         false if bad_input => BAD_INPUT,

@@ -25,7 +25,6 @@ mod signals;
 mod suspects;
 mod unseen;
 mod vectors;
-mod words;
 
 use std::process::ExitCode;
 

@@ -13,7 +13,8 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use linkproof::engine::runtime::MemoryBound;
-use linkproof::io::memory::{Available, in_words, share_one_pool};
+use linkproof::error::in_bytes;
+use linkproof::io::memory::{Available, share_one_pool};
 
 use crate::exit;
 
@@ -140,8 +141,8 @@ fn end(size: usize, by: &str) -> ! {
             "out of memory while {doing}: {} more, beside {} that are held, could not be had ({by}); \
              nothing was written; give less data, set a smaller --dim or --solver sgd, or a larger \
              --max-memory if there is more",
-            in_words(size as u64),
-            in_words(held as u64),
+            in_bytes(size as u64),
+            in_bytes(held as u64),
         ),
     )
 }
@@ -204,7 +205,7 @@ pub fn bound(given: Option<u64>) {
 fn too_little(bound: &MemoryBound) -> Option<String> {
     let least = UNCOUNTED + RESERVE as u64;
     (bound.bytes < least).then(|| {
-        let (least, bytes) = (in_words(least), in_words(bound.bytes));
+        let (least, bytes) = (in_bytes(least), in_bytes(bound.bytes));
         let by = &bound.by;
         format!(
             "the program itself needs about {least} of memory, and {bytes} can be had ({by}); \

@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use linkproof::engine::runtime::{Doing, Event, Monitor, Record};
+use linkproof::text::figures;
 
 use crate::memory;
-use crate::session::{Session, figure};
+use crate::session::Session;
 
 /// A line that is drawn again several times a second, so that its times go on.
 const LINE: &str = "{spinner} {msg}  {elapsed} so far{left}";
@@ -171,7 +172,7 @@ impl Progress {
     /// before the first of them does not count.
     pub fn count(&self, done: u64, all: u64, things: &'static str) {
         self.show(things, done as f64, all as f64, |_, pace| {
-            let pace = pace.map_or_else(String::new, |pace| format!("  {}/s", figure(pace)));
+            let pace = pace.map_or_else(String::new, |pace| format!("  {}/s", figures(pace)));
             format!("{done} of {all} {things}{pace}")
         });
     }

@@ -7,11 +7,11 @@ use linkproof::Params;
 use linkproof::model::folds::HoldOut;
 use linkproof::params::{Param, ScoreKind, WeightTransform};
 use linkproof::select::{Change, Comparison, Criterion, Grid, Search, Selection, Tried};
+use linkproof::text::{self, Style, aligned, compared, counted, in_seconds, selection_json};
 use serde_json::{Value, json};
 
 use crate::args::{choice, real, whole};
 use crate::settings::SettingArgs;
-use crate::words::Flags;
 
 /// What is tried, and how it is compared.
 #[derive(Debug, Clone, Default, Args)]
@@ -108,11 +108,9 @@ impl SearchArgs {
 /// A search as JSON: the choice first, then everything else.
 pub fn as_json(selection: &Selection) -> Value {
     let mut json = json!(selection.chosen);
-    if let Value::Object(fields) = &mut json {
-        fields.insert("chosen".to_owned(), json!(selection.chosen));
-        if let Value::Object(rest) = json!(selection) {
-            fields.extend(rest);
-        }
+    let rest = selection_json(selection, Style::Cli);
+    if let (Value::Object(fields), Value::Object(rest)) = (&mut json, rest) {
+        fields.extend(rest);
     }
     json
 }
@@ -124,54 +122,59 @@ pub fn words(selection: &Selection) -> String {
         let all = &selection.candidates;
         all.iter().any(|one| pick(one) != pick(&all[0]))
     };
-    let dims = several(|one| one.candidate.dim);
-    let walks = several(|one| one.candidate.walks);
     let by_ranks = selection.criterion == Criterion::Rank;
-    let mut text = format!(
-        "{} candidates, compared by {} ({} folds, {} fits, {:.1} s)\n\n  \
-         score        beta    ridge{}{}  folds{}  behind the best{}",
-        selection.candidates.len(),
-        selection.compared,
-        selection.folds,
-        selection.fits,
-        selection.seconds,
-        if dims { "    dim" } else { "" },
-        if walks { "  walks" } else { "" },
-        if by_ranks { "  told apart" } else { "" },
-        if by_ranks { "" } else { ", a link" },
-    );
-    for one in selection.ranked() {
+    let columns = [
+        ("", true),
+        ("score", true),
+        ("beta", true),
+        ("ridge", true),
+        ("dim", several(|one| one.candidate.dim)),
+        ("walks", several(|one| one.candidate.walks)),
+        ("folds", true),
+        ("told apart", by_ranks),
+        ("behind the best", by_ranks),
+        ("behind the best, a link", !by_ranks),
+    ];
+    let shown = |cells: Vec<String>| -> Vec<String> {
+        let cells = cells
+            .into_iter()
+            .zip(columns)
+            .filter(|(_, (_, shown))| *shown);
+        cells.map(|(cell, _)| cell).collect()
+    };
+    let mut rows = vec![shown(columns.map(|(name, _)| name.to_owned()).to_vec())];
+    rows.extend(selection.ranked().into_iter().map(|one| {
         let candidate = &one.candidate;
-        let mark = if candidate == chosen { '*' } else { ' ' };
-        let _ = write!(
-            text,
-            "\n{mark} {:<11}{:>6}{:>9}",
-            candidate.score.name(),
-            candidate.beta,
-            candidate.ridge
-        );
-        for (shown, value) in [(dims, candidate.dim), (walks, candidate.walks)] {
-            if shown {
-                let _ = write!(text, "{value:>7}");
-            }
-        }
-        let _ = write!(text, "{:>7}", one.folds.len());
-        if let Some(mean) = one.mean.filter(|_| by_ranks) {
-            let _ = write!(text, "{:>11.1}%", 100.0 * (1.0 - mean));
-        }
-        match (&one.failure, one.behind, one.standard_error) {
-            (Some(failure), ..) => {
-                let _ = write!(text, "  {failure}");
-            }
-            (_, Some(behind), Some(error)) => {
-                let _ = write!(text, "  {behind:.5} +- {error:.5}");
-            }
-            (_, Some(behind), None) => {
-                let _ = write!(text, "  {behind:.5}");
-            }
-            _ => {}
-        }
-    }
+        let behind = match (&one.failure, one.behind, one.standard_error) {
+            (Some(failure), ..) => failure.clone(),
+            (_, Some(behind), Some(error)) => format!("{behind:.5} +- {error:.5}"),
+            (_, Some(behind), None) => format!("{behind:.5}"),
+            _ => String::new(),
+        };
+        let apart = one.mean.map(|mean| format!("{:.1}%", 100.0 * (1.0 - mean)));
+        shown(vec![
+            if candidate == chosen { "*" } else { "" }.to_owned(),
+            candidate.score.to_string(),
+            candidate.beta.to_string(),
+            candidate.ridge.to_string(),
+            candidate.dim.to_string(),
+            candidate.walks.to_string(),
+            one.folds.len().to_string(),
+            apart.unwrap_or_default(),
+            behind.clone(),
+            behind,
+        ])
+    }));
+    let left = ["score", "behind the best", "behind the best, a link"];
+    let mut text = format!(
+        "{}, compared by {} ({}, {}, {})\n\n{}",
+        counted(selection.candidates.len(), "candidate"),
+        compared(selection.criterion),
+        counted(selection.folds, "fold"),
+        counted(selection.fits, "fit"),
+        in_seconds(selection.seconds),
+        aligned(&rows, &left).join("\n"),
+    );
     let _ = write!(text, "\n\nChosen: {}", in_words(selection));
     for tried in &selection.tried {
         let _ = write!(text, "\n  {}", tried_in_words(tried));
@@ -180,7 +183,7 @@ pub fn words(selection: &Selection) -> String {
         let _ = write!(text, "\n  note      {note}");
     }
     for warning in &selection.warnings {
-        let _ = write!(text, "\n  warning   {}", warning.told(&Flags));
+        let _ = write!(text, "\n  warning   {}", text::warning(warning, Style::Cli));
     }
     text
 }

@@ -4,9 +4,8 @@ use std::io::{self, IsTerminal, Write};
 
 use anyhow::Context;
 use linkproof::Runtime;
-use linkproof::data::graph::LinkCounts;
 use linkproof::engine::runtime::Monitor;
-use linkproof::error::{quote, shown_line};
+use linkproof::error::shown_line;
 use linkproof::io::Checkpoint;
 use linkproof_cuda::{Choice, Chosen, Opening};
 use serde_json::Value;
@@ -139,87 +138,6 @@ impl Session {
     }
 }
 
-/// A number of things in words: `1 node`, `2 nodes`. The plural `s` goes to
-/// the first word.
-pub fn counted(n: usize, one: &str) -> String {
-    if n == 1 {
-        return format!("1 {one}");
-    }
-    match one.split_once(' ') {
-        Some((word, rest)) => format!("{n} {word}s {rest}"),
-        None => format!("{n} {one}s"),
-    }
-}
-
-/// A text in lines, behind what stands before its first word; the other lines begin
-/// below that word.
-pub fn wrapped(before: &str, text: &str) -> String {
-    const WIDTH: usize = 90;
-    let indent = " ".repeat(before.chars().count());
-    let (mut lines, mut line) = (String::new(), before.to_owned());
-    for word in text.split_whitespace() {
-        let length = line.chars().count();
-        if length + 1 + word.chars().count() > WIDTH && length > indent.len() {
-            lines.push_str(&line);
-            lines.push('\n');
-            line.clone_from(&indent);
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    lines + &line
-}
-
-/// How many things there are of each kind that there is any of, in words.
-pub fn counted_kinds(kinds: &[(usize, impl AsRef<str>)]) -> String {
-    let kinds = kinds.iter().filter(|(count, _)| *count > 0);
-    let kinds: Vec<String> = kinds
-        .map(|(count, what)| counted(*count, what.as_ref()))
-        .collect();
-    kinds.join(", ")
-}
-
-/// A number with three figures that matter, as the page of a model writes it.
-pub fn figure(x: f64) -> String {
-    const TINY: f64 = 1e-4;
-    let size = x.abs();
-    match size {
-        _ if x.is_nan() => "-".to_owned(),
-        0.0 => "0".to_owned(),
-        // Weights and counts as they are.
-        ..1e7 if x.fract() == 0.0 => format!("{x}"),
-        ..TINY if x > 0.0 => format!("<{TINY}"),
-        ..TINY => format!(">-{TINY}"),
-        1e7.. => format!("{x:.2e}"),
-        1000.0.. => format!("{x:.0}"),
-        _ => {
-            let places = (0..7).find(|&places| size * 10f64.powi(places) >= 99.95);
-            let text = format!("{x:.*}", places.unwrap_or(7) as usize);
-            match text.contains('.') {
-                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-                false => text,
-            }
-        }
-    }
-}
-
-/// The kinds of links that were read and not used, and the header that was one of them.
-pub fn left_out(read: LinkCounts, header: &str) -> Vec<(usize, String)> {
-    let header = format!(
-        "first line, {}, taken for a header as no line below names its nodes (if it is a link, put \
-         src,dst above it)",
-        quote(header)
-    );
-    let others = [
-        (read.columns, "column beside src, dst and weight"),
-        (read.zero, "link of weight zero"),
-        (read.self_links, "self-link"),
-        (read.merged, "merged repeat"),
-    ];
-    let others = others.map(|(count, what)| (count, what.to_owned()));
-    [(read.headers, header)].into_iter().chain(others).collect()
-}
-
 /// The largest amount of memory that the program has held so far, in bytes,
 /// where the system tells.
 pub fn peak_memory_bytes() -> Option<u64> {
@@ -229,47 +147,4 @@ pub fn peak_memory_bytes() -> Option<u64> {
         .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
     Some(kilobytes * 1024)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_are_short_and_right() {
-        for (x, expected) in [
-            (0.0, "0"),
-            (100.0, "100"),
-            (1234.0, "1234"),
-            (2.345_67, "2.35"),
-            (12.345_6, "12.3"),
-            (99.96, "100"),
-            (12_345.6, "12346"),
-            (0.004_56, "0.00456"),
-            (-0.25, "-0.25"),
-            (1e-9, "<0.0001"),
-            (-1e-9, ">-0.0001"),
-            (2.5e12, "2.50e12"),
-            (f64::INFINITY, "inf"),
-            (f64::NAN, "-"),
-        ] {
-            assert_eq!(figure(x), expected);
-        }
-    }
-
-    #[test]
-    fn long_texts_are_broken_between_words() {
-        assert_eq!(wrapped("  -", "short"), "  - short");
-        let text = wrapped("  -", &"word ".repeat(30));
-        let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("  - word") && lines[1].starts_with("    word"));
-        assert!(
-            lines
-                .iter()
-                .all(|line| line.len() <= 90 && !line.ends_with(' '))
-        );
-        assert_eq!(text.matches("word").count(), 30);
-        // A word that is too long stands alone.
-        assert_eq!(wrapped("  -", &"x".repeat(200)).lines().count(), 1);
-    }
 }

@@ -1,16 +1,16 @@
 //! The end of a check or an audit: the most suspicious links, then four lines.
 
-use std::fmt::Write;
 use std::path::Path;
 
 use linkproof::io::{Check, JudgedTable, check_files};
-use linkproof::judge::{CheckContext, ChecksUsed, Line, check_lines};
+use linkproof::judge::ChecksUsed;
+use linkproof::text::{
+    Reader, Said, Style, Topic, aligned, counted, figures, judged, size, topics,
+};
 use serde_json::{Value, json};
 
 use crate::args::quoted;
 use crate::judging::SuspectArgs;
-use crate::session::{counted, figure, wrapped};
-use crate::words::Flags;
 
 /// So many links are worth verifying first.
 pub const SAMPLE: usize = 30;
@@ -87,21 +87,26 @@ impl Suspects<'_> {
         self.top().into_iter().map(row).collect()
     }
 
-    /// The rows of the most suspicious links, then the lines.
+    /// The rows of the most suspicious links, then what was found, notes and what to do next.
     pub fn words(&self) -> String {
-        let mut text = self.rows();
-        let lines = lines(self.check, &self.list, &self.command, self.seconds);
-        for Line { topic, says } in lines {
-            match topic {
-                "" => {
-                    let _ = write!(text, "{}\n\n", says.join(" "));
-                }
-                _ => push_line(&mut text, topic, says),
-            }
-        }
-        push_notes(&mut text, self.all_notes());
-        push_commands(&mut text, &self.next());
-        text
+        let check = self.check;
+        let tally = check.judgment.tally();
+        let name = |row: u32| check.called(row);
+        let sample = format!("{} --sample {SAMPLE}", self.command);
+        let reader = Reader {
+            style: Style::Cli,
+            name: &name,
+            suspects: Some(&self.list),
+            sample: Some(&sample),
+        };
+        let tested = check.record.get("test").and_then(Value::as_bool);
+        let tested = tested.unwrap_or(true);
+        let mut said = judged(&check.judgment.facts, &tally, tested, &reader);
+        let notes = self.all_notes().into_iter();
+        said.extend(notes.map(|note| Said::new(Topic::Note, note)));
+        said.extend(self.next().into_iter().map(|it| Said::new(Topic::Next, it)));
+        let size = size(check.node_ids().len(), tally.links, None, self.seconds);
+        format!("{}{size}\n\n{}", self.rows(), topics(&said))
     }
 
     fn rows(&self) -> String {
@@ -110,32 +115,25 @@ impl Suspects<'_> {
         if places.is_empty() {
             return String::new();
         }
-        let mut rows = vec![["rank", "src", "dst", "weight", "belief", "why"].map(str::to_owned)];
+        let head = ["rank", "src", "dst", "weight", "belief", "why"];
+        let mut rows = vec![head.map(str::to_owned).to_vec()];
         for place in places {
             let link = &check.judgment.links[place];
             let belief = table.belief(link);
             let mark = if link.suspect { "*" } else { "" };
-            rows.push([
+            rows.push(vec![
                 format!("{}{mark}", link.rank),
                 shortened(&check.called(link.src)),
                 shortened(&check.called(link.dst)),
-                figure(link.weight),
+                figures(link.weight),
                 belief.map_or_else(|| "-".to_owned(), |belief| format!("{belief:.2}")),
                 table.why(place),
             ]);
         }
-        let is_weighted = rows[1..].iter().any(|row| row[3] != "1");
-        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-        let widths: Vec<usize> = (0..5).map(|column| width(column).unwrap_or(0)).collect();
-        let mut text = String::new();
-        for row in &rows {
-            for (column, width) in widths.iter().enumerate() {
-                if column != 3 || is_weighted {
-                    let _ = write!(text, "{:<width$}  ", row[column]);
-                }
-            }
-            let _ = writeln!(text, "{}", row[5]);
+        if rows[1..].iter().all(|row| row[3] == "1") {
+            rows.iter_mut().for_each(|row| drop(row.remove(3)));
         }
+        let mut text = aligned(&rows, &head).join("\n") + "\n";
         if rows[1..].iter().any(|row| row[0].ends_with('*')) {
             text.push_str("* flagged\n");
         }
@@ -182,25 +180,6 @@ pub fn fill(sample: &str) -> String {
     format!("Fill the column 'real' of {sample} with 1 (real) or 0 (false), then")
 }
 
-/// The first line, Links and Test. `command` goes on with the links, which are listed in
-/// `list`.
-pub fn lines(check: &Check, list: &str, command: &str, seconds: f64) -> Vec<Line> {
-    let tested = check.record.get("test").and_then(Value::as_bool);
-    let context = CheckContext {
-        nodes: check.node_ids().len(),
-        seconds,
-        suspects: list,
-        sample: &format!("{command} --sample {SAMPLE}"),
-        next: &[],
-        tested: tested.unwrap_or(true),
-        name: &|row| check.called(row),
-        dialect: &Flags,
-    };
-    let mut lines = check_lines(&check.judgment, &context);
-    lines.retain(|line| line.topic != "Next");
-    lines
-}
-
 /// Evidence of the user that was not used.
 pub fn unused_columns(check: &Check) -> impl Iterator<Item = String> {
     let given = check.record.get("evidence").and_then(Value::as_array);
@@ -229,30 +208,6 @@ pub fn about_checks((used, replaced): (ChecksUsed, usize), file: &str) -> Vec<St
         ));
     }
     notes
-}
-
-/// Adds the sentences of a topic.
-pub fn push_line(text: &mut String, topic: &str, says: impl IntoIterator<Item = impl AsRef<str>>) {
-    for (place, says) in says.into_iter().enumerate() {
-        let topic = if place == 0 { topic } else { "" };
-        let _ = writeln!(text, "{}", wrapped(&format!("{topic:<11}"), says.as_ref()));
-    }
-}
-
-/// Adds notes, each under its own topic.
-pub fn push_notes(text: &mut String, notes: impl IntoIterator<Item = String>) {
-    for note in notes {
-        push_line(text, "Note", [note]);
-    }
-}
-
-/// Adds what can be typed next.
-pub fn push_commands(text: &mut String, commands: &[String]) {
-    text.push('\n');
-    for (place, command) in commands.iter().enumerate() {
-        let topic = if place == 0 { "Next" } else { "" };
-        let _ = writeln!(text, "{topic:<11} {command}");
-    }
 }
 
 /// A name that fits a column.

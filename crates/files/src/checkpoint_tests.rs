@@ -162,8 +162,8 @@ fn searches_and_robust_fits_go_on_too() {
     assert!(stops > 1, "{stops}");
     same(&whole.model, &pieces.model);
     assert_eq!(
-        format!("{:?}", whole.summary.gate),
-        format!("{:?}", pieces.summary.gate)
+        format!("{:?}", whole.summary.facts.explained),
+        format!("{:?}", pieces.summary.facts.explained)
     );
 
     let search = Search::around(&base);

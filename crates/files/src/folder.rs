@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::check::check_files;
 use super::output::{Place, closed, resolved, sync_folder, unusable};
 use super::side::{OutputLock, SideFolder, is_beside, one_step, recover, replace};
-use linkproof_method::error::{Error, Remedy, Result, quote, shown_path};
+use linkproof_method::error::{Error, Result, quote, shown_path};
 
 /// The names of the files of a model folder.
 pub mod model_files {
@@ -297,7 +297,7 @@ fn check_target(asked: &Path, target: &Place, kind: &FolderKind, force: bool) ->
             &format!("already holds {what}"),
             "expected a new or an empty folder",
         )
-        .or(Remedy::Overwrite)),
+        .or("{force=true} replaces it as a whole")),
         (Some(name), false) => Err(unusable(
             asked,
             &format!("already holds {}", quote(&name)),

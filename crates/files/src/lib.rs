@@ -47,7 +47,8 @@ use linkproof_method::error::Error;
 
 pub use check::{
     Check, JudgedTable, ListedCheck, MergedChecks, VerifiedLinks, check_files, check_json,
-    load_check, read_checks, write_check, write_missing, write_sample,
+    facts_json, implanted_json, load_check, read_checks, robust_json, write_check, write_missing,
+    write_sample,
 };
 pub use checkpoint::{Checkpoint, Pace};
 pub use citations::{Citations, read_citations};

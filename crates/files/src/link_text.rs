@@ -11,7 +11,7 @@ use super::source::Source;
 use super::text::{Blocks, number};
 use linkproof_method::data::graph::{Lines, Link, SelfLinks};
 use linkproof_method::data::ids::Ids;
-use linkproof_method::error::{Error, Remedy, Result, quote};
+use linkproof_method::error::{Error, Result, quote};
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -377,7 +377,7 @@ pub(super) fn self_link(path: &Path, line: u64, id: &str) -> Error {
         format!("a link from {} to itself", quote(id)),
         "two different nodes",
     )
-    .or(Remedy::DropSelfLinks)
+    .or("or set {self-links=drop}")
 }
 
 /// A file without links.

@@ -1,8 +1,10 @@
 //! How much memory there is: what the system, the limits of its control groups and
-//! those of the process leave. And amounts of memory in words.
+//! those of the process leave.
 
 use std::fs;
 use std::path::Path;
+
+use linkproof_method::error::in_bytes;
 
 /// How the system calls the limit of the address space.
 const ADDRESSES: &str = "Max address space";
@@ -47,7 +49,7 @@ impl Available {
                     let left = limit.saturating_sub(of_status(held));
                     bounds.push((
                         left,
-                        format!("left of the process's limit of {}", in_words(limit)),
+                        format!("left of the process's limit of {}", in_bytes(limit)),
                     ));
                 }
             }
@@ -131,7 +133,7 @@ fn group_bounds(root: &Path, line: &str) -> Vec<(u64, String)> {
             .lines()
             .find_map(|line| line.strip_prefix(cache)?.parse::<u64>().ok());
         let used = used.saturating_sub(of_files.unwrap_or(0));
-        let by = format!("left of the control group's limit of {}", in_words(limit));
+        let by = format!("left of the control group's limit of {}", in_bytes(limit));
         Some((limit.saturating_sub(used), by))
     };
     folders.filter_map(bound).collect()
@@ -158,11 +160,6 @@ pub fn bytes(text: &str) -> Option<u64> {
     };
     let bytes = number * unit;
     (1.0..1e18).contains(&bytes).then_some(bytes as u64)
-}
-
-/// An amount in words, as [`bytes`] reads it.
-pub fn in_words(bytes: u64) -> String {
-    linkproof_method::error::in_bytes(bytes)
 }
 
 #[cfg(test)]
@@ -274,7 +271,7 @@ mod tests {
             (1_500_000, "1.5 MB"),
             (2_000_000_000, "2 GB"),
         ] {
-            assert_eq!(in_words(amount), words);
+            assert_eq!(in_bytes(amount), words);
             assert_eq!(bytes(&words.replace(" bytes", "")), Some(amount));
         }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::memory;
-use linkproof_method::error::{Error, Remedy, Result};
+use linkproof_method::error::{Error, Result, in_bytes};
 
 /// A packed file may become so many times as large.
 const TIMES: u64 = 100;
@@ -40,8 +40,9 @@ pub(super) fn limit(packed: Option<u64>) -> Result<u64> {
 pub(super) fn too_large(path: &Path, limit: u64) -> Error {
     let found = format!(
         "a packed file that becomes more than {} unpacked",
-        memory::in_words(limit)
+        in_bytes(limit)
     );
     let expected = "at most that: a few bytes can stand for any number";
-    Error::input(path, None, found, expected).or(Remedy::UnpackMore)
+    Error::input(path, None, found, expected)
+        .or("if it is meant to be so large, unpack it first, or set a larger {max-unpacked}")
 }

@@ -9,7 +9,7 @@ use super::source::extensions;
 use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::graph::Graph;
 use linkproof_method::data::ids::Ids;
-use linkproof_method::error::{Error, Remedy, Result, quote};
+use linkproof_method::error::{Error, Result, quote};
 use linkproof_method::schema::choice;
 
 choice!(
@@ -203,7 +203,7 @@ fn check_words(ids: &Ids) -> Result<()> {
         if name.is_empty() || name.contains(char::is_whitespace) {
             let found = format!("the id {}", quote(name));
             let error = Error::data("word2vec", found, "ids without whitespace");
-            return Err(error.or(Remedy::OtherFormat));
+            return Err(error.or("or set another {format}"));
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! Graph embedding that holds up when the links are wrong.
 //!
-//! Everything of [`linkproof_method`] stands at the root, and files are in [`io`]:
+//! Everything of [`linkproof_method`] stands at the root, files are in [`io`], and sentences
+//! about results in [`text`]:
 //!
 //! ```
 //! use linkproof::{Dataset, Params};
@@ -23,6 +24,8 @@
 pub use linkproof_files as io;
 #[doc(inline)]
 pub use linkproof_method::*;
+#[doc(inline)]
+pub use linkproof_text as text;
 
 /// The README's Rust example is a test.
 #[cfg(doctest)]

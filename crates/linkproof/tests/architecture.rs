@@ -10,14 +10,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates of the house, and which of them each is built from.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("numeric", &[]),
     ("method", &["numeric"]),
     ("cuda", &["method", "numeric"]),
-    ("files", &["method"]),
-    ("pictures", &["method", "numeric"]),
+    ("text", &["method"]),
+    ("files", &["method", "text"]),
+    ("pictures", &["method", "numeric", "text"]),
     ("lab", &["files", "method", "numeric", "pictures"]),
-    ("linkproof", &["files", "method"]),
+    ("linkproof", &["files", "method", "text"]),
     ("cli", &["cuda", "lab", "linkproof", "pictures"]),
 ];
 

@@ -3,7 +3,7 @@
 
 mod made;
 mod shown;
-mod words;
+mod style;
 
 use std::fmt;
 use std::io;
@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 use linkproof_numeric::processor::UnknownInstructions;
 
 pub use shown::{path as shown_path, plain, quote, shown, shown_line};
-pub use words::in_bytes;
-pub(crate) use words::in_words;
-pub use words::{Dialect, Fields, Remedy, Subject};
+pub use style::{Style, Subject, in_bytes};
 
 pub use crate::schema::any_of;
 
@@ -24,28 +22,15 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Everything that can go wrong.
 ///
 /// ```
-/// use linkproof::error::{Dialect, Error, Remedy, Subject};
+/// use linkproof::error::{Error, Style, Subject};
 /// use linkproof::params::Param;
 ///
 /// let error = Error::param(Param::LearningRate, "a finite number above 0", -1.0);
 /// assert!(matches!(error, Error::Param { subject: Subject::Param(Param::LearningRate), .. }));
-/// // In the library's own words, and in those of a front end.
-/// let said = "learning_rate must be a finite number above 0, but is -1";
-/// assert_eq!(error.to_string(), said);
-/// struct Options;
-/// impl Dialect for Options {
-///     fn name(&self, name: &str) -> String {
-///         format!("--{name}")
-///     }
-///     fn with(&self, name: &str, values: &[&str]) -> String {
-///         format!("--{name} {}", values.join("|"))
-///     }
-///     fn selection(&self) -> &str {
-///         "--select"
-///     }
-/// }
-/// assert!(error.told(&Options).starts_with("--learning-rate must be"));
-/// assert_eq!(Remedy::ExactSolver.told(&Options), "or set --solver exact");
+/// // As the fields of Rust's types, and as another front end spells settings.
+/// let message = "learning_rate must be a finite number above 0, but is -1";
+/// assert_eq!(error.to_string(), message);
+/// assert!(error.in_style(Style::Cli).starts_with("--learning-rate must be"));
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
@@ -72,8 +57,8 @@ pub enum Error {
         found: String,
         /// What would do instead.
         expected: String,
-        /// What to do about it.
-        remedy: Option<Remedy>,
+        /// What to do about it, as [`Style::spell`] reads it.
+        remedy: Option<&'static str>,
     },
     /// The content of an input file is wrong.
     Input {
@@ -85,8 +70,8 @@ pub enum Error {
         found: String,
         /// What should.
         expected: String,
-        /// What to do about it.
-        remedy: Option<Remedy>,
+        /// What to do about it, as [`Style::spell`] reads it.
+        remedy: Option<&'static str>,
     },
     /// Data handed over in memory is wrong.
     Data {
@@ -96,8 +81,8 @@ pub enum Error {
         found: String,
         /// What it should.
         expected: String,
-        /// What to do about it.
-        remedy: Option<Remedy>,
+        /// What to do about it, as [`Style::spell`] reads it.
+        remedy: Option<&'static str>,
     },
     /// A link names a node that has no data vector.
     UnknownNode {
@@ -142,15 +127,8 @@ pub enum Error {
         accepted: String,
         /// What it is.
         given: String,
-        /// What to do about it.
-        remedy: Option<Remedy>,
-    },
-    /// The environment asks for instructions that the machine does not have.
-    Instructions {
-        /// What was asked for.
-        given: String,
-        /// What there is, separated by commas.
-        here: String,
+        /// What to do about it, as [`Style::spell`] reads it.
+        remedy: Option<&'static str>,
     },
     /// A device cannot compute, or no longer can.
     Device {
@@ -209,52 +187,23 @@ pub enum Error {
     },
 }
 
-/// A line of a file, or all of it.
-fn place_in_file(path: &Path, line: Option<u64>) -> String {
-    let line = line.map_or_else(String::new, |line| format!(", line {line}"));
-    shown_path(path) + &line
-}
-
-/// What is wrong with some data: what it is, what was found and expected, what to do.
-type Wrong = (Subject, String, String, Option<Remedy>);
-
-fn found_expected(
-    place: &str,
-    (found, expected): (&str, &str),
-    remedy: Option<Remedy>,
-    dialect: &dyn Dialect,
-) -> String {
-    let (found, expected) = (shown(found), shown(expected));
-    let remedy = in_brackets(remedy, dialect);
-    format!("{place}: found {found}; expected {expected}{remedy}")
-}
-
-fn in_brackets(remedy: Option<Remedy>, dialect: &dyn Dialect) -> String {
-    remedy.map_or_else(String::new, |remedy| format!(" ({})", remedy.told(dialect)))
-}
-
 impl From<UnknownInstructions> for Error {
     fn from(unknown: UnknownInstructions) -> Self {
-        Error::Instructions {
-            given: unknown.given,
-            here: unknown.here,
-        }
+        let accepted = format!("one of {}, or unset, on this machine", unknown.here);
+        Error::param("LINKPROOF_INSTRUCTIONS", accepted, quote(&unknown.given))
     }
 }
 
 impl Error {
-    /// The message in the words of a front end.
-    pub fn told(&self, dialect: &dyn Dialect) -> String {
-        if let Some((subject, found, expected, remedy)) = self.wrong() {
-            let subject = match self {
-                Error::UnknownNode {
-                    file: Some((path, line)),
-                    ..
-                } => place_in_file(path, *line),
-                _ => subject.told(dialect),
-            };
-            return found_expected(&shown(&subject), (&found, &expected), remedy, dialect);
-        }
+    /// The message, with settings as a front end spells them.
+    pub fn in_style(&self, style: Style) -> String {
+        let brackets = |remedy: &Option<&str>| {
+            remedy.map_or_else(String::new, |remedy| format!(" ({})", style.spell(remedy)))
+        };
+        let wrong = |place: &str, found: &str, expected: &str, remedy| {
+            let (found, expected, remedy) = (shown(found), shown(expected), brackets(remedy));
+            format!("{place}: found {found}; expected {expected}{remedy}")
+        };
         match self {
             Error::Read { path, source } => {
                 format!("{}: cannot be read: {source}", shown_path(path))
@@ -268,13 +217,10 @@ impl Error {
                 found,
                 expected,
                 remedy,
-            } => format!(
-                "{}: {}; {}{}",
-                shown_path(path),
-                shown(found),
-                shown(expected),
-                in_brackets(*remedy, dialect)
-            ),
+            } => {
+                let (found, expected, remedy) = (shown(found), shown(expected), brackets(remedy));
+                format!("{}: {found}; {expected}{remedy}", shown_path(path))
+            }
             Error::Input {
                 path,
                 line,
@@ -282,26 +228,25 @@ impl Error {
                 expected,
                 remedy,
             } => {
-                let place = place_in_file(path, *line);
-                found_expected(&place, (found, expected), *remedy, dialect)
+                let line = line.map_or_else(String::new, |line| format!(", line {line}"));
+                wrong(&(shown_path(path) + &line), found, expected, remedy)
             }
+            Error::Data {
+                subject,
+                found,
+                expected,
+                remedy,
+            } => wrong(&shown(&subject.in_style(style)), found, expected, remedy),
             Error::Param {
                 subject,
                 accepted,
                 given,
                 remedy,
-            } => format!(
-                "{} must be {}, but is {}{}",
-                subject.told(dialect),
-                shown(accepted),
-                shown(given),
-                in_brackets(*remedy, dialect)
-            ),
-            Error::Instructions { given, here } => format!(
-                "LINKPROOF_INSTRUCTIONS={}: this machine does not have it; expected one of {here}, \
-                 or the variable unset",
-                quote(given)
-            ),
+            } => {
+                let (accepted, given, remedy) = (shown(accepted), shown(given), brackets(remedy));
+                let subject = subject.in_style(style);
+                format!("{subject} must be {accepted}, but is {given}{remedy}")
+            }
             Error::Device { device, found } => format!("{device}: {}", shown(found)),
             Error::Backend { source } => {
                 format!(
@@ -309,10 +254,11 @@ impl Error {
                     shown(&source.to_string())
                 )
             }
-            Error::Diverged { step, detail } => format!(
-                "the fit diverged at step {step}: {detail}; {}",
-                Remedy::Steady.told(dialect)
-            ),
+            Error::Diverged { step, detail } => {
+                let remedy = "try a smaller {learning-rate}, a larger {ridge} or {clip=1}";
+                let remedy = style.spell(remedy);
+                format!("the fit diverged at step {step}: {detail}; {remedy}")
+            }
             Error::Memory {
                 needed,
                 available,
@@ -322,50 +268,42 @@ impl Error {
                 in_bytes(*needed),
                 in_bytes(*available),
                 shown(by),
-                Remedy::LessMemory.told(dialect)
+                style.spell(
+                    "set a smaller {dim}, {solver=sgd}, or a larger {max-memory} if there is more"
+                )
             ),
             Error::Interrupted { step } => {
                 format!("stopped by the user after step {step}; nothing was written")
             }
-            // These are wrong data, told above.
-            Error::Data { .. }
-            | Error::UnknownNode { .. }
-            | Error::DuplicateLink { .. }
-            | Error::Asymmetric { .. }
-            | Error::TooHeavy { .. }
-            | Error::Negative { .. } => String::new(),
+            of_links => {
+                let links = of_links.of_links();
+                links.map_or_else(String::new, |error| error.in_style(style))
+            }
         }
     }
 
-    /// What is wrong, where it is data in memory.
-    fn wrong(&self) -> Option<Wrong> {
-        let links = |found: String, expected: &str, remedy| {
-            (Subject::Links, found, expected.to_owned(), Some(remedy))
-        };
-        Some(match self {
-            Error::Data {
-                subject,
-                found,
-                expected,
-                remedy,
-            } => (subject.clone(), found.clone(), expected.clone(), *remedy),
+    /// An error about links as one about data, in words.
+    fn of_links(&self) -> Option<Error> {
+        let (found, expected, remedy) = match self {
             Error::UnknownNode {
                 id, missing, of, ..
             } => {
+                let ids = "is there a header line, or are other ids used in the links?";
                 let (others, remedy) = match missing {
-                    0 | 1 => (String::new(), Remedy::CheckIds),
+                    0 | 1 => (String::new(), ids),
                     _ if missing == of => (
                         format!(" (none of the {of} nodes of the links has one)"),
-                        Remedy::CheckIds,
+                        ids,
                     ),
                     _ => (
                         format!(" ({missing} of the {of} nodes of the links have none)"),
-                        Remedy::LeaveOut,
+                        "take the links of nodes without data vectors out, or give these nodes \
+                         data vectors, of zeros where nothing is known",
                     ),
                 };
-                links(
+                (
                     format!("node {}, which has no data vector{others}", quote(id)),
-                    "only ids of nodes with data vectors, or of the list of nodes",
+                    "only ids of nodes with data vectors, or of the list of nodes".to_owned(),
                     remedy,
                 )
             }
@@ -375,68 +313,84 @@ impl Error {
                 first,
                 second,
                 ..
-            } => links(
-                format!(
-                    "the pair {}, {} more than once (weights {first} and {second})",
-                    quote(src),
-                    quote(dst)
-                ),
-                "each pair once",
-                Remedy::MergeDuplicates,
-            ),
+            } => {
+                let [src, dst] = [src, dst].map(|id| quote(id));
+                (
+                    format!("the pair {src}, {dst} more than once (weights {first} and {second})"),
+                    "each pair once".to_owned(),
+                    "or set {duplicates=sum|max|first}",
+                )
+            }
             Error::Asymmetric {
                 src,
                 dst,
                 forward,
                 backward,
-            } => links(
-                format!(
-                    "a matrix that is not symmetric: {forward} from {} to {} and {backward} back",
-                    quote(src),
-                    quote(dst)
-                ),
-                "a symmetric or a triangular matrix",
-                Remedy::Symmetrise,
-            ),
+            } => {
+                let [src, dst] = [src, dst].map(|id| quote(id));
+                (
+                    format!(
+                        "a matrix that is not symmetric: {forward} from {src} to {dst} and \
+                         {backward} back"
+                    ),
+                    "a symmetric or a triangular matrix".to_owned(),
+                    "or set {duplicates=sum|max}",
+                )
+            }
             Error::TooHeavy {
                 src,
                 dst,
                 weight,
                 limit,
                 precision,
-            } => links(
+            } => (
                 format!(
                     "weight {weight:e} between {} and {}",
                     quote(src),
                     quote(dst)
                 ),
-                &format!(
+                format!(
                     "weights that add up to {limit:e} at most, as a fit in {precision} precision \
                      needs"
                 ),
-                Remedy::TameWeights,
+                "divide all weights by a constant, set {weights=log1p}, or take \
+                 {score=probability}, which an absurd weight does not move",
             ),
-            Error::Negative { src, dst, weight } => links(
+            Error::Negative { src, dst, weight } => (
                 format!("weight {weight} between {} and {}", quote(src), quote(dst)),
-                "weights of zero or more, as a fit to weights needs",
-                Remedy::FitPattern,
+                "weights of zero or more, as a fit to weights needs".to_owned(),
+                "set {weights=binary} or {robust=true}: both fit which pairs are linked, and tell \
+                 sizes of either sign apart from that",
             ),
             _ => return None,
+        };
+        let error = Error::links(found, expected).or(remedy);
+        Some(match self {
+            Error::UnknownNode {
+                file: Some((path, line)),
+                ..
+            } => error.in_file(path, *line),
+            _ => error,
         })
     }
 
     /// Says in which file, and on which line, wrong data stands; other errors stay as
     /// they are.
     pub fn in_file(self, path: &Path, line: impl Into<Option<u64>>) -> Error {
-        match self.wrong() {
-            Some((_, found, expected, remedy)) => Error::Input {
+        match self.of_links().unwrap_or(self) {
+            Error::Data {
+                found,
+                expected,
+                remedy,
+                ..
+            } => Error::Input {
                 path: path.to_owned(),
                 line: line.into(),
                 found,
                 expected,
                 remedy,
             },
-            None => self,
+            other => other,
         }
     }
 
@@ -457,7 +411,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.told(&Fields))
+        f.write_str(&self.in_style(Style::default()))
     }
 }
 

@@ -6,10 +6,10 @@ use std::time::Instant;
 use clap::Args;
 use linkproof::audit::{Audit, AuditSettings, ExpectedLink, Missing, audit, discovery_rates};
 use linkproof::io::{
-    self, Check, Field, JudgedTable, Stored, check_files, check_json, model_files,
+    self, Check, Field, JudgedTable, Stored, check_files, check_json, implanted_json, model_files,
 };
-use linkproof::judge::{Detection, JudgeSpec};
-use linkproof::verdict;
+use linkproof::judge::JudgeSpec;
+use linkproof::text::{Reader, Said, Style, Topic, figures, judged, topics};
 use linkproof::{Error, Fitted, Graph};
 use serde_json::{Map, Value, json};
 
@@ -19,8 +19,8 @@ use crate::judged::JudgedArgs;
 use crate::judging::{EvidenceArgs, SuspectArgs};
 use crate::nodes::{called, named_by};
 use crate::progress::Progress;
-use crate::session::{Session, figure};
-use crate::suspects::{Suspects, push_line};
+use crate::session::Session;
+use crate::suspects::Suspects;
 
 /// Say which links of a model look false, and which are missing
 ///
@@ -72,52 +72,6 @@ pub struct AuditArgs {
     /// CSV file for them: src,dst,mu [default: missing.csv beside --out]
     #[arg(long, value_name = "FILE", requires = "missing")]
     missing_out: Option<PathBuf>,
-    #[command(flatten)]
-    old: OldArgs,
-}
-
-/// Options of earlier versions.
-#[derive(Debug, Args)]
-struct OldArgs {
-    #[arg(long, hide = true)]
-    no_judge: bool,
-    #[arg(long, hide = true)]
-    cross_fit: bool,
-    #[arg(long, hide = true, value_name = "N")]
-    folds: Option<String>,
-    #[arg(long, hide = true)]
-    force: bool,
-    #[arg(long, hide = true, value_name = "Q")]
-    fdr: Option<String>,
-    #[arg(long, hide = true, value_name = "T", allow_negative_numbers = true)]
-    min_trust: Option<String>,
-}
-
-impl OldArgs {
-    /// Refuses options that would decide something, and says of the others that they do not.
-    fn check(&self, session: &Session) -> Result<(), Usage> {
-        for (given, flag) in [(&self.fdr, "--fdr"), (&self.min_trust, "--min-trust")] {
-            if given.is_some() {
-                return Err(Usage::new(format!(
-                    "{flag}: flagged links are chosen by belief now; use --rate R, --min-belief B or \
-                     --drop N"
-                )));
-            }
-        }
-        for (given, flag) in [
-            (self.no_judge, "--no-judge"),
-            (self.cross_fit, "--cross-fit"),
-            (self.folds.is_some(), "--folds"),
-            (self.force, "--force"),
-        ] {
-            if given {
-                session.warn(&format!(
-                    "{flag} has no effect any more: links are judged in seconds, each without itself"
-                ));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Runs the command.
@@ -126,7 +80,6 @@ pub fn run(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
 }
 
 fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
-    args.old.check(session)?;
     args.judged.check()?;
     args.suspects.check()?;
     let missing_out = args.missing_out.clone().or_else(|| beside(&args.out));
@@ -180,13 +133,7 @@ fn audit_links(args: &AuditArgs, session: &Session) -> anyhow::Result<()> {
         by_links_alone,
         ..
     } = found;
-    let mut check = Check {
-        ids: model.ids().clone(),
-        views: None,
-        attributes: model.attributes().cloned().unwrap_or_default(),
-        judgment,
-        record: recorded(&record, is_own),
-    };
+    let mut check = Check::of_model(&model, judgment, recorded(&record, is_own));
     let merged = verified.merged(|| check.all_links())?;
     let mut used = check.judgment.recalibrate(&merged.checks);
     used.not_links += merged.not_links;
@@ -325,14 +272,14 @@ fn missing_in_words(model: &Fitted, missing: &[Missing], path: Option<&Path>) ->
     };
     let pairs = shown.iter().map(|pair| {
         let [src, dst] = [pair.src, pair.dst].map(|row| called(model, row as usize));
-        format!("{src} - {dst}: expected weight {}", figure(pair.mu))
+        format!("{src} - {dst}: expected weight {}", figures(pair.mu))
     });
-    let mut text = "\n".to_owned();
-    push_line(&mut text, "Missing", pairs);
-    if let Some(path) = path {
-        push_line(&mut text, "", [format!("All are in {}.", path.display())]);
-    }
-    text
+    let all = path.map(|path| format!("All are in {}.", path.display()));
+    let said: Vec<Said> = pairs
+        .chain(all)
+        .map(|it| Said::new(Topic::Missing, it))
+        .collect();
+    format!("\n{}", topics(&said))
 }
 
 fn as_json(
@@ -347,15 +294,14 @@ fn as_json(
     let missing = missing.iter();
     let missing =
         missing.map(|pair| json!({ "src": name(pair.src), "dst": name(pair.dst), "mu": pair.mu }));
-    let implanted = facts.detection.iter().map(|it: &Detection| {
-        json!({ "kind": it.kind, "implants": it.planted, "found": it.flagged,
-                "claimed": it.claimed, "realised": it.realised })
-    });
-    let weight = |only: bool| -> f64 {
-        let links = judgment.links.iter().filter(|link| link.suspect || !only);
-        links.map(|link| link.weight.abs()).sum()
+    let tested = check.record.get("test").and_then(Value::as_bool);
+    let reader = Reader {
+        style: Style::Cli,
+        name: &|row| check.called(row),
+        suspects: None,
+        sample: None,
     };
-    let (n, flagged) = (judgment.links.len(), judgment.n_flagged());
+    let verdict = judged(facts, &judgment.tally(), tested.unwrap_or(true), &reader);
     let out = args.out.as_ref().map(|path| path.display().to_string());
     let mut json = check_json(check)?;
     if let Value::Object(fields) = &mut json {
@@ -364,14 +310,12 @@ fn as_json(
         }
         let more = [
             ("out", json!(out)),
-            ("suspects", json!(flagged)),
-            ("suspect_share", json!(flagged as f64 / n.max(1) as f64)),
-            ("suspect_weight_share", json!(weight(true) / weight(false))),
+            ("suspects", json!(judgment.n_flagged())),
             ("false_discovery_rate", json!(args.suspects.rate)),
             ("auc_decoys", json!(facts.auc)),
-            ("implanted", implanted.collect()),
+            ("implanted", implanted_json(facts)),
             ("judged_by_links_alone", json!(by_links_alone)),
-            ("verdict", json!(verdict::links(facts, n, flagged))),
+            ("verdict", json!(verdict)),
             ("missing", missing.collect()),
         ];
         let more = more.into_iter().chain(told.fields());

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
+use linkproof::Error;
 use linkproof::data::graph::LinkCounts;
 use linkproof::error::in_bytes;
 use linkproof::io::{
     self, Check, Files, FolderKind, OutputFolder, check_files, check_json, load_check,
 };
 use linkproof::judge::{MissingLink, judge, missing_links};
-use linkproof::{Dataset, Error};
+use linkproof::text::{self, counted};
 use serde_json::{Value, json};
 
 use crate::args::{quoted, whole};
@@ -19,7 +20,7 @@ use crate::exit::Usage;
 use crate::inputs;
 use crate::judging::{EvidenceArgs, SuspectArgs};
 use crate::progress::Progress;
-use crate::session::{Session, counted, counted_kinds, peak_memory_bytes};
+use crate::session::{Session, peak_memory_bytes};
 use crate::suspects::Suspects;
 
 /// Say which links look false, in seconds and without a fit
@@ -292,8 +293,7 @@ fn new_check(
     let seed = session.seed().unwrap_or(0);
     let spec = args.evidence.spec(input.evidence, seed);
     progress.say("judging links");
-    let mut judgment = judge(&known, &spec, session.runtime(progress))?;
-    judgment.sort_by_ends();
+    let judgment = judge(&known, &spec, session.runtime(progress))?;
     let missing = match args.missing {
         0 => Vec::new(),
         count => missing_links(&known, &spec, count, session.runtime(progress))?,
@@ -316,33 +316,14 @@ fn new_check(
     Ok(Outcome {
         notes,
         missing,
-        check: Check {
-            ids: known.ids().clone(),
-            views: views_of(&known),
-            attributes,
-            judgment,
-            record,
-        },
+        check: Check::new(&known, attributes, judgment, record),
     })
 }
 
 /// What was read of the links and not used. Columns that are evidence were used.
 fn left_out(mut counts: LinkCounts, evidence: usize, header: &str) -> Vec<String> {
     counts.columns = counts.columns.saturating_sub(evidence);
-    let kinds = counted_kinds(&crate::session::left_out(counts, header));
+    let kinds = text::left_out(counts, header, &[]);
     let note = (!kinds.is_empty()).then(|| format!("Left out: {kinds}."));
     note.into_iter().collect()
-}
-
-/// The view of each node in the user's order, if there are several views.
-fn views_of(data: &Dataset) -> Option<Vec<String>> {
-    if data.ids().sides().is_some() || data.views().iter().all(|view| view.name.is_empty()) {
-        return None;
-    }
-    let mut views = vec![String::new(); data.n_nodes()];
-    for row in 0..data.n_nodes() {
-        let view = data.view_of(row as u32);
-        views[data.user_row(row)].clone_from(&data.views()[view].name);
-    }
-    Some(views)
 }

@@ -9,11 +9,12 @@ use linkproof::error::shown;
 use linkproof::io::{self, Embeddings, Field, Files};
 use linkproof::measure::{Clustering, KMeans};
 use linkproof::robust::together;
+use linkproof::text::{counted, wrapped};
 use serde_json::json;
 
 use crate::args::whole;
 use crate::exit::Usage;
-use crate::session::{Session, counted, wrapped};
+use crate::session::Session;
 use crate::vectors;
 
 /// Cluster nodes by k-means

@@ -6,9 +6,10 @@ use clap::Args;
 use linkproof::Fitted;
 use linkproof::io::{ViewFile, load};
 use linkproof::robust::Newcomers;
+use linkproof::text::counted;
 use serde_json::json;
 
-use crate::session::{Session, counted};
+use crate::session::Session;
 use crate::unseen::{Unseen, UnseenArgs};
 use crate::vectors;
 

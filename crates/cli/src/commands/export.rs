@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use clap::Args;
 use linkproof::io::{Files, GraphFormat, ModelGraph, Stored, load, write_graph};
+use linkproof::text::counted;
 use serde_json::json;
 
 use crate::exit::Usage;
 use crate::nodes::named_by;
 use crate::picture::{OnLayout, Pictured};
 use crate::progress::Progress;
-use crate::session::{Session, counted};
+use crate::session::Session;
 
 /// Write a model as a graph that other programs read
 ///

@@ -1,7 +1,7 @@
 //! `linkproof fit`: from links and data vectors to a model folder.
 
 mod next;
-mod told;
+mod summary;
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -10,16 +10,17 @@ use clap::Args;
 use linkproof::inspect::{PlainVerdict, plain_verdict};
 use linkproof::io::{
     self, EmbeddingFormat, Files, FolderKind, Input, MergedChecks, OutputFolder, Sources,
-    check_files, model_files, write_model,
+    check_files, model_files, robust_json, write_model,
 };
 use linkproof::model::{before_replicates, check_replicates, foreseen};
 use linkproof::robust::{RobustSummary, bootstrap, fit_model};
 use linkproof::select::{Selection, select};
-use linkproof::verdict::{Advice, Said};
+use linkproof::text::{Style, note};
+use linkproof::verdict::Advice;
 use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 
-use self::told::{as_json, end, judged, summary};
+use self::summary::{as_json, judged, summary};
 use crate::args::{choice, whole};
 use crate::commands::report::title;
 use crate::data::DataArgs;
@@ -34,7 +35,6 @@ use crate::robust;
 use crate::search::{self, SearchArgs};
 use crate::session::{Session, peak_memory_bytes};
 use crate::settings::SettingArgs;
-use crate::words::Flags;
 
 /// Fit embeddings to a graph and write a model folder
 ///
@@ -142,13 +142,6 @@ impl Findings {
         let robust = self.robust.as_ref().map(|found| found.advice);
         robust.or(self.look.as_ref().map(|found| found.advice))
     }
-
-    /// What was found, in sentences.
-    fn verdict(&self) -> &[Said] {
-        let robust = self.robust.as_ref().map(|found| &found.verdict);
-        let found = robust.or(self.look.as_ref().map(|found| &found.verdict));
-        found.map_or(&[], Vec::as_slice)
-    }
 }
 
 impl FitArgs {
@@ -249,8 +242,8 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     config.into_iter().try_for_each(|path| sources.note(path))?;
     // What can be known before the fit is not kept until its end.
     if recipe.is_none() && !args.select {
-        for note in foreseen(params.given(), &data) {
-            progress.aside(|| session.warn(&note.told(&Flags)));
+        for known in foreseen(params.given(), &data) {
+            progress.aside(|| session.warn(&note(&known, Style::Cli)));
         }
     }
     let wanted = args.search.search(params.given(), &args.settings);
@@ -312,7 +305,7 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     }
     let classes = labels.as_ref().map(|known| known.classes.clone());
     let fitted = fitted.with_classes(classes)?.with_attributes(attributes)?;
-    let record = record(args, &findings);
+    let record = record(args, &fitted, &findings);
     if verified.is_extended() {
         findings.checks.write(folder.file(check_files::CHECKED))?;
     }
@@ -346,24 +339,19 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     }
     let peak = peak_memory_bytes();
     let n_unknown = labels.map_or(0, |labels| labels.n_unknown);
-    let words = match (check, &findings.robust) {
-        (Some(check), Some(found)) => {
-            end(args, &fitted, &check, found, n_unknown, &findings, peak).words()
-        }
-        _ => summary(args, &fitted, n_unknown, &findings, peak),
-    };
-    session.finish(&as_json(args, &fitted, &findings, peak), &words)
+    let words = summary(args, &fitted, check.as_ref(), n_unknown, &findings, peak);
+    session.finish(&as_json(args, &fitted, &record, peak)?, &words)
 }
 
 /// What `fit.json` records beside the fit itself.
-fn record(args: &FitArgs, findings: &Findings) -> Map<String, Value> {
+fn record(args: &FitArgs, fitted: &Fitted, findings: &Findings) -> Map<String, Value> {
     let mut record = inputs::record(&findings.sources);
     if let Some(selection) = &findings.selection {
         record.insert("selection".to_owned(), search::as_json(selection));
     }
     if let Some(robust) = &findings.robust {
         for (name, value) in [
-            ("robust", json!(robust)),
+            ("robust", robust_json(robust)),
             ("test", json!(args.evidence.tests())),
             ("evidence", json!(args.evidence.evidence)),
             ("links_typed", json!(args.data.typed())),
@@ -374,7 +362,7 @@ fn record(args: &FitArgs, findings: &Findings) -> Map<String, Value> {
     if let Some(look) = &findings.look {
         record.insert("look".to_owned(), json!(look));
     }
-    record.insert("verdict".to_owned(), json!(findings.verdict()));
+    record.insert("verdict".to_owned(), findings.recorded_verdict(fitted));
     record
 }
 

@@ -1,6 +1,6 @@
 //! `linkproof neighbors`: the nodes that are near a node.
 
-mod told;
+mod listing;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::nodes::named_by;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::unseen::{Embedded, UnseenArgs};
-use told::{Told, finish};
+use listing::{Listing, finish};
 
 /// Find the nearest nodes of a node
 ///
@@ -151,13 +151,13 @@ pub fn run(args: &NeighborsArgs, session: &Session) -> anyhow::Result<()> {
         Nearness::Weight => starts.par_iter().zip(&found.lists).map(stable).collect(),
         _ => vec![None; starts.len()],
     };
-    let told = Told {
+    let listing = Listing {
         model: &model,
         starts: &starts,
         found: &found,
         stable: &stable,
     };
-    finish(args, session, &told)
+    finish(args, session, &listing)
 }
 
 /// Refuses a direction where there is none to choose.

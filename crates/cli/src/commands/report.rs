@@ -6,6 +6,7 @@ use clap::Args;
 use linkproof::Error;
 use linkproof::io::Files;
 use linkproof::io::{Sources, Stored, fit_json, load};
+use linkproof::text::counted;
 use serde_json::{Value, json};
 
 use crate::exit::Usage;
@@ -13,7 +14,7 @@ use crate::labels::KnownLabels;
 use crate::nodes::named_by;
 use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
-use crate::session::{Session, counted};
+use crate::session::Session;
 
 /// Show a model as one page that works without a network
 ///

@@ -8,11 +8,12 @@ use linkproof::error::quote;
 use linkproof::io::{self, Field, ListedPair, PairList};
 use linkproof::io::{ViewFile, load};
 use linkproof::model::{Expected, Point, Spread};
+use linkproof::text::counted;
 use linkproof::{Error, Fitted};
 use serde_json::json;
 
 use crate::exit::Usage;
-use crate::session::{Session, counted};
+use crate::session::Session;
 use crate::unseen::{Embedded, UnseenArgs};
 
 /// Give the expected weight of pairs of nodes

@@ -7,6 +7,7 @@ use clap::Args;
 use linkproof::io::{self, Field, Files};
 use linkproof::params::WeightTransform;
 use linkproof::select::{Selection, select};
+use linkproof::text::compared;
 use linkproof::{Error, Params};
 
 use crate::data::DataArgs;
@@ -154,7 +155,7 @@ fn config(selection: &Selection, base: &Params) -> anyhow::Result<String> {
         "# Chosen by linkproof select of {} candidates on {} folds, by\n# {}.\n{settings}",
         selection.candidates.len(),
         selection.folds,
-        selection.compared
+        compared(selection.criterion)
     ))
 }
 

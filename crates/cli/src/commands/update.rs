@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use linkproof::error::Subject;
 use linkproof::io::{Files, FolderKind, InputReader, OutputFolder, ViewFile, load, write_model};
+use linkproof::text::{counted, full_fit_due, update_json};
 use linkproof::update::{Changes, UpdateReport, update};
 use linkproof::{Error, Fitted};
-use serde_json::json;
 
 use crate::args::LinkRuleArgs;
 use crate::exit::Usage;
 use crate::inputs;
 use crate::progress::Progress;
-use crate::session::{Session, counted};
+use crate::session::Session;
 use crate::unseen::new_vectors;
 
 /// Bring a model up to date with new nodes, new links and links withdrawn
@@ -146,11 +146,11 @@ pub fn run(args: &UpdateArgs, session: &Session) -> anyhow::Result<()> {
             record.insert(name.to_owned(), found.clone());
         }
     }
-    record.insert("update".to_owned(), json!(found.report));
+    record.insert("update".to_owned(), update_json(&found.report));
     write_model(&model, &folder, &record)?;
     progress.end();
     folder.commit()?;
-    let mut json = json!(found.report);
+    let mut json = update_json(&found.report);
     json["out"] = args.out.display().to_string().into();
     json["nodes"] = model.n_nodes().into();
     json["links"] = model.links().n_links().into();
@@ -189,7 +189,10 @@ fn words(args: &UpdateArgs, model: &Fitted, report: &UpdateReport) -> String {
         ));
     }
     match &report.full_fit_due {
-        Some(why) => text.push_str(&format!("\n  due       A full fit is due: {why}.")),
+        Some(due) => {
+            let why = full_fit_due(*due);
+            text.push_str(&format!("\n  due       A full fit is due: {why}."));
+        }
         None => text.push_str("\n  due       No full fit is due yet."),
     }
     text.push_str(&format!("\nWritten to {}", args.out.display()));

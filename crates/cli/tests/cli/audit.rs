@@ -199,18 +199,10 @@ fn wrong_and_old_options() {
     for (options, what) in [
         ("--rate 2", ["--rate", "between 0 and 1"]),
         ("--missing -1", ["--missing", "-1"]),
-        ("--fdr 0.1", ["--fdr", "--min-belief"]),
-        ("--min-trust 1e-6", ["--min-trust", "--rate"]),
         ("--drop 3", ["required", "--clean"]),
     ] {
         lab.refused(&format!("audit --model m {options}"), &what);
     }
-    let output = lab.run("audit --model m --no-judge --cross-fit --folds 4");
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        output.status.success() && said.contains("--folds has no effect"),
-        "{said}"
-    );
     lab.write("other.csv", "src,dst\nnode 1,node 2\nnode 1,stranger\n");
     let what = ["other.csv, line 3", "'stranger'", "nodes.csv"];
     lab.refused("audit --model m --links other.csv", &what);

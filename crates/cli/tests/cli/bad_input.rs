@@ -308,7 +308,7 @@ fn a_first_line_that_names_no_nodes_is_left_out_and_said() {
         .collect();
     lab.write("links.csv", format!("user,item\n{ring}"));
     let text = lab.ok("fit --links links.csv --dim 2 --out m");
-    assert!(text.contains("40 nodes and 40 links"), "{text}");
+    assert!(text.contains("40 nodes, 40 links"), "{text}");
     assert!(
         text.contains("1 first line, 'user,item', taken for a header"),
         "{text}"

@@ -128,7 +128,7 @@ fn directed_links_from_end_to_end() {
     let text = lab.ok(&format!(
         "{fit} --features x.csv --offsets --format csv --out m"
     ));
-    assert!(text.starts_with("30 nodes and "), "{text}");
+    assert!(text.starts_with("30 nodes, "), "{text}");
     assert_eq!(lab.read("m/nodes.csv").lines().count(), 31);
     let fields = |file: &str| lab.read(file).lines().nth(1).unwrap().split(',').count();
     assert_eq!(fields("m/embeddings.csv"), 1 + 2 * 3);

@@ -167,7 +167,10 @@ fn settings_without_effect_are_noted_wherever_they_are_given() {
         ),
     ] {
         let said = lab.ok(&format!("{fit} {options}"));
-        let notes: Vec<&str> = said.lines().filter(|line| line.contains("note ")).collect();
+        let notes: Vec<&str> = said
+            .lines()
+            .filter(|line| line.starts_with("Note "))
+            .collect();
         assert!(notes.len() == 1 && notes[0].contains(note), "{said}");
     }
     lab.write("c.toml", "hidden = [10]\n");

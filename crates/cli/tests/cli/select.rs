@@ -15,7 +15,7 @@ fn a_search_is_told_in_every_form() {
     }
     assert_eq!(found["criterion"], "rank");
     let compared = found["compared"].as_str().unwrap();
-    assert!(compared.contains("tell held-out links"), "{compared}");
+    assert!(compared.contains("separate held-out links"), "{compared}");
     assert_eq!(found["weights"], "asis");
     assert_eq!(found["chosen"]["ridge"], found["ridge"]);
     let candidates = found["candidates"].as_array().unwrap();

@@ -8,15 +8,17 @@ mod tables;
 mod verified;
 
 pub use load::load_check;
-pub use save::{check_json, write_check};
+pub use save::{check_json, facts_json, implanted_json, robust_json, write_check};
 pub use tables::{JudgedTable, write_missing, write_sample};
 pub use verified::{ListedCheck, MergedChecks, VerifiedLinks, read_checks};
 
 use linkproof_method::data::attributes::Attributes;
+use linkproof_method::data::dataset::Dataset;
 use linkproof_method::data::graph::{Ends, Graph, Link, LinkRules};
 use linkproof_method::data::ids::{Ids, Side};
 use linkproof_method::error::Result;
 use linkproof_method::judge::Judgment;
+use linkproof_method::model::Fitted;
 use serde_json::{Map, Value};
 
 /// The names of the files of a check folder.
@@ -70,6 +72,40 @@ pub struct Check {
 }
 
 impl Check {
+    /// The judgment of the links of some data.
+    pub fn new(
+        data: &Dataset,
+        attributes: Attributes,
+        mut judgment: Judgment,
+        record: Map<String, Value>,
+    ) -> Check {
+        judgment.sort_by_ends();
+        let mut views = vec![String::new(); data.n_nodes()];
+        for row in 0..data.n_nodes() {
+            let view = data.view_of(row as u32);
+            views[data.user_row(row)].clone_from(&data.views()[view].name);
+        }
+        let is_plain = data.ids().sides().is_some() || views.iter().all(String::is_empty);
+        Check {
+            ids: data.ids().clone(),
+            views: (!is_plain).then_some(views),
+            attributes,
+            judgment,
+            record,
+        }
+    }
+
+    /// The judgment of the links of a model.
+    pub fn of_model(model: &Fitted, judgment: Judgment, record: Map<String, Value>) -> Check {
+        Check {
+            ids: model.ids().clone(),
+            views: None,
+            attributes: model.attributes().cloned().unwrap_or_default(),
+            judgment,
+            record,
+        }
+    }
+
     /// What the ends of links are.
     pub fn ends(&self) -> Ends {
         match self.ids.sides() {

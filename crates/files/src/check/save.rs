@@ -13,6 +13,7 @@ use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::graph::Ends;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::judge::Facts;
+use linkproof_method::robust::RobustSummary;
 
 /// The links' file, by what this build can write.
 const LINKS_HERE: &str = LINKS[if cfg!(feature = "parquet") { 0 } else { 1 }];
@@ -86,37 +87,80 @@ fn found(check: &Check, facts: &Facts) -> Map<String, Value> {
     });
     let groups = facts.duplicates.iter();
     let groups = groups.map(|group| group.iter().map(|&row| name(row)).collect::<Vec<_>>());
-    let detection = match facts.detection.is_empty() {
-        true => Value::Null,
-        false => json!(facts.detection),
-    };
-    let share = facts.share.filter(|_| !facts.abstained);
     let links = &check.judgment.links;
     let verified = |real: bool| links.iter().filter(move |it| it.verified == Some(real));
     let fields = json!({
         "nodes": check.node_ids().len(),
         "links": links.len(),
         "flagged": check.judgment.n_flagged(),
-        "share_false": share.and_then(|share| share.estimate),
-        "share_low": share.map(|share| share.low),
-        "share_high": share.map(|share| share.high),
-        "share_high_unchecked": share.and_then(|share| share.high_unchecked),
-        "auc": facts.auc,
-        "auc_error": facts.auc_error,
-        "abstained": facts.abstained,
-        "candidates": facts.candidates,
         "one_to_one": facts.one_to_one,
         "weight_agreement": facts.weight_agreement,
-        "detection": detection,
         "contradictions": contradictions.collect::<Vec<_>>(),
         "duplicates": groups.collect::<Vec<_>>(),
         "unused": facts.unused,
         "verified": { "real": verified(true).count(), "false": verified(false).count() },
     });
-    match fields {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
+    let mut found = facts_json(facts);
+    if let Value::Object(fields) = fields {
+        found.extend(fields);
     }
+    found
+}
+
+/// What the judge found about all links together, by the names of all outputs.
+pub fn facts_json(facts: &Facts) -> Map<String, Value> {
+    let share = facts.share.filter(|_| !facts.abstained);
+    let detection = (!facts.detection.is_empty()).then_some(&facts.detection);
+    let fields = [
+        ("share_false", json!(share.and_then(|share| share.estimate))),
+        ("share_low", json!(share.map(|share| share.low))),
+        ("share_high", json!(share.map(|share| share.high))),
+        (
+            "share_high_unchecked",
+            json!(share.and_then(|share| share.high_unchecked)),
+        ),
+        ("auc", json!(facts.auc)),
+        ("auc_error", json!(facts.auc_error)),
+        ("abstained", json!(facts.abstained)),
+        ("candidates", json!(facts.candidates)),
+        ("detection", json!(detection)),
+    ];
+    let fields = fields.map(|(name, value)| (name.to_owned(), value));
+    fields.into_iter().collect()
+}
+
+/// What became of planted links, under the names of earlier versions.
+pub fn implanted_json(facts: &Facts) -> Value {
+    let kinds = facts.detection.iter().map(|it| {
+        json!({ "kind": it.kind, "implants": it.planted, "found": it.flagged,
+                "claimed": it.claimed, "realised": it.realised })
+    });
+    kinds.collect()
+}
+
+/// What `fit.json` says of a robust fit, under `robust`.
+pub fn robust_json(summary: &RobustSummary) -> Value {
+    let facts = &summary.facts;
+    let mut json = Value::Object(facts_json(&facts.judged));
+    let gate = facts.explained.and_then(|explained| explained.share());
+    for (name, value) in [
+        ("auc_decoys", json!(facts.judged.auc)),
+        ("flagged", json!(facts.tally.flagged)),
+        ("contradictions", json!(facts.judged.contradictions)),
+        ("implanted", implanted_json(&facts.judged)),
+        ("chosen", json!(summary.chosen)),
+        ("averaged", json!(facts.averaged)),
+        ("gate", json!(gate)),
+        ("gate_opens_at", json!(summary.gate_opens_at)),
+        ("vectors_alone", json!(facts.features_alone())),
+        ("explained", json!(facts.explained)),
+        ("effective_rank", json!(facts.effective_dimension)),
+        ("ridges", json!(summary.ridges)),
+        ("advice", json!(summary.advice)),
+    ] {
+        json[name] = value;
+    }
+    json
 }
 
 /// The names that are not the writer's record.

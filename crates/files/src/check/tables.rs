@@ -9,7 +9,8 @@ use crate::{Field, TableRows, write_table};
 use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::error::Result;
-use linkproof_method::judge::{JudgedLink, Judgment, MissingLink, why};
+use linkproof_method::judge::{JudgedLink, Judgment, MissingLink};
+use linkproof_text::why;
 
 /// So many of the most suspicious links are listed, whether flagged or not.
 const LISTED: usize = 1000;

@@ -16,7 +16,7 @@ use std::path::Path;
 use crate::output::write_file;
 use linkproof_method::Fitted;
 use linkproof_method::data::attributes::{Attributes, Texts};
-use linkproof_method::error::{Error, Remedy, Result, quote};
+use linkproof_method::error::{Error, Result, quote};
 use linkproof_method::schema::choice;
 
 choice!(
@@ -134,9 +134,8 @@ impl<'a> Content<'a> {
         if let Some(key) = self.keys.iter().find(|key| xml::foreign(key) > 0) {
             let found = format!("the id {}, with a control character", quote(key));
             let expected = "ids that XML can hold";
-            return Err(
-                Error::data(GraphFormat::Graphml.name(), found, expected).or(Remedy::OtherFormat)
-            );
+            return Err(Error::data(GraphFormat::Graphml.name(), found, expected)
+                .or("or set another {format}"));
         }
         let texts = self.nodes.iter().flat_map(|column| {
             let is_text = column.kind == Kind::Text;

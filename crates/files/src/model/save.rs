@@ -28,6 +28,7 @@ use linkproof_method::data::graph::Ends;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::error::{Error, Result};
 use linkproof_method::model::Replicate;
+use linkproof_text::{Style, note};
 
 /// Writes a model as a new folder, whole or not at all.
 pub fn save(model: &Fitted, path: impl AsRef<Path>) -> Result<()> {
@@ -142,6 +143,9 @@ pub fn fit_json(model: &Fitted, record: &Map<String, Value>) -> Result<Value> {
     if let Value::Object(report) = to_value(model.report())? {
         fit.extend(report);
     }
+    let notes = model.report().notes.iter();
+    let notes = notes.map(|it| note(it, Style::default()));
+    fit.insert("notes".into(), notes.collect());
     fit.extend(record.clone());
     Ok(fit.into())
 }

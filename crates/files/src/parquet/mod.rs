@@ -19,7 +19,7 @@ use super::source::Source;
 use linkproof_method::data::features::{Features, Matrix};
 use linkproof_method::data::graph::{Link, SelfLinks};
 use linkproof_method::data::ids::{Ids, Names};
-use linkproof_method::error::{Error, Remedy, Result, quote};
+use linkproof_method::error::{Error, Result, quote};
 
 /// Numbers held at a time while reading.
 const PIECE: usize = 1 << 22;
@@ -76,7 +76,7 @@ fn links(source: Source, self_links: SelfLinks, evidence: &[String]) -> Result<L
                     quote(ids.name(src))
                 );
                 let error = Error::input(path, None, found, "two different nodes");
-                return Err(error.or(Remedy::DropSelfLinks));
+                return Err(error.or("or set {self-links=drop}"));
             }
             listed.links.push(Link { src, dst, weight });
         }

@@ -3,7 +3,7 @@
 use crate::data::dataset::{Dataset, NodeViews};
 use crate::data::features::Features;
 use crate::data::graph::{Graph, Link};
-use crate::error::{Error, Remedy, Result};
+use crate::error::{Error, Result};
 use crate::model::Fitted;
 
 /// Links between a model's nodes, with the features of each view that has
@@ -42,7 +42,9 @@ pub fn taking_part(model: &Fitted, data: Dataset) -> Result<(Dataset, usize)> {
     let left_out = data.graph().n_links() - links.len();
     if links.is_empty() {
         let found = "no link between views that took part in the fit";
-        return Err(Error::links(found, "at least one").or(Remedy::OtherViewPairs));
+        return Err(
+            Error::links(found, "at least one").or("or a model fitted with other {view-pairs}")
+        );
     }
     if left_out == 0 {
         return Ok((data, 0));

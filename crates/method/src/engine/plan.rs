@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Look;
 use crate::engine::encoder::Network;
 use crate::engine::objective::{Problem, TABLE_RATE, method};
-use crate::error::{Error, Remedy, Result};
+use crate::error::{Error, Result};
 use crate::params::{CheckedParams, OptimizerKind, Param, Sampler as SamplerKind, SolverKind};
 
 /// Sweeps over tables, at most.
@@ -85,7 +85,7 @@ impl Plan {
         if optimizer == OptimizerKind::Lbfgs && solver == SolverKind::Sgd {
             let accepted = "adam or sgd with the sgd solver, which a graph of this size gets";
             let error = Error::param(Param::Optimizer, accepted, optimizer);
-            return Err(error.or(Remedy::ExactSolver));
+            return Err(error.or("or set {solver=exact}"));
         }
         let sweeps = solver == SolverKind::Sgd
             && params.sampler == SamplerKind::Block

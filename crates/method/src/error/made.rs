@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use super::{Error, Remedy, Subject};
+use super::{Error, Subject};
 
 impl Error {
     /// Wrong content at a line of a file.
@@ -70,8 +70,9 @@ impl Error {
         Error::param(Subject::Argument(name), accepted, given)
     }
 
-    /// The same error with what can be done about it, where it has a place for that.
-    pub fn or(mut self, what: Remedy) -> Self {
+    /// The same error with what can be done about it, as [`Style::spell`](super::Style::spell)
+    /// reads it, if it has a place for that.
+    pub fn or(mut self, what: &'static str) -> Self {
         if let Error::Output { remedy, .. }
         | Error::Input { remedy, .. }
         | Error::Data { remedy, .. }

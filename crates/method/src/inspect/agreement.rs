@@ -31,7 +31,7 @@ pub enum Relation {
 }
 
 /// Whether features and links agree.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Agreement {
     /// How often a link outranks a random pair of its degrees by features (AUC).
     pub alike: f64,
@@ -43,8 +43,6 @@ pub struct Agreement {
     pub relation: Relation,
     /// Whether k-means on the features alone is a better choice than an embedding.
     pub vectors_alone: bool,
-    /// The result in words.
-    pub says: String,
 }
 
 impl Agreement {
@@ -69,45 +67,13 @@ impl Agreement {
         let error = (squares.sum::<f64>() / (m * m)).sqrt();
         let relation = relation(alike, error);
         let is_apart = matches!(relation, Relation::Unrelated | Relation::Opposed);
-        let mut found = Agreement {
+        Ok(Some(Agreement {
             alike,
             error,
             links: ranks.len(),
             relation,
             vectors_alone: is_apart && features_show_groups(data, seed)?,
-            says: String::new(),
-        };
-        found.says = found.in_words();
-        Ok(Some(found))
-    }
-
-    fn in_words(&self) -> String {
-        let cases = format!(
-            "a link outranks a random pair by features {:.0}% of the time (AUC {:.2} ± {:.2}, chance 0.5)",
-            100.0 * self.alike,
-            self.alike,
-            self.error
-        );
-        let alone = if self.vectors_alone {
-            "For groups of similar nodes, k-means on the features alone is the better choice."
-        } else {
-            "The features show no groups either, as noise would: fit to the links alone."
-        };
-        match self.relation {
-            Relation::Agree => format!("Features and links agree: {cases}."),
-            Relation::Unclear => format!(
-                "There are too few links to compare with features: of {}, {cases}.",
-                self.links
-            ),
-            Relation::Unrelated => format!(
-                "Features and links have nothing in common: {cases}. Is this the right feature \
-                 file, in the right row order? {alone}"
-            ),
-            Relation::Opposed => format!(
-                "Links join nodes with unlike features: {cases}. An embedding puts linked nodes \
-                 close together. {alone}"
-            ),
-        }
+        }))
     }
 }
 

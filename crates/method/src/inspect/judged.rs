@@ -7,8 +7,7 @@ use crate::data::dataset::Dataset;
 use crate::engine::Forecast;
 use crate::engine::runtime::Runtime;
 use crate::error::{Error, Result};
-use crate::judge::{Facts, JudgeSpec, estimated_bytes, judge};
-use crate::verdict::{Said, links};
+use crate::judge::{Facts, JudgeSpec, Tally, estimated_bytes, judge};
 
 /// Larger graphs are not judged here: that would take minutes.
 const MOST_LINKS: usize = 1_000_000;
@@ -20,10 +19,9 @@ pub struct LinksJudged {
     /// duplicates.
     #[serde(flatten)]
     pub facts: Facts,
-    /// How many links are flagged.
-    pub flagged: usize,
-    /// The facts in words.
-    pub says: Vec<Said>,
+    /// How many links there are of each sort.
+    #[serde(flatten)]
+    pub tally: Tally,
 }
 
 /// Links, and whether features agree with them.
@@ -44,8 +42,7 @@ pub(super) fn judged(data: &Dataset, seed: u64, runtime: Runtime<'_>) -> Result<
     let n_links = data.graph().n_links();
     if n_links > MOST_LINKS {
         return Ok(not_judged(format!(
-            "The links were not judged: for more than {MOST_LINKS} this takes minutes. Check \
-             them on their own."
+            "for more than {MOST_LINKS} this takes minutes. Check them on their own"
         )));
     }
     let spec = JudgeSpec {
@@ -56,18 +53,15 @@ pub(super) fn judged(data: &Dataset, seed: u64, runtime: Runtime<'_>) -> Result<
     let found = match judge(data, &spec, runtime) {
         Ok(found) => found,
         Err(error @ Error::Memory { .. }) => {
-            return Ok(not_judged(format!("The links were not judged: {error}.")));
+            return Ok(not_judged(error.to_string()));
         }
         Err(error) => return Err(error),
     };
-    let flagged = found.n_flagged();
     let agreement = Agreement::new(data, &found, seed)?;
-    let says = links(&found.facts, n_links, flagged);
     Ok(Judged {
         links: Some(LinksJudged {
+            tally: found.tally(),
             facts: found.facts,
-            flagged,
-            says,
         }),
         agreement,
         not_judged: None,

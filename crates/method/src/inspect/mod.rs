@@ -10,7 +10,7 @@ mod plain;
 mod shape;
 mod weights;
 
-pub use advice::{Advice, advise, in_percent};
+pub use advice::{Advice, Look};
 pub use agreement::{Agreement, Relation};
 pub use components::{Components, components};
 pub use cost::{SolverCost, Way, solver_costs};
@@ -24,7 +24,7 @@ use serde::Serialize;
 use crate::data::dataset::Dataset;
 use crate::data::graph::LinkCounts;
 use crate::engine::runtime::Runtime;
-use crate::error::{Fields, Result};
+use crate::error::Result;
 use crate::params::{CheckedParams, Params, WeightTransform};
 
 /// What there is to know about data before a fit.
@@ -63,7 +63,7 @@ pub struct Report {
     pub solvers: Vec<SolverCost>,
     /// The threads that the times are for.
     pub threads: usize,
-    /// What to begin with, in the words of the library ([`advise`] for others).
+    /// What to begin with.
     pub advice: Advice,
 }
 
@@ -109,11 +109,13 @@ pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
     };
     let views = shape::views(data, &degrees);
     let pairs = shape::n_pairs(data.n_nodes());
-    let mut report = Report {
+    let linked_share = graph.n_links() as f64 / pairs as f64;
+    let advice = Advice::new(&weights, judged.links.as_ref(), linked_share, &solvers);
+    Ok(Report {
         nodes: data.n_nodes(),
         links: graph.n_links(),
         pairs,
-        linked_share: graph.n_links() as f64 / pairs as f64,
+        linked_share,
         read: graph.counts(),
         views,
         view_pairs: shape::view_pairs(data),
@@ -126,10 +128,8 @@ pub fn inspect(data: &Dataset, params: &CheckedParams) -> Result<Report> {
         agreement: judged.agreement,
         solvers,
         threads: rayon::current_num_threads(),
-        advice: Advice::default(),
-    };
-    report.advice = advise(&report, &Fields);
-    Ok(report)
+        advice,
+    })
 }
 
 /// The smallest value that at least a share of all values does not exceed;

@@ -3,7 +3,6 @@
 
 use serde::Serialize;
 
-use super::advice::in_percent;
 use super::agreement::{Agreement, Relation};
 use super::judged::{LinksJudged, judged};
 use super::weights::weights;
@@ -12,7 +11,7 @@ use crate::engine::runtime::Runtime;
 use crate::error::Result;
 use crate::model::{Fitted, has_collapsed};
 use crate::params::{CheckedParams, ScoreKind, WeightTransform};
-use crate::verdict::{Advice, Said, Topic, auc, collapsed, dimensions};
+use crate::verdict::Advice;
 
 /// What is known after a plain fit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,10 +27,10 @@ pub struct PlainVerdict {
     pub leading: Option<Leading>,
     /// How many dimensions carry information.
     pub effective_rank: f64,
+    /// The dimension of the embedding.
+    pub dim: usize,
     /// What to do, in one word.
     pub advice: Advice,
-    /// The facts in words.
-    pub verdict: Vec<Said>,
 }
 
 /// Weights that no Poisson count reaches, in a fit whose score is linear in the weights.
@@ -61,10 +60,10 @@ pub fn plain_verdict(model: &Fitted, data: &Dataset, runtime: Runtime<'_>) -> Re
         agreement: found.agreement,
         leading: leading(&params, data),
         effective_rank: model.effective_rank(),
+        dim: model.dim(),
         advice: Advice::Unknown,
-        verdict: Vec::new(),
     };
-    (verdict.advice, verdict.verdict) = verdict.sentences(model.dim());
+    verdict.advice = verdict.advice();
     Ok(verdict)
 }
 
@@ -88,91 +87,27 @@ fn leading(params: &CheckedParams, data: &Dataset) -> Option<Leading> {
 }
 
 impl PlainVerdict {
-    fn sentences(&self, dim: usize) -> (Advice, Vec<Said>) {
-        let (advice, says) = self.whether_to_use(dim);
-        let mut said = vec![Said::new(Topic::Use, says)];
-        match (&self.judged, &self.not_judged) {
-            (Some(judged), _) => said.extend(judged.says.iter().cloned()),
-            (None, Some(why)) => said.push(Said::new(Topic::Links, why)),
-            (None, None) => {}
-        }
-        let agreement = self.agreement.as_ref();
-        said.extend(agreement.map(|it| Said::new(Topic::Features, &it.says)));
-        said.extend(
-            self.leading
-                .map(|it| Said::new(Topic::Weights, it.in_words())),
-        );
-        let dimensions = dimensions(self.effective_rank, dim);
-        said.push(Said::new(Topic::Dimensions, dimensions));
-        (advice, said)
-    }
-
-    fn whether_to_use(&self, dim: usize) -> (Advice, String) {
-        if has_collapsed(self.effective_rank, dim) {
-            let says = format!("No. {}", collapsed(self.effective_rank, dim));
-            return (Advice::FitAgain, says);
-        }
+    fn advice(&self) -> Advice {
         let agreement = self.agreement.as_ref();
         let apart =
             agreement.filter(|it| matches!(it.relation, Relation::Unrelated | Relation::Opposed));
-        if let Some(it) = apart {
-            let (advice, says) = if it.vectors_alone {
-                let says = "No. The links do not follow the features: for groups of similar nodes \
-                            use the features alone.";
-                (Advice::VectorsAlone, says)
-            } else {
-                let says = "No. The features look like noise. Fit to the links alone.";
-                (Advice::LinksAlone, says)
-            };
-            return (advice, says.to_owned());
-        }
         let facts = self.judged.as_ref().map(|judged| &judged.facts);
-        if facts.is_some_and(|facts| facts.abstained) {
-            let says = "Unknown. The links look random to everything that is known.";
-            return (Advice::Unknown, says.to_owned());
-        }
-        if self.leading.is_some() {
-            let says = "Not yet. A few heavy weights lead this fit; a robust fit uses weights as \
-                        evidence only.";
-            return (Advice::FitRobustly, says.to_owned());
-        }
-        let share = facts.and_then(|facts| facts.share);
-        let share = share.map_or(0.0, |share| share.estimate.unwrap_or(share.low));
-        if share >= MANY_FALSE {
-            let says = format!(
-                "Not yet. About {:.0}% of the links look random, and this fit uses all of them \
-                 alike; a robust fit uses them by belief.",
-                100.0 * share
-            );
-            return (Advice::FitRobustly, says);
-        }
-        let known = facts.map_or_else(String::new, auc);
-        match agreement {
-            None => (
-                Advice::Use,
-                format!("Probably. {known} There are no features to compare with.")
-                    .replace("  ", " "),
-            ),
-            Some(_) => (
-                Advice::Unknown,
-                format!(
-                    "Probably. {known} Whether it is better than the features alone, only a robust \
-                     fit measures."
-                )
-                .replace("  ", " "),
-            ),
+        match apart {
+            _ if has_collapsed(self.effective_rank, self.dim) => Advice::FitAgain,
+            Some(it) if it.vectors_alone => Advice::VectorsAlone,
+            Some(_) => Advice::LinksAlone,
+            _ if facts.is_some_and(|facts| facts.abstained) => Advice::Unknown,
+            _ if self.leading.is_some() || self.share() >= MANY_FALSE => Advice::FitRobustly,
+            _ if agreement.is_none() => Advice::Use,
+            // Only a robust fit compares with the features alone.
+            None => Advice::Unknown,
         }
     }
-}
 
-impl Leading {
-    fn in_words(&self) -> String {
-        format!(
-            "{} of the links, with {} of the weight, weigh more than a Poisson count can, and the \
-             score of this fit follows them.",
-            in_percent(self.share),
-            in_percent(self.share_weight)
-        )
+    /// The share of false links, or its lower bound; 0 if nothing can be said.
+    pub fn share(&self) -> f64 {
+        let share = self.judged.as_ref().and_then(|judged| judged.facts.share);
+        share.map_or(0.0, |share| share.estimate.unwrap_or(share.low))
     }
 }
 

@@ -43,15 +43,13 @@ mod subject;
 #[cfg(test)]
 mod tests;
 mod votes;
-mod words;
 
 pub use missing::{MissingLink, missing_links};
 pub use outcome::{
     Cause, Check, ChecksUsed, Contradiction, Detection, EvidenceColumn, Facts, JudgeSpec,
-    JudgedLink, Judgment, Kind, PlantedKind, Reason, Share, Status, Unused,
+    JudgedLink, Judgment, Kind, PlantedKind, Reason, Share, Status, Tally, Unused,
 };
 pub use record::Columns;
-pub use words::{CheckContext, Line, check_lines, why};
 
 use assess::{Assessed, Input, assess};
 use combine::normal_scores;

@@ -331,4 +331,28 @@ impl Judgment {
     pub fn n_flagged(&self) -> usize {
         self.links.iter().filter(|link| link.suspect).count()
     }
+
+    /// How many links there are of each sort.
+    pub fn tally(&self) -> Tally {
+        let count = |is: fn(&JudgedLink) -> bool| self.links.iter().filter(|&it| is(it)).count();
+        Tally {
+            links: self.links.len(),
+            flagged: self.n_flagged(),
+            verified: count(|link| link.verified.is_some()),
+            negative: count(|link| link.weight < 0.0),
+        }
+    }
+}
+
+/// How many links there are of each sort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    /// All links.
+    pub links: usize,
+    /// The flagged ones.
+    pub flagged: usize,
+    /// Those that were verified, as real or as false.
+    pub verified: usize,
+    /// Those of negative weight.
+    pub negative: usize,
 }

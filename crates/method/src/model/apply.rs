@@ -7,7 +7,7 @@ use crate::data::ids::Ids;
 use crate::data::transform::{normalize, propagate, propagate_new};
 use crate::engine::encoder::{Input, Statistics};
 use crate::engine::objective::ViewOffsets;
-use crate::error::{Error, Remedy, Result, quote};
+use crate::error::{Error, Result, quote};
 use crate::params::{Precision, WeightTransform};
 use linkproof_numeric::real::Real;
 
@@ -113,7 +113,7 @@ impl Fitted {
             let found =
                 "a table encoder, which has a vector for each training node and none for others";
             let error = Error::data("model", found, "a map from data vectors");
-            return Err(error.or(Remedy::FitWithVectors));
+            return Err(error.or("fit with {encoder=linear|mlp}"));
         }
         features.matrix().check_width(network.spec().inputs)
     }
@@ -167,7 +167,7 @@ impl Fitted {
         let Some(neighborhood) = &self.parts.neighborhood else {
             if links.is_some() {
                 let found = "links for a model that does not average over links";
-                return Err(Error::links(found, "none").or(Remedy::FitWithPropagation));
+                return Err(Error::links(found, "none").or("fit with {propagate}"));
             }
             return Ok(matrix);
         };
@@ -244,7 +244,8 @@ impl Fitted {
                 (Some(_), Some(_)) => {
                     let found = "which is an unseen node and a training node";
                     let found = format!("node {}, {found}", quote(id));
-                    Err(bad(found, "ids that tell them apart").or(Remedy::OwnIds))
+                    Err(bad(found, "ids that tell them apart")
+                        .or("give the unseen nodes other ids, by {nodes} or {new-nodes}"))
                 }
             };
             let (row, end) = match [end(&ids[0])?, end(&ids[1])?] {

@@ -8,7 +8,7 @@ use crate::engine::pairs::{Part, Split};
 use crate::engine::runtime::Runtime;
 use crate::engine::solve::solve;
 use crate::engine::{Embedding, Engine, Look, Plan};
-use crate::error::{Error, Remedy, Result};
+use crate::error::{Error, Result};
 use crate::model::held_out_pairs;
 use crate::params::{CheckedParams, Precision, ScoreKind};
 use crate::schema::choice;
@@ -107,7 +107,7 @@ impl Folds {
             return Ok(());
         }
         let expected = format!("at least as many as folds, {}", self.number);
-        Err(Error::links(format!("{n_links} of them"), expected).or(Remedy::FewerFolds))
+        Err(Error::links(format!("{n_links} of them"), expected).or("or set fewer {folds}"))
     }
 }
 

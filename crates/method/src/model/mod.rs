@@ -89,8 +89,8 @@ pub struct FitReport {
     pub k: f64,
     /// The solver, optimizer, steps, learning rate and so on that were chosen.
     pub plan: Plan,
-    /// What a user should know, such as settings without effect.
-    #[serde(default)]
+    /// What a user should know, such as settings without effect. Files hold them in words.
+    #[serde(default, skip_serializing)]
     pub notes: Vec<Note>,
     /// What changed since, where the model was brought up to date: all the rest is of
     /// the last full fit.

@@ -30,13 +30,13 @@ pub use crate::schema::{
     Similarity, SolverKind, WeightTransform,
 };
 pub use crate::score::ScoreKind;
-pub use note::{InUse, Note, Unused, collapsed_in_words};
+pub use note::{InUse, Note, Unused};
 
 use std::ops::Deref;
 
 use serde::{Serialize, Serializer};
 
-use crate::error::{Error, Remedy, Result, quote};
+use crate::error::{Error, Result, quote};
 use crate::score::Score;
 
 /// Settings that passed [`Params::check`]: those of [`Common`], a score and encoders.
@@ -95,7 +95,8 @@ impl CheckedParams {
         });
         if kind.reads_vectors() && !has_vectors {
             let accepted = "table for nodes without data vectors";
-            return Err(Error::param(Param::Encoder, accepted, kind).or(Remedy::TableForView));
+            return Err(Error::param(Param::Encoder, accepted, kind)
+                .or("give them data vectors, or set it for other views only"));
         }
         Ok(Encoder::new(kind, given))
     }

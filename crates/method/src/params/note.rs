@@ -1,16 +1,15 @@
 //! What a user should know after a fit, such as settings without effect.
 
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
 use super::{
     CheckedParams, EncoderKind, OptimizerKind, Param, Params, Sampler, ScoreKind, Similarity,
     SolverKind,
 };
-use crate::error::{Dialect, any_of, in_words};
 
 /// What a user should know ([example](crate::Fitted)).
-#[derive(Debug, Clone)]
-#[non_exhaustive]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "String")]
 pub enum Note {
     /// A setting was given that nothing in the fit reads.
     Unused {
@@ -43,7 +42,6 @@ pub enum Note {
 
 /// Why a setting has no effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Unused {
     /// The score does not read it.
     Score(ScoreKind),
@@ -160,92 +158,9 @@ impl CheckedParams {
     }
 }
 
-impl Note {
-    /// In the words of a front end.
-    pub fn told(&self, dialect: &dyn Dialect) -> String {
-        let name = |param: Param| dialect.name(param.name());
-        match self {
-            Note::Unused { param, why } => {
-                let why = match why {
-                    Unused::Score(score) => format!("the {score} score does not read it"),
-                    Unused::Encoders => {
-                        let kinds = EncoderKind::ALL.iter().copied();
-                        let readers = kinds.filter(|kind| kind.settings().contains(param));
-                        let names: Vec<&str> = readers.map(EncoderKind::name).collect();
-                        format!("only the {} encoder reads it", any_of(&names))
-                    }
-                    Unused::NoVectors => "no encoder reads data vectors".to_owned(),
-                    Unused::NoWalks => format!("{} is 0", name(Param::Walks)),
-                    Unused::NoHeldOut => "no pairs are held out".to_owned(),
-                    Unused::Exact => "the exact solver draws no samples".to_owned(),
-                    Unused::Blocks => "the block sampler draws no single pairs".to_owned(),
-                    Unused::Pairs => "the pairs sampler draws no blocks".to_owned(),
-                    Unused::Lbfgs => "lbfgs finds the length of its steps itself".to_owned(),
-                    Unused::NotSgd => "only the sgd optimizer has a momentum".to_owned(),
-                    Unused::NotSigned => {
-                        format!("{} is not {}", name(Param::Similarity), Similarity::Signed)
-                    }
-                    Unused::Constant => format!("{} is 0", name(Param::ScheduleAlpha)),
-                };
-                format!("{} has no effect: {why}", name(*param))
-            }
-            Note::RandomStart => format!(
-                "no step lowered the held-out score, so the model is its random start: try a \
-                 smaller {} or {}, or let {} choose",
-                name(Param::Beta),
-                name(Param::Ridge),
-                dialect.selection()
-            ),
-            Note::TooHeavyForProbability { weight, linked } => format!(
-                "the probability score cannot follow weights above 1 on a sparse graph (half of \
-                 the weights are {weight} or more, and {:.2}% of the pairs are linked): to it such \
-                 links look like errors, and the fit may give them all up. Set {}, or take {}",
-                100.0 * linked,
-                dialect.with(Param::Weights.name(), &["binary"]),
-                dialect.with(Param::Score.name(), &["moment"])
-            ),
-            Note::ExpectsTooLittle(share) => format!(
-                "the fit expects only {:.0}% of the total weight: the probability score took most \
-                 links for errors. Set {} or a smaller {}, or take {}",
-                100.0 * share,
-                dialect.with(Param::Weights.name(), &["binary"]),
-                name(Param::Beta),
-                dialect.with(Param::Score.name(), &["moment"])
-            ),
-            Note::Collapsed { used, dim } => format!(
-                "the embeddings {}. Try a smaller {}, or let {} choose",
-                collapsed_in_words(*used, *dim),
-                name(Param::Ridge),
-                dialect.selection()
-            ),
-            Note::Stored(text) => text.clone(),
-        }
-    }
-}
-
-/// What embeddings do that really use so many of their dimensions.
-pub fn collapsed_in_words(used: f64, dim: usize) -> String {
-    match used < 0.5 {
-        true => format!("are all the same in all of {dim} dimensions: they tell nothing"),
-        false => format!(
-            "lie nearly on a line: of {dim} dimensions they use {used:.1} (effective rank), so that \
-             hardly more than two groups can be told apart"
-        ),
-    }
-}
-
-in_words!(Note);
-
-/// A note is what it says, fresh or stored.
-impl PartialEq for Note {
-    fn eq(&self, other: &Note) -> bool {
-        self.to_string() == other.to_string()
-    }
-}
-
-impl<'de> Deserialize<'de> for Note {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Note, D::Error> {
-        String::deserialize(from).map(Note::Stored)
+impl From<String> for Note {
+    fn from(text: String) -> Note {
+        Note::Stored(text)
     }
 }
 
@@ -264,9 +179,13 @@ mod tests {
         }
     }
 
-    fn unused(params: Params, fit: &InUse) -> Vec<String> {
-        let notes = params.check().unwrap().unused(fit);
-        notes.iter().map(Note::to_string).collect()
+    fn unused(params: Params, fit: &InUse) -> Vec<(Param, Unused)> {
+        let notes = params.check().unwrap().unused(fit).into_iter();
+        let unused = |note| match note {
+            Note::Unused { param, why } => Some((param, why)),
+            _ => None,
+        };
+        notes.filter_map(unused).collect()
     }
 
     #[test]
@@ -280,10 +199,7 @@ mod tests {
         };
         let notes = unused(params.clone(), &fit());
         assert_eq!(notes.len(), 4, "{notes:?}");
-        assert_eq!(
-            notes[0],
-            "hidden has no effect: only the mlp encoder reads it"
-        );
+        assert_eq!(notes[0], (Param::Hidden, Unused::Encoders));
         let params = Params {
             encoder: Some(EncoderKind::Mlp),
             ..params
@@ -300,7 +216,7 @@ mod tests {
             beta,
             ..Params::default()
         };
-        let expected = "beta has no effect: the likelihood score does not read it";
+        let expected = (Param::Beta, Unused::Score(ScoreKind::Likelihood));
         assert_eq!(unused(likely(0.5), &fit()), [expected]);
         // The likelihood by another name.
         assert!(unused(likely(0.0), &fit()).is_empty());
@@ -314,12 +230,8 @@ mod tests {
             ..Params::default()
         };
         let names = |fit: &InUse| -> Vec<Param> {
-            let notes = sampled.clone().check().unwrap().unused(fit);
-            let name = |note: Note| match note {
-                Note::Unused { param, .. } => Some(param),
-                _ => None,
-            };
-            notes.into_iter().filter_map(name).collect()
+            let notes = unused(sampled.clone(), fit).into_iter();
+            notes.map(|(param, _)| param).collect()
         };
         assert_eq!(
             names(&fit()),
@@ -357,6 +269,6 @@ mod tests {
         };
         let notes = unused(params, &tables);
         assert_eq!(notes.len(), 2, "{notes:?}");
-        assert!(notes[0].starts_with("input_dropout has no effect"));
+        assert_eq!(notes[0], (Param::InputDropout, Unused::NoVectors));
     }
 }

@@ -24,6 +24,7 @@ use crate::model::effective_rank;
 use crate::model::folds::Folds;
 use crate::params::CheckedParams;
 use crate::select::held_out::{HeldOut, SAME_RANKS};
+use crate::verdict::Explained;
 
 /// One link in so many is held out.
 const FOLDS: usize = 5;
@@ -36,29 +37,6 @@ const LEAST_DIMENSIONS: f64 = 2.0;
 /// A candidate that has not collapsed is taken if it is behind by at most so many
 /// standard errors.
 const ERRORS: f64 = 2.0;
-
-/// How much of the variance of hidden feature columns clusters explain.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct SmoothingCheck {
-    /// Clusters of the embeddings.
-    pub plain: f64,
-    /// Clusters of the smoothed embeddings.
-    pub smoothed: f64,
-    /// Clusters of the other feature columns, without any link.
-    pub features: f64,
-}
-
-impl SmoothingCheck {
-    /// Whether smoothed embeddings explain at least such a share of what embeddings do.
-    pub fn passes(&self, least: f64) -> bool {
-        self.smoothed > 0.0 && self.smoothed >= least * self.plain
-    }
-
-    /// What smoothed embeddings explain, as a share of what embeddings explain.
-    pub fn share(&self) -> Option<f64> {
-        (self.plain > 0.0).then(|| self.smoothed / self.plain)
-    }
-}
 
 /// A ridge and what it gave.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -93,7 +71,7 @@ pub(super) struct Search<'s> {
 /// The ridge, and what was found on the way.
 pub(super) struct Chosen {
     pub ridge: f64,
-    pub check: Option<SmoothingCheck>,
+    pub check: Option<Explained>,
     pub tried: Vec<RidgeTried>,
 }
 
@@ -233,7 +211,7 @@ impl Search<'_> {
     }
 
     /// What clusters of embeddings, smoothed or not, explain of hidden columns.
-    fn check(&self, y: &[f32], hidden: &[Columns]) -> Result<SmoothingCheck> {
+    fn check(&self, y: &[f32], hidden: &[Columns]) -> Result<Explained> {
         let (dim, seed) = (self.params.dim, self.params.seed);
         let links = self.believed.adjacency();
         let smoothed = averages(&links, y, dim, self.rounds).pop();
@@ -252,7 +230,7 @@ impl Search<'_> {
             total += n;
         }
         let [plain, smoothed, features] = sums.map(|sum| sum / total);
-        Ok(SmoothingCheck {
+        Ok(Explained {
             plain,
             smoothed,
             features,

@@ -5,7 +5,7 @@
 //! 3. The ridge is the one whose embeddings explain most of hidden feature columns; without
 //!    features, the one whose embeddings rank held-out links best ([`RidgeTried`]).
 //! 4. Embeddings are smoothed over believed links if the smoothing check, which reads
-//!    hidden feature columns and no label, says so ([`SmoothingCheck`]).
+//!    hidden feature columns and no label, says so ([`Explained`](crate::verdict::Explained)).
 
 mod candidates;
 mod fits;
@@ -19,11 +19,11 @@ mod unseen;
 mod updated;
 mod walks;
 
-pub use candidates::{RidgeTried, SmoothingCheck};
+pub use candidates::RidgeTried;
 pub use own::OWN_SETTINGS;
 pub use recipe::{Recipe, Robust, fit_robust};
 pub use replicates::{RobustFit, bootstrap, fit_model, together};
-pub use summary::{Chosen, Implanted, RobustSummary};
+pub use summary::{Chosen, RobustSummary};
 pub use unseen::{Newcomers, embed_new};
 pub(crate) use updated::{NewVectors, Seen, rejudge};
 pub use walks::walks_over;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::candidates::{RidgeTried, Search, SmoothingCheck, choose_ridge};
+use super::candidates::{RidgeTried, Search, choose_ridge};
 use super::fits::TOLERANCE;
 use super::smooth::smoothed;
 use super::walks::{expected_links, walks_over};
@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::judge::{self, JudgeSpec, Judgment, judge};
 use crate::model::{Fit, Fitted};
 use crate::params::{CheckedParams, Params, Precision, ScoreKind, Similarity, WeightTransform};
+use crate::verdict::Explained;
 
 /// Embeddings of several views are smoothed only if the smoothed ones explain nearly as
 /// much: nodes of several views are to find each other.
@@ -83,7 +84,7 @@ pub struct Robust {
     /// The judgment of the links.
     pub judgment: Judgment,
     /// The smoothing check; none without columns to hide.
-    pub check: Option<SmoothingCheck>,
+    pub check: Option<Explained>,
     /// The ridges that were tried.
     pub ridges: Vec<RidgeTried>,
 }

@@ -47,7 +47,7 @@ pub struct RobustFit {
 /// let params = Params { dim: 2, ..Default::default() }.check()?;
 /// let found = fit_model(&params, &data, &Recipe::default(), Runtime::default())?;
 /// assert_eq!(found.model.n_nodes(), 60);
-/// assert!(!found.summary.abstained);
+/// assert!(!found.summary.facts.judged.abstained);
 /// # Ok::<(), linkproof::Error>(())
 /// ```
 pub fn fit_model(

@@ -1,33 +1,14 @@
-//! A robust fit as a model that can be kept, and as a few numbers and sentences.
+//! A robust fit as a model that can be kept, and as a few numbers.
 
 use serde::Serialize;
 
-use super::candidates::{RidgeTried, SmoothingCheck};
+use super::candidates::RidgeTried;
 use super::recipe::{Recipe, Robust};
 use super::regression::Regression;
 use crate::data::dataset::{DataView, Dataset};
 use crate::error::Result;
-use crate::judge::{Contradiction, Detection, Facts, PlantedKind};
 use crate::model::{Averaged, Believed, Fitted, FittedView, effective_rank};
-use crate::verdict::{Advice, Explained, RobustFacts, Said, robust};
-
-/// Clusters that explain less than this share of the variance explain nothing.
-const LEAST_EXPLAINED: f64 = 1e-3;
-
-/// Planted links of one kind under the names of earlier versions.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Implanted {
-    /// How they were planted.
-    pub kind: PlantedKind,
-    /// How many there were.
-    pub implants: usize,
-    /// The share that is flagged.
-    pub found: f64,
-    /// One minus the mean belief of the links flagged in the test.
-    pub claimed: f64,
-    /// The share of these that are planted.
-    pub realised: f64,
-}
+use crate::verdict::{Advice, RobustFacts};
 
 /// What was chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -40,122 +21,50 @@ pub struct Chosen {
     pub rounds: usize,
 }
 
-/// What `fit.json` says of a robust fit.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// What was found and chosen.
+#[derive(Debug, Clone, PartialEq)]
 pub struct RobustSummary {
-    /// The estimated share of false links; none if nothing can be said.
-    pub share_false: Option<f64>,
-    /// Its lower bound.
-    pub share_low: Option<f64>,
-    /// Its upper bound.
-    pub share_high: Option<f64>,
-    /// The upper bound without checks by hand, if there are any.
-    pub share_high_unchecked: Option<f64>,
-    /// How often a link outranks a non-link of its degrees.
-    pub auc: f64,
-    /// The standard error of that, by nodes.
-    pub auc_error: f64,
-    /// The same number under the name of earlier versions.
-    pub auc_decoys: f64,
-    /// Whether the links look random to everything that is known.
-    pub abstained: bool,
-    /// How far the links look as if their features had picked them.
-    pub candidates: f64,
-    /// The links that are flagged.
-    pub flagged: usize,
-    /// What became of planted links; none without a test.
-    pub detection: Option<Vec<Detection>>,
-    /// Groups of links that contradict the features.
-    pub contradictions: Vec<Contradiction>,
-    /// Planted links under the names of earlier versions.
-    pub implanted: Vec<Implanted>,
+    /// What is known of the links and of the embeddings.
+    pub facts: RobustFacts,
     /// What was chosen.
     pub chosen: Chosen,
-    /// Whether the recommended embeddings are smoothed.
-    pub averaged: bool,
-    /// What clusters of smoothed embeddings explain of hidden feature columns, as a share
-    /// of what clusters of the embeddings explain.
-    pub gate: Option<f64>,
-    /// The least share at which smoothed embeddings are recommended.
+    /// The least share at which smoothed embeddings are recommended, as
+    /// [`Explained::share`](crate::verdict::Explained::share) counts.
     pub gate_opens_at: f64,
-    /// What clusters of the features alone explain, as a share of what clusters of the
-    /// recommended embeddings explain: above 1, the links do harm.
-    pub vectors_alone: Option<f64>,
-    /// What clusters explain of hidden feature columns.
-    pub explained: Option<SmoothingCheck>,
-    /// The effective dimension of the recommended embeddings.
-    pub effective_rank: f64,
     /// The ridges that were tried.
     pub ridges: Vec<RidgeTried>,
     /// What to do, in one word.
     pub advice: Advice,
-    /// All of it in sentences.
-    pub verdict: Vec<Said>,
 }
 
 impl Robust {
-    /// What was found, in few numbers and in words. `recipe` is what was followed.
+    /// What was found, in few numbers. `recipe` is what was followed.
     pub fn summary(&self, recipe: &Recipe) -> RobustSummary {
-        let facts = &self.judgment.facts;
         let averaged = self.smoothed.is_some();
         let dim = self.model.dim();
-        let effective_dimension = effective_rank(self.embeddings(), dim);
-        let own = self.check.map(|check| match averaged {
-            true => check.smoothed,
-            false => check.plain,
-        });
-        let vectors_alone = self.check.zip(own).and_then(|(check, own)| {
-            let something = own > 0.0 || check.features > 0.0;
-            something.then(|| check.features / own.max(LEAST_EXPLAINED))
-        });
-        let (advice, verdict) = robust(&RobustFacts {
-            judged: facts,
-            n_links: self.judgment.links.len(),
-            n_flagged: self.judgment.n_flagged(),
+        let facts = RobustFacts {
+            judged: self.judgment.facts.clone(),
+            tally: self.judgment.tally(),
+            tested: recipe.judge.test,
             dim,
-            effective_dimension,
-            explained: self.check.map(|check| Explained {
-                embedding: check.plain,
-                smoothed: check.smoothed,
-                features: check.features,
-            }),
+            effective_dimension: effective_rank(self.embeddings(), dim),
+            explained: self.check,
             averaged,
-        });
-        let implanted = facts.detection.iter().map(|it| Implanted {
-            kind: it.kind,
-            implants: it.planted,
-            found: it.flagged,
-            claimed: it.claimed,
-            realised: it.realised,
-        });
+        };
         RobustSummary {
-            share_false: facts.share.and_then(|share| share.estimate),
-            share_low: facts.share.map(|share| share.low),
-            share_high: facts.share.map(|share| share.high),
-            share_high_unchecked: facts.share.and_then(|share| share.high_unchecked),
-            auc: facts.auc,
-            auc_error: facts.auc_error,
-            auc_decoys: facts.auc,
-            abstained: facts.abstained,
-            candidates: facts.candidates,
-            flagged: self.judgment.n_flagged(),
-            detection: tested(facts),
-            contradictions: facts.contradictions.clone(),
-            implanted: implanted.collect(),
             chosen: Chosen {
                 ridge: self.model.params().ridge,
-                walks: if facts.abstained { 0 } else { recipe.walks },
+                walks: if facts.judged.abstained {
+                    0
+                } else {
+                    recipe.walks
+                },
                 rounds: if averaged { recipe.rounds } else { 0 },
             },
-            averaged,
-            gate: self.check.and_then(|check| check.share()),
             gate_opens_at: recipe.least_share(self.model.views().len()),
-            vectors_alone,
-            explained: self.check,
-            effective_rank: effective_dimension,
             ridges: self.ridges.clone(),
-            advice,
-            verdict,
+            advice: facts.advice(),
+            facts,
         }
     }
 
@@ -200,9 +109,4 @@ impl Robust {
         let maps = views.map(map).collect::<Result<_>>()?;
         model.with_averages(Averaged { embeddings, maps })
     }
-}
-
-/// What became of planted links, if there was a test.
-fn tested(facts: &Facts) -> Option<Vec<Detection>> {
-    (!facts.detection.is_empty()).then(|| facts.detection.clone())
 }

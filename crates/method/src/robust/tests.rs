@@ -7,6 +7,7 @@ use crate::measure::{KMeans, nmi};
 use crate::model::{End, NewLink};
 use crate::size::tests::planted;
 use crate::support::planted::{Planted, Rows};
+use crate::verdict::Explained;
 use crate::{Dataset, Features, Matrix};
 
 /// Settings of a small fit.
@@ -74,7 +75,7 @@ fn features_alone_explain_more_than_links_that_cross_classes_and_less_than_other
         let raw = found.fit(&x, plan.nodes, plan.columns).unwrap();
         let raw = nmi(&truth, &raw.labels).unwrap();
         (
-            robust.summary(&quick()).vectors_alone.unwrap(),
+            robust.summary(&quick()).facts.features_alone().unwrap(),
             raw - clusters(&plan, robust.embeddings()),
         )
     };
@@ -309,7 +310,7 @@ fn links_alone_are_not_smoothed() {
 
 #[test]
 fn smoothed_embeddings_must_explain_a_share_of_what_others_do() {
-    let check = |plain, smoothed| SmoothingCheck {
+    let check = |plain, smoothed| Explained {
         plain,
         smoothed,
         features: 0.3,
@@ -348,6 +349,5 @@ fn links_that_look_random_get_the_plain_fit() {
     assert!(robust.judgment.facts.abstained);
     let plain = crate::fit(&small(), &data).unwrap();
     assert_eq!(robust.embeddings(), plain.embeddings());
-    let summary = robust.summary(&quick());
-    assert_eq!((summary.share_false, summary.share_high), (None, None));
+    assert_eq!(robust.judgment.facts.share, None);
 }

@@ -3,7 +3,6 @@
 use super::grid::Candidate;
 use super::held_out::{HeldOut, SAME_RANKS};
 use super::{Comparison, Criterion, Search};
-use crate::error::{Dialect, in_words};
 use crate::params::Param;
 
 /// Compares candidates fold by fold with the best of those that were fitted on all. Folds
@@ -100,7 +99,6 @@ fn simpler(a: &Candidate, b: &Candidate) -> std::cmp::Ordering {
 
 /// What a user should know of a choice.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub enum Warning {
     /// The choice is the largest, or the smallest, that was tried.
     Edge {
@@ -121,40 +119,6 @@ pub enum Warning {
         all: usize,
     },
 }
-
-impl Warning {
-    /// In the words of a front end.
-    pub fn told(&self, dialect: &dyn Dialect) -> String {
-        match self {
-            Warning::Edge {
-                param,
-                value,
-                largest,
-            } => {
-                let (side, more) = match largest {
-                    true => ("largest", "larger"),
-                    false => ("smallest", "smaller"),
-                };
-                let list = dialect.name(&format!("{param}s"));
-                format!(
-                    "the chosen {param}, {value}, is the {side} that was tried: try {more} ones \
-                     too ({list})"
-                )
-            }
-            Warning::Collapsed => format!(
-                "the chosen fit tells no pair from another (its embeddings, or the weights that it \
-                 expects, are as good as zero), and so do all candidates. Try {}, another {}, or data vectors",
-                dialect.with("weights", &["log1p", "binary"]),
-                dialect.name("criterion")
-            ),
-            Warning::Failed { failed, all } => {
-                format!("{failed} of {all} candidates could not be fitted and were left out")
-            }
-        }
-    }
-}
-
-in_words!(Warning);
 
 /// Choices on the edge of the grid, and candidates that failed.
 pub fn warnings(compared: &[Comparison], chosen: &Candidate, search: &Search) -> Vec<Warning> {

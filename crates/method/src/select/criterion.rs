@@ -39,21 +39,6 @@ impl Criterion {
             Criterion::Score { score, beta } => Some(Score::new(score, beta)),
         }
     }
-
-    /// What is compared, in plain words.
-    pub fn in_words(self) -> String {
-        match self {
-            Criterion::Rank => "how well embeddings tell held-out links from pairs without a \
-                                link whose ends have as many links"
-                .to_owned(),
-            Criterion::Score { score, .. } if !score.reads_beta() => {
-                format!("the {score} of the weights of held-out pairs")
-            }
-            Criterion::Score { score, beta } => {
-                format!("the {score} score (beta {beta}) of the weights of held-out pairs")
-            }
-        }
-    }
 }
 
 impl fmt::Display for Criterion {

@@ -208,7 +208,7 @@ mod tests {
             spoil(&mut grid);
             match candidates(&grid, &Params::default()) {
                 Err(Error::Param { subject, .. }) => {
-                    assert_eq!(subject.told(&crate::error::Fields), expected);
+                    assert_eq!(subject.in_style(Default::default()), expected);
                 }
                 other => panic!("{expected}: {other:?}"),
             }

@@ -177,8 +177,6 @@ pub struct Selection {
     pub candidates: Vec<Comparison>,
     /// The criterion.
     pub criterion: Criterion,
-    /// What was compared, in plain words.
-    pub compared: String,
     /// The candidates, the chosen one among them, between which the criterion cannot
     /// decide: the simplest of them was chosen.
     pub tied: usize,
@@ -191,6 +189,7 @@ pub struct Selection {
     /// The number of fits to folds.
     pub fits: usize,
     /// What a user should know.
+    #[serde(skip)]
     pub warnings: Vec<Warning>,
     /// Seconds of the whole search.
     pub seconds: f64,
@@ -302,7 +301,6 @@ fn search_all(
         warnings: choose::warnings(&compared, &chosen, search),
         candidates: compared,
         criterion: search.criterion,
-        compared: search.criterion.in_words(),
         tied,
         tried: trial.run(&chosen.params(base))?,
         folds: search.folds,

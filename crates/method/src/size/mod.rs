@@ -63,17 +63,6 @@ impl Family {
         matches!(self, Family::NegativeBinomial | Family::RoundedLogNormal)
     }
 
-    /// In words, with an article.
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Family::NegativeBinomial => "a negative binomial law",
-            Family::RoundedLogNormal => "a log-normal law of counts",
-            Family::LogNormal => "a log-normal law",
-            Family::Gamma => "a gamma law",
-            Family::Normal => "a normal law",
-        }
-    }
-
     /// A weight in a unit as the law sees it: a count, its logarithm or itself.
     pub fn seen(self, weight: f64, unit: f64) -> f64 {
         match self {

@@ -6,7 +6,7 @@ use super::Changes;
 use crate::data::features::Features;
 use crate::data::graph::{Graph, Link, LinkRules};
 use crate::data::ids::{Ids, Names};
-use crate::error::{Error, Remedy, Result, quote};
+use crate::error::{Error, Result, quote};
 use crate::model::{Fitted, NO_NEGATIVE, Updates};
 use crate::robust::{NewVectors, Seen};
 
@@ -68,7 +68,7 @@ impl Joined {
             if !model.takes_weight(weight) {
                 let [a, b] = [quote(&ids[0]), quote(&ids[1])];
                 let found = format!("weight {weight} between {a} and {b}");
-                return Err(Error::links(found, NO_NEGATIVE).or(Remedy::FitAgain));
+                return Err(Error::links(found, NO_NEGATIVE).or("fit again, to all links"));
             }
             let (a, b) = (nodes.end(&ids[0])?, nodes.end(&ids[1])?);
             nodes.check_views([a, b], &ids)?;
@@ -177,7 +177,7 @@ impl<'m> Nodes<'m> {
             }
             (Ids::Rows(_), _) => {
                 let error = Error::features("no ids", "the ids of the nodes");
-                return Err(error.or(Remedy::GiveIds));
+                return Err(error.or("give them by {nodes}"));
             }
             (ids, _) => (0..ids.len())
                 .map(|row| ids.name(row).into_owned())
@@ -206,7 +206,7 @@ impl<'m> Nodes<'m> {
             _ => {
                 let found = format!("node {}, which is new", quote(id));
                 let error = Error::links(found, "known nodes, and new ones with data vectors");
-                Err(error.or(Remedy::GiveVectors))
+                Err(error.or("give the data vectors of new nodes by {features}"))
             }
         }
     }

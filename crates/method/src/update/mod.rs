@@ -35,7 +35,7 @@ use crate::data::features::{Features, Values};
 use crate::data::graph::Graph;
 use crate::engine::encoder::{Network, NetworkSpec};
 use crate::engine::runtime::Runtime;
-use crate::error::{Error, Remedy, Result};
+use crate::error::{Error, Result};
 use crate::model::{Fitted, FittedView, ModelParts, Updates};
 use crate::robust::rejudge;
 use joined::Joined;
@@ -85,9 +85,20 @@ pub struct UpdateReport {
     /// The steps of the fit to what changed.
     pub steps: usize,
     /// Why a full fit is due, if it is.
-    pub full_fit_due: Option<String>,
+    pub full_fit_due: Option<Due>,
     /// Seconds of all of it.
     pub seconds: f64,
+}
+
+/// How much has changed since the last full fit.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Due {
+    /// Whether nodes are new; else links have changed.
+    pub of_nodes: bool,
+    /// The share of the nodes, or links, that did.
+    pub share: f64,
+    /// The largest share that needs no full fit.
+    pub most: f64,
 }
 
 /// A model brought up to date ([example](self)).
@@ -210,7 +221,7 @@ fn refuse_what_needs_a_fit(model: &Fitted) -> Result<()> {
         _ => return Ok(()),
     };
     let error = Error::data("model", found, "a model that can be updated");
-    Err(error.or(Remedy::FitAgain))
+    Err(error.or("fit again, to all links"))
 }
 
 /// How far each known node moved, against the length of its embedding.
@@ -233,23 +244,16 @@ fn mean(list: &[f64]) -> f64 {
 }
 
 /// Why a full fit is due.
-fn due(updates: &Updates, model: &Fitted) -> Option<String> {
+fn due(updates: &Updates, model: &Fitted) -> Option<Due> {
     let nodes = updates.new_nodes as f64 / model.n_nodes().max(1) as f64;
     let changed = updates.new_links + updates.changed_links + updates.withdrawn_links;
     let links = changed as f64 / model.links().n_links().max(1) as f64;
-    let (share, what) = match nodes > links {
-        true => (nodes, "nodes are"),
-        false => (links, "links have changed"),
+    let due = Due {
+        of_nodes: nodes > links,
+        share: nodes.max(links),
+        most: LARGEST_SHARE,
     };
-    let since = match nodes > links {
-        true => "newer than the last full fit",
-        false => "since the last full fit",
-    };
-    (share > LARGEST_SHARE).then(|| {
-        let percent = 100.0 * share;
-        let most = 100.0 * LARGEST_SHARE;
-        format!("{percent:.0}% of the {what} {since}; beyond {most:.0}%, fit again")
-    })
+    (due.share > due.most).then_some(due)
 }
 
 impl Joined {

@@ -9,7 +9,8 @@ use linkproof_method::audit::{AuditSettings, ExpectedLink, audit, judged_data, t
 use linkproof_method::data::graph::Graph;
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::Result;
-use linkproof_method::judge::{JudgeSpec, Judgment, why};
+use linkproof_method::judge::{JudgeSpec, Judgment};
+use linkproof_text::why;
 
 /// So many links are drawn at most: the most suspicious, and some of the others.
 const MOST_LINKS: usize = 500_000;

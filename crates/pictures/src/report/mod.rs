@@ -25,6 +25,7 @@ use linkproof_method::error::{Error, Result};
 use linkproof_method::measure::KMeans;
 pub use linkproof_method::model::Classes;
 use linkproof_method::model::Fitted;
+use linkproof_text::percent;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
@@ -270,10 +271,6 @@ fn digests(page: &str, element: &str) -> String {
         format!("'sha256-{digest}'")
     });
     digests.collect::<Vec<_>>().join(" ")
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1}%", 100.0 * share)
 }
 
 /// A text with its marks replaced, each mark once and in the order of the text, so

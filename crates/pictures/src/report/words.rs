@@ -5,15 +5,14 @@ use serde_json::{Value, json};
 
 use super::{Page, expected};
 use linkproof_method::params::{ScoreKind, WeightTransform};
-use linkproof_method::verdict::dimensions;
-use linkproof_numeric::math;
+use linkproof_text::{Style, dimensions, figures, grouped, note};
 
 impl Page<'_> {
     /// What a reader should know.
     pub(super) fn notes(&self) -> Vec<String> {
         let params = self.model.params();
         let notes = &self.model.report().notes;
-        let mut notes: Vec<String> = notes.iter().map(ToString::to_string).collect();
+        let mut notes: Vec<String> = notes.iter().map(|it| note(it, Style::default())).collect();
         if params.weights != WeightTransform::AsIs && !self.model.is_signed() {
             notes.push(format!(
                 "expected weights, and the histogram of weights, are those after the transform \
@@ -111,14 +110,14 @@ impl Page<'_> {
         let (model, report) = (self.model, self.model.report());
         let counts = report.counts;
         let mut facts = vec![
-            ("nodes", separated(model.n_nodes())),
-            ("links", separated(self.links.n_links())),
+            ("nodes", grouped(model.n_nodes())),
+            ("links", grouped(self.links.n_links())),
             ("dimensions", model.dim().to_string()),
             ("score", model.params().score.to_string()),
             ("ridge", model.params().ridge.to_string()),
             ("gamma", self.gamma_in_words()),
             ("value", figures(report.value)),
-            ("steps", separated(report.steps)),
+            ("steps", grouped(report.steps)),
             ("seconds", figures(report.seconds)),
         ];
         let of_score = model.params().of_score();
@@ -140,7 +139,7 @@ impl Page<'_> {
             ("self-links, dropped", counts.read.self_links),
         ];
         for (name, count) in more.into_iter().filter(|(_, count)| *count > 0) {
-            facts.push((name, separated(count)));
+            facts.push((name, grouped(count)));
         }
         let owned = |(name, value): (&str, String)| (name.to_owned(), value);
         facts.into_iter().map(owned).collect()
@@ -180,61 +179,5 @@ impl Page<'_> {
         };
         let input = |input: &Value| (text(input, "path"), text(input, "sha256"));
         inputs.iter().map(input).collect()
-    }
-}
-
-/// A number of which three figures are shown.
-fn figures(x: f64) -> String {
-    match x.abs() {
-        size if !(size < 1e15) => format!("{x:.2e}"),
-        size if size >= 999.5 => {
-            let sign = if x < 0.0 { "-" } else { "" };
-            format!("{sign}{}", separated(size.round() as usize))
-        }
-        0.0 => "0".to_owned(),
-        size if size < 1e-4 => format!("{x:.2e}"),
-        size => {
-            let places = 2 - math::ln(size).div_euclid(std::f64::consts::LN_10) as i32;
-            let text = format!("{x:.*}", places.max(0) as usize);
-            match text.contains('.') {
-                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-                false => text,
-            }
-        }
-    }
-}
-
-/// A count with a comma before every three digits.
-fn separated(count: usize) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_three_figures() {
-        let words = [
-            0.0, 8.4682, 15_336.04, 0.006_179, 53.0, 999.9, -12.345, 100.0, 3e-9, 2e20,
-        ];
-        let expected = [
-            "0", "8.47", "15,336", "0.00618", "53", "1,000", "-12.3", "100", "3.00e-9", "2.00e20",
-        ];
-        assert_eq!(words.map(figures), expected);
-    }
-
-    #[test]
-    fn counts_are_readable() {
-        let counts = [0, 999, 1000, 1_234_567];
-        assert_eq!(counts.map(separated), ["0", "999", "1,000", "1,234,567"]);
     }
 }

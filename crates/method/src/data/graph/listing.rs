@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Link;
-use crate::error::{Error, Remedy, quote};
+use crate::error::{Error, quote};
 
 /// The lines on which listed things stand: the place of each run of consecutive lines in
 /// the list, and its first line ([example](crate::data)).
@@ -94,7 +94,7 @@ impl LinkFile {
                     quote(&dst)
                 );
                 Error::input(&self.path, self.lines.line(again), found, "each pair once")
-                    .or(Remedy::MergeDuplicates)
+                    .or("or set {duplicates=sum|max|first}")
             }
             Error::UnknownNode {
                 id, missing, of, ..

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use self::listing::Listing;
 use crate::data::buffer::Buffer;
 use crate::data::ids::Ids;
-use crate::error::{Error, Remedy, Result, quote};
+use crate::error::{Error, Result, quote};
 use crate::schema::choice;
 
 /// One link as listed, from row `src` to row `dst` ([example](crate::data)).
@@ -455,7 +455,7 @@ fn check_link(ids: &Ids, link: &Link, self_links: SelfLinks) -> Result<()> {
     if link.src == link.dst && self_links == SelfLinks::Error {
         let src = ids.name(link.src as usize);
         let found = format!("a link from {} to itself", quote(&src));
-        return Err(Error::links(found, "two different nodes").or(Remedy::DropSelfLinks));
+        return Err(Error::links(found, "two different nodes").or("or set {self-links=drop}"));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::data::transform::{
     average_over_walks, check_signs, normalize, propagate, transform_weights,
 };
 use crate::engine::pairs::{Part, Split};
-use crate::error::{Error, Remedy, Result};
+use crate::error::{Error, Result};
 use crate::params::CheckedParams;
 
 /// Data as a fit sees it.
@@ -106,7 +106,7 @@ impl Prepared {
         ];
         if training.n_links() == 0 {
             let error = Error::links("no link left to train on", "at least one");
-            return Err(error.or(Remedy::TrainOnMore));
+            return Err(error.or("give more links, a smaller {validation} or other {view-pairs}"));
         }
         let training_links = training.n_links();
         let views = prepare_views(data, params, &training)?;

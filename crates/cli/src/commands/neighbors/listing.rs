@@ -1,49 +1,50 @@
-//! What is told of neighbours: a table for people, CSV and JSON.
+//! Neighbours as a table for people, as CSV and as JSON.
 
 use std::path::Path;
 
 use linkproof::error::shown;
 use linkproof::io::{self, Field};
 use linkproof::model::{Nearness, Neighbor, Neighbors};
+use linkproof::text::{aligned, counted, figures, wrapped};
 use linkproof::{Error, Fitted};
 use serde_json::{Value, json};
 
 use super::{NeighborsArgs, Start};
 use crate::nodes::called;
-use crate::session::{Session, counted, figure, wrapped};
+use crate::session::Session;
 
 /// Of more nodes the lists of these are printed.
 const MOST_PRINTED: usize = 20;
 
 /// What was found.
-pub(super) struct Told<'a> {
+pub(super) struct Listing<'a> {
     pub model: &'a Fitted,
     pub starts: &'a [Start<'a>],
     pub found: &'a Neighbors,
     pub stable: &'a [Option<Vec<f64>>],
 }
 
-/// Writes and says it.
+/// Writes or prints it.
 pub(super) fn finish(
     args: &NeighborsArgs,
     session: &Session,
-    told: &Told<'_>,
+    listing: &Listing<'_>,
 ) -> anyhow::Result<()> {
-    let n: usize = told.found.lists.iter().map(Vec::len).sum();
-    let mut json = json!({ "nodes": told.starts.len(), "neighbors": n, "by": told.found.by });
+    let n: usize = listing.found.lists.iter().map(Vec::len).sum();
+    let mut json = json!({ "nodes": listing.starts.len(), "neighbors": n, "by": listing.found.by });
     let Some(path) = &args.out else {
-        json["lists"] = told.json();
-        return session.finish(&json, &told.table());
+        json["lists"] = listing.json();
+        return session.finish(&json, &listing.table());
     };
-    told.write(path)?;
+    listing.write(path)?;
     let out = path.display().to_string();
     let mut words = format!(
         "{} of {}, by {}, written to {out}",
         counted(n, "neighbor"),
-        counted(told.starts.len(), "node"),
-        told.measure()
+        counted(listing.starts.len(), "node"),
+        listing.measure()
     );
-    if args.by.is_none() && told.found.by == Nearness::Cosine {
+    if args.by.is_none() && listing.found.by == Nearness::Cosine {
         words.push_str(&format!("\n  note      {NOT_FITTED}"));
     }
     json["out"] = out.into();
@@ -54,7 +55,7 @@ pub(super) fn finish(
 const NOT_FITTED: &str = "The pair of views took no part in the fit, so no weights are expected of it: \
                           near is who has like embeddings.";
 
-impl Told<'_> {
+impl Listing<'_> {
     /// What neighbours are near by, in words.
     fn measure(&self) -> &'static str {
         match self.found.by {
@@ -112,19 +113,12 @@ impl Told<'_> {
         io::write_table(path, &columns, |rows| {
             for (start, list, stable) in self.lists() {
                 for (place, near) in list.iter().enumerate() {
-                    let id = self.model.ids().name(near.row);
-                    let mut row = vec![
-                        Field::Text(&start.id),
-                        Field::Text(&id),
-                        Field::Whole(place as u64 + 1),
-                        known(near.mu),
-                    ];
-                    row.extend(self.column().map(|_| known(near.by)));
-                    let stable = || stable.map_or(Field::Text(""), |it| Field::Real(it[place]));
-                    row.extend(has_stable.then(stable));
-                    let name = || Field::Text(self.model.title(near.row).unwrap_or(""));
-                    row.extend(self.model.has_names().then(name));
-                    rows.row(&row)?;
+                    let row = self.row(near, place, stable);
+                    let field = |name: &&str| match *name {
+                        "node" => Field::Text(&start.id),
+                        name => field(&row[name]),
+                    };
+                    rows.row(&columns.iter().map(field).collect::<Vec<_>>())?;
                 }
             }
             Ok(())
@@ -133,25 +127,27 @@ impl Told<'_> {
 
     fn json(&self) -> Value {
         let lists = self.lists().map(|(start, list, stable)| {
-            let near = list.iter().enumerate().map(|(place, near)| {
-                let mut one = json!({
-                    "neighbor": self.model.ids().name(near.row), "rank": place + 1,
-                    "mu": Some(near.mu).filter(|mu| !mu.is_nan()),
-                });
-                if let Some(column) = self.column() {
-                    one[column] = near.by.into();
-                }
-                if let Some(stable) = stable {
-                    one["stability"] = stable[place].into();
-                }
-                if self.model.has_names() {
-                    one["name"] = json!(self.model.title(near.row));
-                }
-                one
-            });
+            let near = list.iter().enumerate();
+            let near = near.map(|(place, near)| self.row(near, place, stable));
             json!({ "node": start.id, "neighbors": near.collect::<Vec<_>>() })
         });
         lists.collect::<Vec<_>>().into()
+    }
+
+    /// A neighbour with all that is known of it; numbers that are not known are null.
+    fn row(&self, near: &Neighbor, place: usize, stable: Option<&Vec<f64>>) -> Value {
+        let id = self.model.ids().name(near.row);
+        let mut row = json!({ "neighbor": id, "rank": place + 1, "mu": near.mu });
+        if let Some(column) = self.column() {
+            row[column] = near.by.into();
+        }
+        if let Some(stable) = stable {
+            row["stability"] = stable[place].into();
+        }
+        if self.model.has_names() {
+            row["name"] = json!(self.model.title(near.row));
+        }
+        row
     }
 
     /// A table for people.
@@ -167,7 +163,7 @@ impl Told<'_> {
                 shown(&title),
                 self.measure()
             ));
-            for line in aligned(&self.rows(start, list, stable)) {
+            for line in aligned(&self.rows(start, list, stable), &["node", "name"]) {
                 text.push_str(&format!("  {line}\n"));
             }
         }
@@ -212,65 +208,25 @@ impl Told<'_> {
             ];
             let name = self.model.title(near.row).unwrap_or("-");
             row.extend(named.then(|| shown(name).into_owned()));
-            row.extend(self.column().map(|_| figure(near.by)));
-            row.push(figure(near.mu));
+            row.extend(self.column().map(|_| figures(near.by)));
+            row.push(figures(near.mu));
             row.extend(start.query.row.map(|own| {
                 let weight = self.model.links().weight(own as u32, near.row as u32);
-                weight.map_or_else(|| "-".to_owned(), figure)
+                weight.map_or_else(|| "-".to_owned(), figures)
             }));
-            row.extend(stable.map(|stable| figure(stable[place])));
+            row.extend(stable.map(|stable| figures(stable[place])));
             rows.push(row);
         }
         rows
     }
 }
 
-/// A number, or nothing where it is not known.
-fn known(number: f64) -> Field<'static> {
-    match number.is_nan() {
-        true => Field::Text(""),
-        false => Field::Real(number),
-    }
-}
-
-/// Rows whose columns stand below each other: numbers at the right, texts at the left.
-fn aligned(rows: &[Vec<String>]) -> Vec<String> {
-    let n = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        let lengths = rows.iter().map(|row| row[column].chars().count());
-        lengths.max().unwrap_or(0)
-    };
-    let is_text: Vec<bool> = (0..n)
-        .map(|column| matches!(rows[0][column].as_str(), "node" | "name"))
-        .collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().enumerate().map(|(column, cell)| {
-            let room = " ".repeat(width(column) - cell.chars().count());
-            match is_text[column] {
-                true => format!("{cell}{room}"),
-                false => format!("{room}{cell}"),
-            }
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        line.trim_end().to_owned()
-    };
-    rows.iter().map(line).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_stand_below_each_other() {
-        let row = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-        let rows = [
-            row(["rank", "node", "mu"]),
-            row(["1", "\u{e9}t\u{e9}-long", "0.5"]),
-        ];
-        assert_eq!(
-            aligned(&rows),
-            ["rank  node       mu", "   1  \u{e9}t\u{e9}-long  0.5"]
-        );
+/// A value as a field of a table; null is empty.
+fn field(value: &Value) -> Field<'_> {
+    match (value.as_str(), value.as_u64(), value.as_f64()) {
+        (Some(text), ..) => Field::Text(text),
+        (_, Some(whole), _) => Field::Whole(whole),
+        (.., Some(real)) => Field::Real(real),
+        _ => Field::Text(""),
     }
 }
