@@ -4,6 +4,7 @@ use linkproof_numeric::math;
 
 use super::claims::LEAST_BELIEF;
 use super::combine::{normal_scores, standardize};
+use super::net::Neighbors;
 use super::pairs::Links;
 
 /// Links were picked by likeness if next to no believed link looks random by its features
@@ -57,24 +58,19 @@ pub(super) fn partner_shares(x: &[f64], links: &Links) -> Vec<f64> {
 
 /// The ranking against the other candidates of the two ends.
 pub(super) fn against_rivals(x: &[f64], shares: &[f64], beliefs: &[f64]) -> Vec<f64> {
-    let part = |values: Vec<f64>| {
-        let mut values = values;
+    let standard = |mut values: Vec<f64>| {
         let n = values.len();
         standardize(&mut values, n);
         values
     };
-    let parts = [
-        part(normal_scores(x)),
-        part(shares.iter().map(|&share| math::ln(share)).collect()),
-        part(
-            beliefs
-                .iter()
-                .map(|&b| math::ln(b.max(LEAST_BELIEF)))
-                .collect(),
-        ),
-    ];
-    let sums = (0..x.len()).map(|at| parts.iter().map(|part| part[at]).sum());
-    part(sums.collect())
+    let logs = |values: &[f64], least: f64| {
+        let logs = values.iter().map(|&x| math::ln(x.max(least)));
+        standard(logs.collect())
+    };
+    let [alike, share] = [standard(normal_scores(x)), logs(shares, 0.0)];
+    let belief = logs(beliefs, LEAST_BELIEF);
+    let sums = (0..x.len()).map(|at| alike[at] + share[at] + belief[at]);
+    standard(sums.collect())
 }
 
 /// The least share of false links if each node has at most one partner; 0 unless the
@@ -84,118 +80,78 @@ pub(super) fn least_false(links: &Links) -> f64 {
         return 0.0;
     }
     let net = links.net();
-    let Some(sides) = two_sides(links.n, |node| net.outgoing().of(node)) else {
+    let Some(lefts) = one_side(links.n, net.outgoing()) else {
         return 0.0;
     };
-    let matched = largest_matching(links.n, &sides, |node| net.outgoing().of(node));
+    let matched = largest_matching(links.n, &lefts, net.outgoing());
     1.0 - matched as f64 / links.ends.len() as f64
 }
 
-/// The side of each node if links join nodes of two sides only.
-fn two_sides<'n>(n: usize, neighbors: impl Fn(usize) -> &'n [u32]) -> Option<Vec<bool>> {
+/// The nodes of one side if links join nodes of two sides only.
+fn one_side(n: usize, neighbors: &Neighbors) -> Option<Vec<u32>> {
     let mut side: Vec<Option<bool>> = vec![None; n];
-    for start in 0..n {
-        if side[start].is_some() {
-            continue;
+    for start in 0..n as u32 {
+        let mut stack = Vec::new();
+        if side[start as usize].is_none() {
+            stack.push((start, false));
         }
-        side[start] = Some(false);
-        let mut stack = vec![(start, false)];
         while let Some((node, own)) = stack.pop() {
-            for &other in neighbors(node) {
-                match side[other as usize] {
-                    None => {
-                        side[other as usize] = Some(!own);
-                        stack.push((other as usize, !own));
-                    }
-                    Some(found) if found == own => return None,
-                    Some(_) => {}
+            match side[node as usize] {
+                None => {
+                    side[node as usize] = Some(own);
+                    let others = neighbors.of(node as usize).iter();
+                    stack.extend(others.map(|&other| (other, !own)));
                 }
+                Some(found) if found != own => return None,
+                Some(_) => {}
             }
         }
     }
-    Some(side.into_iter().map(|side| side == Some(true)).collect())
+    let lefts = (0..n as u32).filter(|&node| side[node as usize] == Some(false));
+    Some(lefts.collect())
 }
 
-/// The number of links of a largest matching (Hopcroft and Karp 1973).
-fn largest_matching<'n>(n: usize, sides: &[bool], neighbors: impl Fn(usize) -> &'n [u32]) -> usize {
-    const NONE: u32 = u32::MAX;
-    let mut partner = vec![NONE; n];
-    let lefts: Vec<usize> = (0..n).filter(|&node| !sides[node]).collect();
+/// The number of links of a largest matching: in each round disjoint paths of unmatched and
+/// matched links, from free nodes to free nodes, are turned, until there is none.
+fn largest_matching(n: usize, lefts: &[u32], neighbors: &Neighbors) -> usize {
+    let mut partner: Vec<Option<u32>> = vec![None; n];
     let mut matched = 0;
     loop {
-        // Layers from the free nodes of the left side.
-        let mut depth = vec![u32::MAX; n];
-        let mut layer: Vec<usize> = lefts
-            .iter()
-            .copied()
-            .filter(|&it| partner[it] == NONE)
-            .collect();
-        layer.iter().for_each(|&node| depth[node] = 0);
-        let mut ends = false;
-        while !layer.is_empty() && !ends {
-            let mut next = Vec::new();
-            for &node in &layer {
-                for &other in neighbors(node) {
-                    match partner[other as usize] {
-                        NONE => ends = true,
-                        back if depth[back as usize] == u32::MAX => {
-                            depth[back as usize] = depth[node] + 1;
-                            next.push(back as usize);
-                        }
-                        _ => {}
-                    }
-                }
+        let before = matched;
+        // The neighbors of each left node that were tried, and the right nodes reached.
+        let mut tried = vec![0; n];
+        let mut reached = vec![false; n];
+        for &start in lefts {
+            if partner[start as usize].is_some() {
+                continue;
             }
-            layer = next;
-        }
-        if !ends {
-            return matched;
-        }
-        let mut at = vec![0usize; n];
-        for &start in &lefts {
-            if partner[start] == NONE
-                && lengthen(start, &mut partner, &mut depth, &mut at, &neighbors)
-            {
+            // Left nodes, each with the right node through which the path leaves it.
+            let mut path = vec![(start, start)];
+            while let Some(end) = path.last_mut() {
+                let of = neighbors.of(end.0 as usize);
+                let at = &mut tried[end.0 as usize];
+                let Some(&other) = of.get(*at) else {
+                    path.pop();
+                    continue;
+                };
+                *at += 1;
+                if std::mem::replace(&mut reached[other as usize], true) {
+                    continue;
+                }
+                end.1 = other;
+                if let Some(next) = partner[other as usize] {
+                    path.push((next, next));
+                    continue;
+                }
+                for (left, right) in path.drain(..) {
+                    partner[left as usize] = Some(right);
+                    partner[right as usize] = Some(left);
+                }
                 matched += 1;
             }
         }
-    }
-}
-
-/// Finds a path of unmatched and matched links from a free node to another and turns it.
-fn lengthen<'n>(
-    start: usize,
-    partner: &mut [u32],
-    depth: &mut [u32],
-    at: &mut [usize],
-    neighbors: &impl Fn(usize) -> &'n [u32],
-) -> bool {
-    // A stack of left nodes and the right node through which each was left.
-    let mut path: Vec<(usize, u32)> = Vec::new();
-    let mut node = start;
-    loop {
-        let Some(&other) = neighbors(node).get(at[node]) else {
-            depth[node] = u32::MAX;
-            let Some((before, _)) = path.pop() else {
-                return false;
-            };
-            node = before;
-            continue;
-        };
-        at[node] += 1;
-        let back = partner[other as usize];
-        if back == u32::MAX {
-            path.push((node, other));
-            for (left, right) in path {
-                partner[left] = right;
-                partner[right as usize] = left as u32;
-            }
-            return true;
-        }
-        let is_next = depth[node] != u32::MAX && depth[back as usize] == depth[node] + 1;
-        if is_next {
-            path.push((node, other));
-            node = back as usize;
+        if matched == before {
+            return matched;
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use linkproof_numeric::linear::{solve, symmetric_eigen};
 use linkproof_numeric::math;
+use linkproof_numeric::real::add_scaled;
 use linkproof_numeric::special::normal_quantile;
 use rayon::prelude::*;
 
@@ -65,6 +66,50 @@ pub(super) fn joins_unlike(apart: &[Apart]) -> bool {
     of(Kind::TraitPairs).unwrap_or(0.0) >= shared + BETTER
 }
 
+/// The two combinations of the evidence.
+pub(super) struct Combined {
+    /// Of each link, for ranking.
+    pub likely: Vec<f64>,
+    /// Of links and non-links alike, for claims.
+    pub plain: Vec<f64>,
+    /// What each kind weighs in the agreement.
+    pub loadings: Vec<f64>,
+}
+
+/// Adds both combinations. The link the other way is in the learned score alone.
+pub(super) fn combined(
+    tails: &[Vec<f32>],
+    kinds: &[Apart],
+    reverse: Option<Vec<f32>>,
+    pairs: &Pairs,
+) -> Combined {
+    let m = pairs.n_links;
+    let mut columns: Vec<&[f32]> = tails.iter().map(Vec::as_slice).collect();
+    let (mut agreed, loadings) = agreement(&columns, kinds, m);
+    let weighed = |place: usize| {
+        let terms = tails.iter().zip(&loadings);
+        terms
+            .map(|(tails, loading)| loading * f64::from(tails[place]))
+            .sum()
+    };
+    let mut plain: Vec<f64> = (0..pairs.len()).map(weighed).collect();
+    columns.extend(reverse.as_deref());
+    let mut learned = learned(&columns, pairs);
+    let mut likely = learned[..m].to_vec();
+    standardize(&mut likely, m);
+    standardize(&mut agreed, m);
+    add_scaled(&mut likely, 1.0, &agreed);
+    standardize(&mut likely, m);
+    standardize(&mut learned, m);
+    standardize(&mut plain, m);
+    add_scaled(&mut plain, 1.0, &learned);
+    Combined {
+        likely,
+        plain,
+        loadings,
+    }
+}
+
 /// Links against non-links by logistic regression: slopes are not negative, both sides
 /// have the same total weight, and each fold is scored by the regression of the others.
 pub(super) fn learned(columns: &[&[f32]], pairs: &Pairs) -> Vec<f64> {
@@ -78,16 +123,9 @@ pub(super) fn learned(columns: &[&[f32]], pairs: &Pairs) -> Vec<f64> {
             fit_logistic(columns, &rest, pairs.n_links, weight)
         })
         .collect();
-    let score = |place: usize| {
-        let slopes = &folds[usize::from(pairs.fold[place])];
-        columns
-            .iter()
-            .zip(&slopes[1..])
-            .fold(slopes[0], |sum, (column, slope)| {
-                sum + slope * f64::from(column[place])
-            })
-    };
-    (0..pairs.len()).map(score).collect()
+    let folds = pairs.fold.iter().map(|&fold| &folds[usize::from(fold)]);
+    let scores = (0..).zip(folds).map(|(place, b)| score(columns, b, place));
+    scores.collect()
 }
 
 /// Intercept and slopes of some pairs, the first `n_links` of all being links, by Newton
@@ -210,59 +248,45 @@ fn derivatives(
     (gradient, hessian)
 }
 
-/// What the kinds of evidence agree about among the links alone.
-pub(super) struct Agreement {
-    /// A number for each link.
-    pub score: Vec<f64>,
-    /// What each kind's tail weighs in it; 0 for kinds that take no part.
-    pub loadings: Vec<f64>,
-}
-
 /// One factor behind the evidence among the links: its weights need no non-links, so it
-/// adapts to false links that do not look like random pairs.
-pub(super) fn agreement(columns: &[&[f32]], apart: &[Apart], n_links: usize) -> Agreement {
+/// adapts to false links that do not look like random pairs. A number for each link, and
+/// what each kind's tail weighs in it: 0 for kinds that take no part.
+pub(super) fn agreement(
+    columns: &[&[f32]],
+    apart: &[Apart],
+    n_links: usize,
+) -> (Vec<f64>, Vec<f64>) {
     let unlike = joins_unlike(apart);
-    let takes_part = |kind: Kind| match kind {
-        Kind::SharedTraits => !unlike,
+    let takes_part = |&at: &usize| match apart[at].kind {
         Kind::TraitPairs | Kind::NeighborFeatures => unlike,
-        _ => true,
+        Kind::SharedTraits if unlike => false,
+        _ => apart[at].auc >= APART,
     };
-    let mut used: Vec<usize> = (0..apart.len())
-        .filter(|&at| {
-            let always =
-                unlike && matches!(apart[at].kind, Kind::TraitPairs | Kind::NeighborFeatures);
-            takes_part(apart[at].kind) && (always || apart[at].auc >= APART)
-        })
-        .collect();
+    let mut used: Vec<usize> = (0..apart.len()).filter(takes_part).collect();
     if used.is_empty() {
         // The kind that tells links from non-links best.
         let best = (0..apart.len()).max_by(|&a, &b| apart[a].auc.total_cmp(&apart[b].auc));
         used.extend(best);
     }
     let links = |at: usize| columns[at][..n_links].iter().map(|&x| f64::from(x));
-    let standard: Vec<Vec<f64>> = used
-        .iter()
-        .map(|&at| {
-            let mut column: Vec<f64> = links(at).collect();
-            standardize(&mut column, n_links);
-            column
-        })
-        .collect();
+    let standard = used.iter().map(|&at| {
+        let mut column: Vec<f64> = links(at).collect();
+        standardize(&mut column, n_links);
+        column
+    });
+    let standard: Vec<Vec<f64>> = standard.collect();
     let mut weights = factor_weights(&standard);
     if used.len() < LEAST_KINDS || weights.iter().all(|&weight| weight == 0.0) {
         weights = vec![1.0; used.len()];
     }
     let mut score = vec![0.0; n_links];
     let mut loadings = vec![0.0; columns.len()];
-    for ((&at, column), weight) in used.iter().zip(&standard).zip(weights) {
-        score
-            .iter_mut()
-            .zip(column)
-            .for_each(|(sum, x)| *sum += weight * x);
+    for ((at, column), weight) in used.into_iter().zip(standard).zip(weights) {
+        add_scaled(&mut score, weight, &column);
         let values: Vec<f64> = links(at).collect();
         loadings[at] = weight / (moments(&values).1 + 1e-9);
     }
-    Agreement { score, loadings }
+    (score, loadings)
 }
 
 /// `v / (1 - v^2)` with `v` the loadings of one factor; negative ones are 0.

@@ -6,9 +6,11 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
+use super::assess::Assessed;
 use super::features::FeatureSpaces;
 use super::net::Net;
-use super::outcome::Contradiction;
+use super::outcome::{Contradiction, Kind};
+use super::pairs::Links;
 use super::strata::quantile;
 
 /// Feature rows that more nodes share are no sign of duplicates.
@@ -27,19 +29,11 @@ const PERMUTATION_STREAM: u64 = 0x636f_7265;
 /// Nodes with equal features and mostly the same neighbors, as connected groups.
 pub(super) fn duplicates(features: &FeatureSpaces, net: &Net, group: &[u32]) -> Vec<Vec<u32>> {
     let around = |node: u32, other: u32| -> HashSet<(bool, u32)> {
-        let out = net
-            .outgoing()
-            .of(node as usize)
-            .iter()
-            .map(|&it| (false, it));
-        let into = net
-            .incoming()
-            .of(node as usize)
-            .iter()
-            .map(|&it| (true, it));
-        out.chain(into.filter(|_| net.directed))
-            .filter(|&(_, it)| it != other)
-            .collect()
+        let out = net.outgoing().of(node as usize).iter();
+        let into = net.incoming().of(node as usize).iter();
+        let into = into.filter(|_| net.directed).map(|&it| (true, it));
+        let all = out.map(|&it| (false, it)).chain(into);
+        all.filter(|&(_, it)| it != other).collect()
     };
     let mut found = Vec::new();
     for mut nodes in features.equal_rows(MOST_EQUAL) {
@@ -70,39 +64,28 @@ pub(super) fn duplicates(features: &FeatureSpaces, net: &Net, group: &[u32]) -> 
     found
 }
 
-/// What is asked of each pair, links first, then non-links.
-pub(super) struct Asked<'a> {
-    /// The ends of the links.
-    pub links: &'a [[u32; 2]],
-    /// The mean tail of common neighbors and paths.
-    pub structure: &'a [f64],
-    /// The similarity of the features.
-    pub nearness: &'a [f64],
-    /// The number of links and of non-links.
-    pub counts: (usize, usize),
-}
-
 /// Links that structure supports and features contradict, if there are many among the same
 /// nodes: more than when the features of such links are permuted.
-pub(super) fn contradiction(asked: &Asked<'_>, n: usize, seed: u64) -> Option<Contradiction> {
-    let (m, count) = asked.counts;
+pub(super) fn contradiction(found: &Assessed, links: &Links, seed: u64) -> Option<Contradiction> {
+    let nearness = found.nearness.as_ref()?;
+    let common = found.tails_of(Kind::CommonNeighbors)?.iter();
+    let both = common.zip(found.tails_of(Kind::Paths)?);
+    let structure: Vec<f64> = both.map(|(a, b)| f64::from(a + b) / 2.0).collect();
+    let (m, count) = (found.pairs.n_links, found.pairs.n_non_links);
     let of_non_links = |values: &[f64], share: f64| {
         let mut sorted = values[m..m + count].to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         quantile(&sorted, share)
     };
-    let high = of_non_links(asked.structure, FIRST);
-    let low = of_non_links(asked.nearness, LAST);
-    let close: Vec<usize> = (0..m).filter(|&at| asked.structure[at] > high).collect();
-    let mut nearness: Vec<f64> = close.iter().map(|&at| asked.nearness[at]).collect();
-    let links: Vec<[u32; 2]> = close.iter().map(|&at| asked.links[at]).collect();
+    let high = of_non_links(&structure, FIRST);
+    let low = of_non_links(nearness, LAST);
+    let close: Vec<usize> = (0..m).filter(|&at| structure[at] > high).collect();
+    let mut nearness: Vec<f64> = close.iter().map(|&at| nearness[at]).collect();
     let unlike = |nearness: &[f64]| -> Vec<[u32; 2]> {
-        let pairs = links.iter().zip(nearness);
-        pairs
-            .filter(|(_, x)| **x < low)
-            .map(|(ends, _)| *ends)
-            .collect()
+        let pairs = close.iter().zip(nearness).filter(|(_, x)| **x < low);
+        pairs.map(|(&at, _)| links.ends[at]).collect()
     };
+    let n = links.n;
     let chosen = unlike(&nearness);
     let cores = core_numbers(n, &chosen);
     let core = cores.iter().copied().max().unwrap_or(0);

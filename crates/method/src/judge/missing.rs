@@ -7,13 +7,13 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::assess::{Input, assess};
-use super::net::Net;
+use super::net::{Neighbors, Net};
 use super::outcome::JudgeSpec;
 use super::pairs::mixed;
 use super::subject::Subject;
-use super::{Progress, RUN_STEPS, estimated_bytes};
+use super::{Progress, estimated_bytes};
 use crate::data::dataset::Dataset;
-use crate::engine::runtime::{Doing, Runtime};
+use crate::engine::runtime::Runtime;
 use crate::error::Result;
 
 /// Walks of each length from a node that end at candidates.
@@ -45,52 +45,35 @@ pub fn missing_links(
     count: usize,
     runtime: Runtime<'_>,
 ) -> Result<Vec<MissingLink>> {
-    let subject = Subject::new(data, &[], spec.seed);
+    let subject = Subject::new(data, spec.seed);
     let candidates = candidates(&subject, count, spec.seed);
     let pairs = 190 * candidates.len() as u64;
-    runtime.check_needed(|| Ok(estimated_bytes(data) + pairs))?;
-    runtime.begins(Doing::JudgingLinks);
-    let mut progress = Progress {
-        runtime,
-        done: 0.0,
-        total: RUN_STEPS,
-    };
+    let mut progress = Progress::new(runtime, estimated_bytes(data) + pairs)?;
     let input = Input {
-        links: &subject.links,
-        features: subject.features.as_ref(),
-        weights: None,
-        columns: &[],
         one_to_one: spec.one_to_one,
-        picked: None,
-        others: &candidates,
-        seed: spec.seed,
+        ..Input::new(&subject, &[], &candidates, spec.seed)
     };
-    let found = assess(&input, &mut progress)?;
-    let known = found.loadings.iter().any(|&loading| loading > 0.0);
-    let first = found.pairs.n_links + found.pairs.n_non_links;
-    let agreement = |place: usize| -> f64 {
-        let tails = found.tails.iter().zip(&found.loadings);
-        tails
-            .map(|(tails, loading)| if known { *loading } else { 1.0 } * f64::from(tails[place]))
-            .sum()
-    };
-    let row_of = rows_of_nodes(&subject);
+    let mut found = assess(&input, &mut progress)?;
+    if found.facts.loadings.iter().all(|&loading| loading <= 0.0) {
+        found.facts.loadings.fill(1.0);
+    }
+    // The first internal row of each node.
+    let mut row_of = vec![0; subject.links.n];
+    for (row, &node) in subject.node_of.iter().enumerate().rev() {
+        row_of[node as usize] = row;
+    }
     let sides = data.ids().sides().filter(|sides| sides.same);
-    let to_target = sides.map_or(0, |sides| sides.source.len() as u32);
-    let user = |row: u32| data.user_row(row as usize) as u32;
-    let mut missing: Vec<MissingLink> = candidates
-        .iter()
-        .enumerate()
-        .map(|(place, &[i, j])| {
-            let src = user(row_of[i as usize]);
-            let dst = user(row_of[j as usize] + to_target);
-            MissingLink {
-                src: src.min(dst),
-                dst: src.max(dst),
-                agreement: agreement(first + place),
-            }
-        })
-        .collect();
+    let to_target = sides.map_or(0, |sides| sides.source.len());
+    let of_pair = |(place, [i, j]): (usize, [u32; 2])| {
+        let src = data.user_row(row_of[i as usize]) as u32;
+        let dst = data.user_row(row_of[j as usize] + to_target) as u32;
+        MissingLink {
+            src: src.min(dst),
+            dst: src.max(dst),
+            agreement: found.agreement(place),
+        }
+    };
+    let mut missing: Vec<MissingLink> = found.others().map(of_pair).collect();
     missing.sort_by(|a, b| {
         let by_agreement = b.agreement.total_cmp(&a.agreement);
         by_agreement.then((a.src, a.dst).cmp(&(b.src, b.dst)))
@@ -99,31 +82,17 @@ pub fn missing_links(
     Ok(missing)
 }
 
-/// The first internal row of each node.
-fn rows_of_nodes(subject: &Subject) -> Vec<u32> {
-    let mut rows = vec![0; subject.links.n];
-    for (row, &node) in subject.node_of.iter().enumerate().rev() {
-        rows[node as usize] = row as u32;
-    }
-    rows
-}
-
 /// Unlinked pairs that may look like links, those that most walks reach first.
 fn candidates(subject: &Subject, count: usize, seed: u64) -> Vec<[u32; 2]> {
     let links = &subject.links;
-    let (net, kinds) = (links.net(), links.kinds());
-    let excluded = links.excluded.iter().map(|&ends| links.code(ends));
-    let excluded: std::collections::BTreeSet<u64> = excluded.collect();
+    let (net, taken) = (links.net(), links.taken());
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(WALK_STREAM);
     let mut hits: BTreeMap<u64, ([u32; 2], u32)> = BTreeMap::new();
     let mut hit = |ends: [u32; 2]| {
         let code = links.code(ends);
-        let is_new = ends[0] != ends[1]
-            && !net.has(ends[0], ends[1])
-            && !excluded.contains(&code)
-            && kinds.has(links, ends);
-        if is_new {
+        let is_new = ends[0] != ends[1] && !taken.contains(&code);
+        if is_new && links.kind_of(ends).is_some() {
             hits.entry(code).or_insert((ends, 0)).1 += 1;
         }
     };
@@ -135,14 +104,12 @@ fn candidates(subject: &Subject, count: usize, seed: u64) -> Vec<[u32; 2]> {
         if let Some(features) = &subject.features {
             let drawn = (0..DRAWN).map(|_| random.random_range(0..links.n as u32));
             let comparable = drawn.filter(|&other| features.comparable(node, other));
-            let mut near: Vec<(f64, u32)> = comparable
-                .map(|other| (features.nearness(node, other), other))
-                .collect();
+            let near = comparable.map(|other| (features.nearness(node, other), other));
+            let mut near: Vec<(f64, u32)> = near.collect();
             near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
             near.dedup();
-            near.iter()
-                .take(NEAREST)
-                .for_each(|&(_, other)| hit([node, other]));
+            let nearest = near.iter().take(NEAREST);
+            nearest.for_each(|&(_, other)| hit([node, other]));
         }
     }
     let mut found: Vec<(u64, ([u32; 2], u32))> = hits.into_iter().collect();
@@ -153,15 +120,11 @@ fn candidates(subject: &Subject, count: usize, seed: u64) -> Vec<[u32; 2]> {
 
 /// The ends of a walk of two and of one of three links.
 fn walks(net: &Net, from: u32, random: &mut ChaCha8Rng) -> [Option<u32>; 2] {
-    let mut step = |from: Option<u32>, forward: bool| {
-        let neighbors = match forward {
-            true => net.outgoing(),
-            false => net.incoming(),
-        };
-        neighbors.of(from? as usize).choose(random).copied()
-    };
-    let first = step(Some(from), true);
-    let two = step(first, true);
-    let back = step(first, false);
-    [two, step(back, true)]
+    let (out, into) = (net.outgoing(), net.incoming());
+    let mut step =
+        |from: Option<u32>, by: &Neighbors| by.of(from? as usize).choose(random).copied();
+    let first = step(Some(from), out);
+    let two = step(first, out);
+    let back = step(first, into);
+    [two, step(back, out)]
 }

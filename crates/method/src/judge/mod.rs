@@ -54,7 +54,7 @@ pub use record::Columns;
 use assess::{Assessed, Input, assess};
 use combine::normal_scores;
 use pairs::pair_hash;
-use reasons::EndFacts;
+use reasons::Ends;
 use subject::Subject;
 
 use crate::data::dataset::Dataset;
@@ -72,7 +72,18 @@ struct Progress<'r> {
     total: f64,
 }
 
-impl Progress<'_> {
+impl<'r> Progress<'r> {
+    /// The work of one run begins, which holds about so many bytes.
+    fn new(runtime: Runtime<'r>, bytes: u64) -> Result<Progress<'r>> {
+        runtime.check_needed(|| Ok(bytes))?;
+        runtime.begins(Doing::JudgingLinks);
+        Ok(Progress {
+            runtime,
+            done: 0.0,
+            total: RUN_STEPS,
+        })
+    }
+
     /// Some more steps are done.
     fn step(&mut self, steps: f64) -> Result<()> {
         self.done += steps;
@@ -82,149 +93,95 @@ impl Progress<'_> {
 
 /// Judges all links of a graph.
 pub fn judge(data: &Dataset, spec: &JudgeSpec, runtime: Runtime<'_>) -> Result<Judgment> {
-    runtime.check_needed(|| Ok(estimated_bytes(data)))?;
-    runtime.begins(Doing::JudgingLinks);
-    let subject = Subject::new(data, &spec.columns, spec.seed);
-    let plan = planted::Plan::new(&subject).filter(|_| spec.test);
-    let runs = 1 + plan.as_ref().map_or(0, |plan| plan.runs);
-    let mut progress = Progress {
-        runtime,
-        done: 0.0,
-        total: RUN_STEPS * runs as f64,
-    };
-    let others: Vec<[u32; 2]> = subject.negative.iter().map(|(_, ends)| *ends).collect();
+    let mut progress = Progress::new(runtime, estimated_bytes(data))?;
+    let subject = Subject::new(data, spec.seed);
+    let columns = subject.columns(data, spec);
     let input = Input {
-        links: &subject.links,
-        features: subject.features.as_ref(),
-        weights: spec.weights.then_some(&subject.weights),
-        columns: &subject.columns,
         one_to_one: spec.one_to_one,
-        picked: None,
-        others: &others,
-        seed: spec.seed,
+        ..Input::new(&subject, &columns, &subject.negative, spec.seed)
     };
+    let plan = planted::Plan::new(&input).filter(|_| spec.test);
+    let runs = 1 + plan.as_ref().map_or(0, |plan| plan.runs);
+    progress.total *= runs as f64;
     let mut found = assess(&input, &mut progress)?;
-    let contradiction = contradiction(&subject, &found, spec.seed);
-    let detection = match &plan {
-        Some(plan) => {
-            // The evidence of non-links is not needed any more.
-            found.shrink();
-            planted::detection(&subject, plan, &input, &found, &mut progress)?
-        }
-        None => Vec::new(),
-    };
-    let mut facts = Facts {
-        kinds: found.kinds.clone(),
-        loadings: found.loadings.clone(),
-        share: found.share,
-        auc: found.auc.0,
-        auc_error: found.auc.1,
-        abstained: found.abstained,
-        candidates: found.picked,
-        one_to_one: spec.one_to_one,
-        weight_agreement: found.weight_agreement,
-        detection,
-        contradictions: contradiction.into_iter().collect(),
-        duplicates: Vec::new(),
-        unused: found.unused.clone(),
-    };
+    let contradiction = groups::contradiction(&found, &subject.links, spec.seed);
+    let negative = suspicion_of_negative(&found);
+    found.shrink();
+    if let Some(plan) = plan {
+        found.facts.detection = planted::detection(&plan, &input, &found, &mut progress)?;
+    }
     let user = |node: u32| data.user_row(node as usize) as u32;
-    for contradiction in &mut facts.contradictions {
-        contradiction.src = user(contradiction.src);
-        contradiction.dst = user(contradiction.dst);
-    }
-    for group in &subject.duplicates {
-        facts
-            .duplicates
-            .push(group.iter().map(|&node| user(node)).collect());
-    }
+    let user_pair = |found: Contradiction| Contradiction {
+        src: user(found.src),
+        dst: user(found.dst),
+        ..found
+    };
+    found.facts.contradictions = contradiction.map(user_pair).into_iter().collect();
+    let groups = subject.duplicates.iter();
+    let groups = groups.map(|group| group.iter().map(|&node| user(node)).collect());
+    found.facts.duplicates = groups.collect();
     let mut judgment = Judgment {
-        links: judged_links(data, &subject, &found),
+        links: judged_links(data, &subject, &found, &negative),
         tails: tails_of_links(&subject, &found),
-        facts,
+        facts: found.facts,
     };
     judgment.recalibrate(&spec.checks);
     Ok(judgment)
 }
 
-fn contradiction(subject: &Subject, found: &Assessed, seed: u64) -> Option<Contradiction> {
-    let nearness = found.nearness.as_ref()?;
-    let tails = |kind| {
-        let at = found.kinds.iter().position(|&it| it == kind)?;
-        Some(&found.tails[at])
-    };
-    let (common, paths) = (tails(Kind::CommonNeighbors)?, tails(Kind::Paths)?);
-    let pairs = common.iter().zip(paths);
-    let structure: Vec<f64> = pairs.map(|(a, b)| f64::from(a + b) / 2.0).collect();
-    let asked = groups::Asked {
-        links: &subject.links.ends,
-        structure: &structure,
-        nearness,
-        counts: (found.pairs.n_links, found.pairs.n_non_links),
-    };
-    groups::contradiction(&asked, subject.links.n, seed)
-}
-
 /// The links of the data, ranked.
-fn judged_links(data: &Dataset, subject: &Subject, found: &Assessed) -> Vec<JudgedLink> {
-    let negative = suspicion_of_negative(found);
-    let facts = EndFacts::new(data, subject, found);
-    let mut next_negative = negative.iter();
+fn judged_links(
+    data: &Dataset,
+    subject: &Subject,
+    found: &Assessed,
+    negative: &[f64],
+) -> Vec<JudgedLink> {
+    let ends = Ends::new(data, subject);
+    let mut negative = negative.iter();
     // What a link is sorted by: its class, its suspicion, its nearness, a hash.
     let mut keys: Vec<(u8, f64, f64, u64)> = Vec::with_capacity(data.graph().n_links());
     let mut links = Vec::with_capacity(data.graph().n_links());
     for (link, at) in data.graph().links().zip(&subject.place_of) {
         let at = at.map(|at| at as usize);
         let user = data.user_link(link);
-        let status = match at {
-            Some(at) if found.blind[at] => Status::Blind,
-            Some(_) => Status::Judged,
-            None if link.weight < 0.0 => Status::Negative,
-            None => Status::Duplicate,
+        let (status, class) = match at {
+            Some(at) if found.blind[at] => (Status::Blind, 1),
+            Some(_) => (Status::Judged, 0),
+            None if subject.is_within_node(link) => (Status::Duplicate, 2),
+            None => (Status::Negative, 0),
         };
         let number = |values: &[f64], other: f64| at.map_or(other, |at| values[at]);
-        let belief = number(&found.beliefs, 1.0);
-        let (suspicion, near) = match at {
-            Some(at) => {
-                let near = found.nearness.as_ref().map_or(0.0, |near| near[at]);
-                (found.suspicion[at], near)
-            }
-            None if status == Status::Negative => {
-                (next_negative.next().copied().unwrap_or(0.0), 0.0)
-            }
-            None => (0.0, 0.0),
+        let suspicion = match status {
+            Status::Negative => negative.next().copied().unwrap_or(0.0),
+            _ => number(&found.suspicion, 0.0),
         };
-        let class = match status {
-            Status::Judged | Status::Negative => 0,
-            Status::Blind => 1,
-            Status::Duplicate => 2,
-        };
+        let near = found.nearness.as_ref().map_or(0.0, |it| number(it, 0.0));
         keys.push((class, suspicion, near, pair_hash([user.src, user.dst], 0)));
+        let belief = number(&found.beliefs, 1.0);
+        let share = found.partner.as_ref().zip(at);
         links.push(JudgedLink {
             src: user.src,
             dst: user.dst,
             weight: link.weight,
             belief,
             rank: 0,
-            suspect: status == Status::Judged && !found.abstained && belief < 0.5,
+            suspect: status == Status::Judged && !found.facts.abstained && belief < 0.5,
             status,
             worse: number(&found.worse, 0.5),
             log_density: number(&found.log_density, 0.0),
             vote: number(&found.vote, 0.0),
-            times: facts.times(link),
+            times: ends.times(link),
             has_common: at.is_some_and(|at| found.common[at] > 0.0),
-            share: at.and_then(|at| facts.share(at)),
-            end: facts.end(link, status),
+            share: share.map(|(partner, at)| partner[at] as f32),
+            end: ends.named(link, status),
             verified: None,
         });
     }
     let mut order: Vec<usize> = (0..links.len()).collect();
     order.sort_by(|&a, &b| {
         let (a, b) = (&keys[a], &keys[b]);
-        a.0.cmp(&b.0)
-            .then(b.1.total_cmp(&a.1))
-            .then(a.2.total_cmp(&b.2))
-            .then(a.3.cmp(&b.3))
+        let by_suspicion = a.0.cmp(&b.0).then(b.1.total_cmp(&a.1));
+        by_suspicion.then(a.2.total_cmp(&b.2)).then(a.3.cmp(&b.3))
     });
     for (before, place) in order.into_iter().enumerate() {
         links[place].rank = before + 1;
@@ -236,28 +193,18 @@ fn judged_links(data: &Dataset, subject: &Subject, found: &Assessed) -> Vec<Judg
 fn tails_of_links(subject: &Subject, found: &Assessed) -> Vec<Vec<f32>> {
     let of_kind = |tails: &Vec<f32>| {
         let places = subject.place_of.iter();
-        places
-            .map(|at| at.map_or(f32::NAN, |at| tails[at as usize]))
-            .collect()
+        let of_link = |at: &Option<u32>| at.map_or(f32::NAN, |at| tails[at as usize]);
+        places.map(of_link).collect()
     };
     found.tails.iter().map(of_kind).collect()
 }
 
 /// A negative link is suspicious if it looks like a positive one.
 fn suspicion_of_negative(found: &Assessed) -> Vec<f64> {
-    let others = found.pairs.n_links + found.pairs.n_non_links..found.pairs.len();
-    let looks = |place: usize| {
-        let agreed = found.tails.iter().zip(&found.loadings);
-        let agreed: f64 = agreed
-            .map(|(tails, loading)| loading * f64::from(tails[place]))
-            .sum();
-        let traits = found
-            .kinds
-            .iter()
-            .position(|&kind| kind == Kind::TraitPairs);
-        agreed + traits.map_or(0.0, |at| f64::from(found.tails[at][place]))
-    };
-    normal_scores(&others.map(looks).collect::<Vec<f64>>())
+    let traits = found.tails_of(Kind::TraitPairs);
+    let looks =
+        |(place, _)| found.agreement(place) + traits.map_or(0.0, |tails| f64::from(tails[place]));
+    normal_scores(&found.others().map(looks).collect::<Vec<f64>>())
 }
 
 /// The largest number of bytes that [`judge`] holds for these data, about.

@@ -277,7 +277,7 @@ pub struct ChecksUsed {
 }
 
 /// What the judge found about all links together.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Facts {
     /// The kinds of evidence that were used, in the order of [`Judgment::tails`].
     pub kinds: Vec<Kind>,

@@ -2,7 +2,6 @@
 
 use linkproof_numeric::math;
 
-use super::assess::Assessed;
 use super::outcome::{JudgedLink, Judgment, Kind, Reason, Status};
 use super::subject::Subject;
 use crate::data::dataset::Dataset;
@@ -23,11 +22,8 @@ impl Judgment {
     /// Why a link ranks where it does, the most important reason first.
     pub fn reasons(&self, place: usize) -> Vec<Reason> {
         let link = &self.links[place];
-        let mut reasons: Vec<Reason> = link
-            .verified
-            .map(|real| Reason::Verified { real })
-            .into_iter()
-            .collect();
+        let verified = link.verified.map(|real| Reason::Verified { real });
+        let mut reasons: Vec<Reason> = verified.into_iter().collect();
         match link.status {
             Status::Judged => reasons.extend(self.reasons_by_evidence(link, place)),
             Status::Blind => reasons.push(Reason::NothingKnown { node: link.end }),
@@ -38,13 +34,10 @@ impl Judgment {
     }
 
     fn reasons_by_evidence(&self, link: &JudgedLink, place: usize) -> Vec<Reason> {
-        let mut kinds: Vec<(Kind, f64)> = self
-            .facts
-            .kinds
-            .iter()
-            .zip(&self.tails)
-            .map(|(&kind, tails)| (kind, math::exp(-f64::from(tails[place]))))
-            .collect();
+        let kinds = self.facts.kinds.iter().zip(&self.tails);
+        let better = |tails: &[f32]| math::exp(-f64::from(tails[place]));
+        let mut kinds: Vec<(Kind, f64)> =
+            kinds.map(|(&kind, tails)| (kind, better(tails))).collect();
         kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut reasons = Vec::new();
         if link.share.is_some_and(|share| share < RIVAL) {
@@ -72,22 +65,21 @@ impl Judgment {
     }
 }
 
-/// Facts about the weights and the ends of links.
-pub(super) struct EndFacts<'r> {
+/// The ends of links, and the weights there.
+pub(super) struct Ends<'r> {
     data: &'r Dataset,
     subject: &'r Subject,
-    found: &'r Assessed,
+    degree: Vec<u32>,
     /// The sum of the absolute weights at each internal row.
     strength: Vec<f64>,
     /// The median absolute weight, and the usual factor between a weight and the other
     /// weights at its ends.
     median: f64,
     usual: f64,
-    degree: Vec<u32>,
 }
 
-impl<'r> EndFacts<'r> {
-    pub fn new(data: &'r Dataset, subject: &'r Subject, found: &'r Assessed) -> EndFacts<'r> {
+impl<'r> Ends<'r> {
+    pub fn new(data: &'r Dataset, subject: &'r Subject) -> Ends<'r> {
         let mut strength = vec![0.0; data.n_nodes()];
         for link in data.graph().links() {
             strength[link.src as usize] += link.weight.abs();
@@ -98,18 +90,17 @@ impl<'r> EndFacts<'r> {
             super::strata::quantile(&values, 0.5).max(f64::MIN_POSITIVE)
         };
         let weights = data.graph().weights().iter();
-        let mut facts = EndFacts {
+        let mut ends = Ends {
             median: median(weights.map(|weight| weight.abs()).collect()),
             usual: 1.0,
             degree: data.graph().degrees(),
             data,
             subject,
-            found,
             strength,
         };
-        let ratios = data.graph().links().map(|link| facts.ratio(link));
-        facts.usual = median(ratios.collect());
-        facts
+        let ratios = data.graph().links().map(|link| ends.ratio(link));
+        ends.usual = median(ratios.collect());
+        ends
     }
 
     /// The weight of a link against the mean weight of the other links of its ends.
@@ -129,35 +120,17 @@ impl<'r> EndFacts<'r> {
         (self.ratio(link) / self.usual) as f32
     }
 
-    /// The end of a link that its reason names, in the user's rows.
-    pub fn end(&self, link: Link, status: Status) -> u32 {
+    /// The end of a link that its reason names, in the user's rows: of a blind link the one
+    /// of which less is known, else the one with more links.
+    pub fn named(&self, link: Link, status: Status) -> u32 {
         let degree = |row: u32| self.degree[row as usize];
-        let row = match status {
-            Status::Blind => self.less_known(link),
-            _ if degree(link.dst) > degree(link.src) => link.dst,
-            _ => link.src,
-        };
-        self.data.user_row(row as usize) as u32
-    }
-
-    /// The share of a link at its ends, if links compete.
-    pub fn share(&self, at: usize) -> Option<f32> {
-        let partner = self.found.partner.as_ref()?;
-        Some(partner[at] as f32)
-    }
-
-    /// The end of which less is known.
-    fn less_known(&self, link: Link) -> u32 {
-        let known = |row: u32| {
-            let node = self.subject.node_of[row as usize] as usize;
-            let features = self.subject.features.as_ref();
-            let silent = features.is_none_or(|it| it.silent[node]);
-            (!silent, self.degree[row as usize])
-        };
-        if known(link.src) <= known(link.dst) {
-            link.src
+        let known = |row: u32| (!self.subject.is_silent(row), degree(row));
+        let is_second = if status == Status::Blind {
+            known(link.dst) < known(link.src)
         } else {
-            link.dst
-        }
+            degree(link.dst) > degree(link.src)
+        };
+        let row = if is_second { link.dst } else { link.src };
+        self.data.user_row(row as usize) as u32
     }
 }

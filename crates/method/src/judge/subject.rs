@@ -1,13 +1,15 @@
 //! A data set as the judge sees it: one node for each record that is not a duplicate, and
 //! one link for each linked pair of them.
 
-use std::collections::BTreeMap;
+use hashbrown::HashMap;
 
 use super::features::FeatureSpaces;
 use super::groups::duplicates;
-use super::outcome::EvidenceColumn;
-use super::pairs::Links;
+use super::outcome::{EvidenceColumn, JudgeSpec};
+use super::pairs::{Links, ordered};
+use super::votes::WEIGHT;
 use crate::data::dataset::Dataset;
+use crate::data::graph::Link;
 
 /// What is judged, and where its parts come from.
 pub(super) struct Subject {
@@ -20,142 +22,114 @@ pub(super) struct Subject {
     /// For each link of the data the place among `links`; none if it is negative, or
     /// between duplicates.
     pub place_of: Vec<Option<u32>>,
-    /// The negative links: the place in the data, and the nodes.
-    pub negative: Vec<(usize, [u32; 2])>,
-    /// The mean weight of each link.
-    pub weights: Vec<f64>,
-    /// The user's columns, for each link; NaN: nothing is known.
-    pub columns: Vec<EvidenceColumn>,
+    /// The ends of the negative links, in the order of the data.
+    pub negative: Vec<[u32; 2]>,
     /// Groups of internal rows that are records of one node.
     pub duplicates: Vec<Vec<u32>>,
 }
 
 impl Subject {
     /// Reads the nodes and links of a data set.
-    pub fn new(data: &Dataset, columns: &[EvidenceColumn], seed: u64) -> Subject {
+    pub fn new(data: &Dataset, seed: u64) -> Subject {
         let sides = data.ids().sides().filter(|sides| sides.same);
-        let (n, directed) = match sides {
-            Some(sides) => (sides.source.len(), true),
-            None => (data.n_nodes(), false),
-        };
         // The two sides of a directed graph are the same nodes.
+        let n = sides.map_or(data.n_nodes(), |sides| sides.source.len());
         let node_of: Vec<u32> = (0..data.n_nodes()).map(|row| (row % n) as u32).collect();
-        let group = (0..n as u32).map(|row| {
-            if directed {
-                0
-            } else {
-                data.view_of(row) as u32
-            }
-        });
-        let mut subject = Subject {
-            links: Links {
-                n,
-                directed,
-                group: group.collect(),
-                ends: Vec::new(),
-                excluded: Vec::new(),
-            },
-            features: FeatureSpaces::new(data, &node_of, n, seed),
-            node_of,
-            place_of: Vec::new(),
-            negative: Vec::new(),
-            weights: Vec::new(),
-            columns: Vec::new(),
-            duplicates: Vec::new(),
-        };
-        subject.fold(data);
-        if let Some(features) = &subject.features {
+        let features = FeatureSpaces::new(data, &node_of, n, seed);
+        let mut subject = Subject::folded(data, node_of, n, Vec::new());
+        if let Some(features) = &features {
             let found = duplicates(features, &subject.links.net(), &subject.links.group);
             if !found.is_empty() {
+                let mut of_node: Vec<u32> = (0..n as u32).collect();
                 for part in &found {
-                    for &node in part {
-                        subject.node_of[node as usize] = part[0];
-                    }
+                    part.iter()
+                        .for_each(|&node| of_node[node as usize] = part[0]);
                 }
-                let of_node = subject.node_of[..n].to_vec();
-                subject
-                    .node_of
-                    .iter_mut()
-                    .enumerate()
-                    .for_each(|(row, node)| {
-                        *node = of_node[row % n];
-                    });
-                subject.duplicates = found;
-                subject.fold(data);
+                let node_of = (0..data.n_nodes()).map(|row| of_node[row % n]);
+                subject = Subject::folded(data, node_of.collect(), n, found);
             }
         }
-        subject.average(data, columns);
+        subject.features = features;
         subject
     }
 
-    /// Fills links and places by `node_of`.
-    fn fold(&mut self, data: &Dataset) {
-        self.links.ends.clear();
-        self.links.excluded.clear();
-        self.place_of.clear();
-        self.negative.clear();
-        let folded = !self.duplicates.is_empty();
-        let mut known: BTreeMap<u64, u32> = BTreeMap::new();
-        for (place, link) in data.graph().links().enumerate() {
-            let ends = [link.src, link.dst].map(|row| self.node_of[row as usize]);
-            if ends[0] == ends[1] {
-                self.place_of.push(None);
-                continue;
+    /// The links between `n` nodes.
+    fn folded(data: &Dataset, node_of: Vec<u32>, n: usize, duplicates: Vec<Vec<u32>>) -> Subject {
+        let directed = n < data.n_nodes();
+        let (mut ends, mut negative) = (Vec::new(), Vec::new());
+        let mut place_of = Vec::with_capacity(data.graph().n_links());
+        // Without duplicates each pair is linked once.
+        let mut known: HashMap<[u32; 2], u32> = HashMap::new();
+        for link in data.graph().links() {
+            let nodes = [link.src, link.dst].map(|row| node_of[row as usize]);
+            let is_between = nodes[0] != nodes[1];
+            if is_between && link.weight < 0.0 {
+                negative.push(nodes);
             }
-            if link.weight < 0.0 {
-                self.negative.push((place, ends));
-                self.links.excluded.push(ends);
-                self.place_of.push(None);
-                continue;
-            }
-            let next = self.links.ends.len() as u32;
-            let at = if folded {
-                *known.entry(self.links.code(ends)).or_insert(next)
-            } else {
-                next
-            };
-            if at == next {
-                self.links.ends.push(ends);
-            }
-            self.place_of.push(Some(at));
+            place_of.push((is_between && link.weight >= 0.0).then(|| {
+                let next = ends.len() as u32;
+                let place = if duplicates.is_empty() {
+                    next
+                } else {
+                    *known.entry(ordered(directed, nodes)).or_insert(next)
+                };
+                if place == next {
+                    ends.push(nodes);
+                }
+                place
+            }));
         }
-        if folded {
-            // A pair that is a positive link of one record and a negative one of another.
-            let links = &self.links;
-            let is_link = |ends: &[u32; 2]| known.contains_key(&links.code(*ends));
-            let excluded: Vec<[u32; 2]> = links
-                .excluded
-                .iter()
-                .copied()
-                .filter(|ends| !is_link(ends))
-                .collect();
-            self.links.excluded = excluded;
+        // A pair can be a positive link of one record and a negative one of another.
+        let excluded = negative.iter().copied();
+        let excluded = excluded.filter(|&ends| !known.contains_key(&ordered(directed, ends)));
+        let group = |row: u32| {
+            let view = data.view_of(row) as u32;
+            if directed { 0 } else { view }
+        };
+        let group = (0..n as u32).map(group).collect();
+        Subject {
+            links: Links::new(group, directed, ends, excluded.collect()),
+            features: None,
+            node_of,
+            place_of,
+            negative,
+            duplicates,
         }
     }
 
-    /// Weights and columns of folded links are means.
-    fn average(&mut self, data: &Dataset, columns: &[EvidenceColumn]) {
+    /// Whether both ends of a link are records of one node.
+    pub fn is_within_node(&self, link: Link) -> bool {
+        self.node_of[link.src as usize] == self.node_of[link.dst as usize]
+    }
+
+    /// Whether an internal row has no features.
+    pub fn is_silent(&self, row: u32) -> bool {
+        let node = self.node_of[row as usize] as usize;
+        self.features.as_ref().is_none_or(|it| it.silent[node])
+    }
+
+    /// The user's columns for each link, and the weights, if they are evidence; numbers of
+    /// folded links are means.
+    pub fn columns(&self, data: &Dataset, spec: &JudgeSpec) -> Vec<EvidenceColumn> {
         let m = self.links.ends.len();
-        let mean = |value: &dyn Fn(usize) -> f64| {
+        let mean = |name: &str, values: &[f64]| {
             let (mut sums, mut counts) = (vec![0.0; m], vec![0.0; m]);
-            for (place, at) in self.place_of.iter().enumerate() {
-                let x = value(place);
+            let values = values.iter().copied().chain(std::iter::repeat(f64::NAN));
+            for (at, x) in self.place_of.iter().zip(values) {
                 if let Some(at) = at.filter(|_| !x.is_nan()) {
                     sums[at as usize] += x;
                     counts[at as usize] += 1.0;
                 }
             }
-            let mean =
-                |(sum, count): (&f64, &f64)| if *count > 0.0 { sum / count } else { f64::NAN };
-            sums.iter().zip(&counts).map(mean).collect::<Vec<f64>>()
+            // Where nothing is known 0 / 0 is NaN.
+            let means = sums.iter().zip(&counts).map(|(sum, count)| sum / count);
+            EvidenceColumn {
+                name: name.to_owned(),
+                values: means.collect(),
+            }
         };
-        let weights = data.graph().weights();
-        let averaged = columns.iter().map(|column| EvidenceColumn {
-            name: column.name.clone(),
-            values: mean(&|place| column.values.get(place).copied().unwrap_or(f64::NAN)),
-        });
-        let columns = averaged.collect();
-        self.weights = mean(&|place| weights[place]);
-        self.columns = columns;
+        let columns = spec.columns.iter().map(|it| mean(&it.name, &it.values));
+        let weights = spec.weights.then(|| mean(WEIGHT, data.graph().weights()));
+        columns.chain(weights).collect()
     }
 }

@@ -24,13 +24,7 @@ fn random_links(n: usize, m: usize, directed: bool, seed: u64) -> Links {
     }
     all.shuffle(&mut random);
     all.truncate(m);
-    Links {
-        n,
-        directed,
-        group: vec![0; n],
-        ends: all,
-        excluded: Vec::new(),
-    }
+    Links::new(vec![0; n], directed, all, Vec::new())
 }
 
 /// Pairs with no ends that matter, the first `n_links` of them links.

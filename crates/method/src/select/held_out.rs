@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::data::dataset::Dataset;
 use crate::engine::pairs::{Split, mirrored};
 use crate::error::{Error, Result};
-use crate::judge::pairs::{Kinds, Links, Pairs};
+use crate::judge::pairs::{Links, Pairs};
 use crate::judge::strata::{COARSE, Strata};
 use crate::model::folds::Folds;
 use crate::params::{CheckedParams, Params};
@@ -85,28 +85,10 @@ impl HeldOut {
         n_folds: usize,
         holds_out: impl Fn([u32; 2]) -> Option<usize>,
     ) -> HeldOut {
-        let n = data.n_nodes();
         let sides = data.ids().sides().filter(|sides| sides.same);
-        let links = Links {
-            n,
-            directed: false,
-            group: (0..n as u32).map(|row| data.view_of(row) as u32).collect(),
-            ends: links,
-            excluded: Vec::new(),
-        };
-        let kinds = links.kinds();
-        let non_links = non_links(data, &links, &kinds, seed);
-        let mut ends = links.ends.clone();
-        ends.extend(&non_links);
-        let pools = kinds.pooled();
-        let pool = |&ends: &[u32; 2]| kinds.of(links.groups(ends)).map_or(0, |kind| pools[kind]);
-        let pairs = Pairs {
-            pool: ends.iter().map(pool).collect(),
-            fold: Vec::new(),
-            n_links: links.ends.len(),
-            n_non_links: non_links.len(),
-            ends,
-        };
+        let views = (0..data.n_nodes() as u32).map(|row| data.view_of(row) as u32);
+        let links = Links::new(views.collect(), false, links, Vec::new());
+        let pairs = Pairs::of(&links, &non_links(data, &links, seed), &[], seed);
         let strata = Strata::new(&pairs, &links.net(), COARSE);
         let mut stratum_of = vec![0; pairs.len()];
         for (stratum, members) in (0..).zip(&strata.members) {
@@ -190,32 +172,20 @@ impl HeldOut {
 
 /// Draws non-links for each pair of views with links, half of them uniformly,
 /// half with ends drawn by degree. A pair may be drawn twice.
-fn non_links(data: &Dataset, links: &Links, kinds: &Kinds, seed: u64) -> Vec<[u32; 2]> {
+fn non_links(data: &Dataset, links: &Links, seed: u64) -> Vec<[u32; 2]> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(NON_LINK_STREAM);
     let mut found = Vec::new();
-    for kind in 0..kinds.len() {
-        let m = kinds.n_links(kind);
+    for kind in 0..links.n_kinds() {
+        let m = links.n_links(kind);
         let most = MOST_NON_LINKS * m / links.ends.len();
-        let wanted = (NON_LINKS_PER_LINK * m).clamp(LEAST_NON_LINKS, most.max(LEAST_NON_LINKS)) / 2;
-        for by_degree in [false, true] {
-            let last = found.len() + wanted;
-            for _ in 0..wanted * DRAWS {
-                if found.len() == last {
-                    break;
-                }
-                let [a, b] = if by_degree {
-                    kinds.by_degree(kind, links, &mut random)
-                } else {
-                    kinds.uniform(kind, &mut random)
-                };
-                let is_possible = a != b && !data.ids().is_same_node(a, b);
-                let (src, dst) = (a.min(b), a.max(b));
-                if is_possible && data.graph().weight(src, dst).is_none() {
-                    found.push([src, dst]);
-                }
-            }
-        }
+        let wanted = (NON_LINKS_PER_LINK * m).clamp(LEAST_NON_LINKS, most.max(LEAST_NON_LINKS));
+        let is_possible = |&[a, b]: &[u32; 2]| {
+            let is_pair = a != b && !data.ids().is_same_node(a, b);
+            is_pair && data.graph().weight(a.min(b), a.max(b)).is_none()
+        };
+        let of_kind = links.draw_non_links(kind, wanted, DRAWS, &mut random, is_possible);
+        found.extend(of_kind.into_iter().map(|[a, b]| [a.min(b), a.max(b)]));
     }
     found
 }

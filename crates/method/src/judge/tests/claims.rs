@@ -79,8 +79,8 @@ fn the_factor_is_found_among_links_alone() {
         Kind::Positions,
     ];
     let apart = kinds.map(|kind| Apart { kind, auc: 0.8 });
-    let found = agreement(&columns, &apart, N);
-    for (found, v) in found.loadings.iter().zip(loadings) {
+    let (_, found) = agreement(&columns, &apart, N);
+    for (found, v) in found.iter().zip(loadings) {
         let expected = v / (1.0 - v * v);
         assert!(
             (found - expected).abs() < 0.08 * expected + 0.03,
@@ -93,7 +93,7 @@ fn the_factor_is_found_among_links_alone() {
         .zip([0.8, 0.8, 0.8, 0.5])
         .map(|(kind, auc)| Apart { kind, auc })
         .collect();
-    assert_eq!(agreement(&columns, &apart, N).loadings[3], 0.0);
+    assert_eq!(agreement(&columns, &apart, N).1[3], 0.0);
 }
 
 #[test]
@@ -143,13 +143,7 @@ fn matchings_are_the_largest() {
             ]);
         }
         let ends: Vec<[u32; 2]> = ends.into_iter().collect();
-        let links = |ends: Vec<[u32; 2]>| Links {
-            n: 12,
-            directed: false,
-            group: vec![0; 12],
-            ends,
-            excluded: Vec::new(),
-        };
+        let links = |ends| Links::new(vec![0; 12], false, ends, Vec::new());
         let expected = 1.0 - largest_matching(&ends, 0) as f64 / ends.len() as f64;
         assert_eq!(least_false(&links(ends.clone())), expected, "{round}");
         let shares = partner_shares(&vec![1.0; ends.len()], &links(ends.clone()));

@@ -45,7 +45,7 @@ fn common_neighbors_and_paths_do_not_see_the_own_link() {
     for (directed, m) in [(false, 120), (true, 260)] {
         let links = random_links(30, m, directed, 7);
         let net = links.net();
-        let pairs = Pairs::new(&links, &links.kinds(), &[], 3);
+        let pairs = Pairs::new(&links, &[], 3);
         let found = Paths::new(&links, &net, 3).of(&pairs);
         assert!(pairs.n_non_links > 50);
         for place in 0..pairs.len() {
@@ -65,7 +65,7 @@ fn neighborhoods_do_not_see_the_own_link() {
     for directed in [false, true] {
         let links = random_links(25, 90, directed, 9);
         let net = links.net();
-        let pairs = Pairs::new(&links, &links.kinds(), &[], 3);
+        let pairs = Pairs::new(&links, &[], 3);
         let known = Known {
             links: &links,
             net: &net,
@@ -162,7 +162,7 @@ fn tails_and_ranks_agree_with_counting() {
 fn strata_hold_enough_and_follow_the_degrees() {
     let links = random_links(300, 1500, false, 2);
     let net = links.net();
-    let pairs = Pairs::new(&links, &links.kinds(), &[], 1);
+    let pairs = Pairs::new(&links, &[], 1);
     let size = |place: u32| {
         let own = pairs.own(place as usize);
         let [d_i, d_j] = net.degrees(pairs.ends[place as usize]);
