@@ -42,6 +42,8 @@ pub fn missing(model: &Fitted, links: &Graph, count: usize) -> Vec<Missing> {
     let (n, dim) = (model.n_nodes(), model.dim());
     let y = model.embeddings();
     let mirror = mirrored(y, dim, model.negative());
+    let (views, pairs_of_views) = (model.node_views(), model.view_pairs());
+    let offsets = model.offsets();
     let mut best: Vec<Found> = Vec::new();
     let mut memory = Vec::new();
     for first in (0..n).step_by(COLUMNS) {
@@ -53,84 +55,48 @@ pub fn missing(model: &Fitted, links: &Graph, count: usize) -> Vec<Missing> {
         );
         memory.resize(Packed::<f32>::size(dim, columns.len()), 0.0);
         let packed = Packed::new_parallel(&mut memory, tile.t());
-        let least = if best.len() < count {
-            f32::NEG_INFINITY
-        } else {
-            best[count - 1].0
-        };
+        let least = best.get(count - 1).map_or(f32::NEG_INFINITY, |it| it.0);
         let blocks: Vec<usize> = (0..columns.end).step_by(ROWS).collect();
-        let parts: Vec<Vec<Found>> = blocks
-            .par_iter()
-            .map(|&start| {
-                let rows = start..columns.end.min(start + ROWS);
-                let left = View::new(&y[rows.start * dim..rows.end * dim], rows.len(), dim);
-                let mut products = vec![0.0; rows.len() * columns.len()];
-                packed.multiply(&mut products, left, 0..dim, false);
-                let look = Look {
-                    model,
-                    links,
-                    count,
-                };
-                look.best_of(rows.start, columns.start, columns.len(), &products, least)
-            })
-            .collect();
+        let best_of = |&start: &usize| {
+            let rows = start..columns.end.min(start + ROWS);
+            let left = View::new(&y[rows.start * dim..rows.end * dim], rows.len(), dim);
+            let mut products = vec![0.0; rows.len() * columns.len()];
+            packed.multiply(&mut products, left, 0..dim, false);
+            let mut least = least;
+            let mut found: Vec<Found> = Vec::new();
+            for (i, products) in rows.zip(products.chunks_exact(columns.len())) {
+                for (j, &product) in columns.clone().zip(products).filter(|(j, _)| *j > i) {
+                    let [d, e] = [i, j].map(|row| views[row] as usize);
+                    let offsets = offsets.map_or(0.0, |offsets| offsets[i] + offsets[j]);
+                    let similarity = product + offsets - model.gamma().get(d, e) as f32;
+                    let (src, dst) = (i as u32, j as u32);
+                    if similarity < least
+                        || !pairs_of_views.contains(&(d.min(e), d.max(e)))
+                        || model.ids().is_same_node(src, dst)
+                        || links.weight(src, dst).is_some()
+                    {
+                        continue;
+                    }
+                    found.push((similarity, src, dst));
+                    if found.len() >= 2 * count.max(ROWS) {
+                        keep_best(&mut found, count);
+                        least = least.max(found[found.len() - 1].0);
+                    }
+                }
+            }
+            keep_best(&mut found, count);
+            found
+        };
+        let parts: Vec<Vec<Found>> = blocks.par_iter().map(best_of).collect();
         best.extend(parts.into_iter().flatten());
         keep_best(&mut best, count);
     }
-    best.iter()
-        .map(|&(_, src, dst)| Missing {
-            src,
-            dst,
-            mu: model.mu(src as usize, dst as usize),
-        })
-        .collect()
-}
-
-struct Look<'m> {
-    model: &'m Fitted,
-    links: &'m Graph,
-    count: usize,
-}
-
-impl Look<'_> {
-    /// The best pairs of a tile that reach the `least` similarity.
-    fn best_of(
-        &self,
-        first_row: usize,
-        first_column: usize,
-        n_columns: usize,
-        products: &[f32],
-        mut least: f32,
-    ) -> Vec<Found> {
-        let views = self.model.node_views();
-        let pairs = self.model.view_pairs();
-        let mut found = Vec::new();
-        for (i, products) in (first_row..).zip(products.chunks_exact(n_columns)) {
-            for (j, &product) in (first_column..).zip(products) {
-                if j <= i {
-                    continue;
-                }
-                let (d, e) = (views[i] as usize, views[j] as usize);
-                let offsets = self.model.offsets();
-                let offsets = offsets.map_or(0.0, |offsets| offsets[i] + offsets[j]);
-                let similarity = product + offsets - self.model.gamma().get(d, e) as f32;
-                if similarity < least
-                    || !pairs.contains(&(d.min(e), d.max(e)))
-                    || self.model.ids().is_same_node(i as u32, j as u32)
-                    || self.links.weight(i as u32, j as u32).is_some()
-                {
-                    continue;
-                }
-                found.push((similarity, i as u32, j as u32));
-                if found.len() >= 2 * self.count.max(ROWS) {
-                    keep_best(&mut found, self.count);
-                    least = least.max(found[found.len() - 1].0);
-                }
-            }
-        }
-        keep_best(&mut found, self.count);
-        found
-    }
+    let missing = |&(_, src, dst): &Found| Missing {
+        src,
+        dst,
+        mu: model.mu(src as usize, dst as usize),
+    };
+    best.iter().map(missing).collect()
 }
 
 fn keep_best(found: &mut Vec<Found>, count: usize) {

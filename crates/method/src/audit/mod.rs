@@ -196,12 +196,7 @@ fn expected_links(model: &Fitted, data: &Dataset) -> Result<Vec<ExpectedLink>> {
 
 /// The mean belief in the links that are believed no more than each link, ties by rank.
 pub fn discovery_rates(judgment: &Judgment) -> Vec<f64> {
-    let mut places: Vec<usize> = (0..judgment.links.len()).collect();
-    let key = |place: usize| &judgment.links[place];
-    places.sort_unstable_by(|&a, &b| {
-        let (a, b) = (key(a), key(b));
-        a.belief.total_cmp(&b.belief).then(a.rank.cmp(&b.rank))
-    });
+    let places = judgment.by_belief();
     let mut rates = vec![0.0; places.len()];
     let mut sum = 0.0;
     for (before, &place) in places.iter().enumerate() {

@@ -11,6 +11,7 @@ mod variance;
 pub use smoothing::{averages, mean};
 pub use variance::{explained_by_clusters, explained_by_regression};
 
+use linkproof_numeric::real::add_scaled;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -87,18 +88,9 @@ pub fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Result<Mat
     for (new, &old) in kept.iter().enumerate() {
         place[old] = new as u32;
     }
-    if let Matrix::Dense(dense) = matrix {
-        let p = dense.n_columns();
-        let mut values: Vec<f32> = Vec::with_capacity(dense.n_rows() * kept.len());
-        for row in 0..dense.n_rows() {
-            let entries = kept.iter().map(|&c| dense.values().get(row * p + c));
-            values.extend(entries.map(|x| x as f32));
-        }
-        return Matrix::dense(dense.n_rows(), kept.len(), values);
-    }
-    let mut offsets = vec![0usize];
-    let (mut columns, mut values): (Vec<u32>, Vec<f32>) = (Vec::new(), Vec::new());
-    for row in 0..matrix.n_rows() {
+    let n = matrix.n_rows();
+    let (mut offsets, mut columns, mut values) = (vec![0usize], Vec::new(), Vec::new());
+    for row in 0..n {
         for (column, value) in matrix.row(row) {
             if place[column as usize] != u32::MAX {
                 columns.push(place[column as usize]);
@@ -107,7 +99,10 @@ pub fn some_columns(matrix: &Matrix, keep: impl Fn(usize) -> bool) -> Result<Mat
         }
         offsets.push(columns.len());
     }
-    Matrix::sparse(kept.len(), offsets, columns, values)
+    match matrix {
+        Matrix::Dense(_) => Matrix::dense(n, kept.len(), values),
+        Matrix::Sparse(_) => Matrix::sparse(kept.len(), offsets, columns, values),
+    }
 }
 
 /// The scores of the rows along the leading principal components, row after row, and the
@@ -123,54 +118,36 @@ pub fn components(matrix: Matrix, seed: u64) -> Result<(Vec<f64>, usize)> {
     let mut basis: Vec<f64> = (0..p * width)
         .map(|_| random.random_range(-1.0..1.0))
         .collect();
-    let mut scores = Vec::new();
+    let mut scores = vec![0.0; n * width];
     for _ in 0..ITERATIONS {
         orthonormal(&mut basis, width);
-        scores = project(&unit, &basis, width);
-        basis = vec![0.0; p * width];
+        let rows = scores.par_chunks_exact_mut(width).enumerate();
+        rows.for_each(|(row, sum)| {
+            sum.fill(0.0);
+            for (column, x) in unit.row(row) {
+                add_scaled(sum, x, &basis[column as usize * width..][..width]);
+            }
+        });
+        centre(&mut scores, width);
+        basis.fill(0.0);
         for (row, scores) in (0..n).zip(scores.chunks_exact(width)) {
             for (column, x) in unit.row(row) {
-                let out = &mut basis[column as usize * width..][..width];
-                out.iter_mut()
-                    .zip(scores)
-                    .for_each(|(out, s)| *out += x * s);
+                add_scaled(&mut basis[column as usize * width..][..width], x, scores);
             }
         }
     }
     // The iteration sorts directions by their share of the variance.
-    let kept = scores
-        .chunks_exact(width)
-        .flat_map(|row| &row[..count])
-        .copied();
-    Ok((kept.collect(), count))
+    let rows = scores.chunks_exact(width).flat_map(|row| &row[..count]);
+    Ok((rows.copied().collect(), count))
 }
 
-/// `X V`, each column less its mean.
-fn project(matrix: &Matrix, basis: &[f64], width: usize) -> Vec<f64> {
-    let parts: Vec<Vec<f64>> = (0..matrix.n_rows())
-        .into_par_iter()
-        .map(|row| {
-            let mut sum = vec![0.0; width];
-            for (column, x) in matrix.row(row) {
-                let basis = &basis[column as usize * width..][..width];
-                sum.iter_mut().zip(basis).for_each(|(sum, b)| *sum += x * b);
-            }
-            sum
-        })
-        .collect();
-    let mut scores = parts.concat();
-    centre(&mut scores, width);
-    scores
-}
-
+/// Less the mean of each column.
 fn centre(rows: &mut [f64], width: usize) {
     let n = (rows.len() / width.max(1)).max(1) as f64;
     let mut means = vec![0.0; width];
     for row in rows.chunks_exact(width) {
-        means
-            .iter_mut()
-            .zip(row)
-            .for_each(|(mean, x)| *mean += x / n);
+        let both = means.iter_mut().zip(row);
+        both.for_each(|(mean, x)| *mean += x / n);
     }
     for row in rows.chunks_exact_mut(width) {
         row.iter_mut().zip(&means).for_each(|(x, mean)| *x -= mean);

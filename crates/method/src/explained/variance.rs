@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::measure::KMeans;
 use linkproof_numeric::linear::solve;
+use linkproof_numeric::real::add_scaled;
 
 /// Folds of nodes; each is held out once.
 const FOLDS: usize = 5;
@@ -33,26 +34,24 @@ pub fn explained_by_regression(
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(0x746f_6c64);
     order.shuffle(&mut random);
-    let folds: Vec<&[usize]> = (0..FOLDS)
-        .map(|fold| &order[fold * n / FOLDS..(fold + 1) * n / FOLDS])
-        .collect();
-    let sums: Vec<Sums> = folds
-        .par_iter()
-        .map(|rows| Sums::of(rows, y, dim, targets, count))
-        .collect();
-    let whole = sums.iter().fold(Sums::new(dim, count), |mut whole, sums| {
-        whole.add(sums, 1.0);
-        whole
-    });
-    let residuals: Vec<Residuals> = folds
-        .par_iter()
-        .zip(&sums)
-        .map(|(rows, own)| {
-            let mut seen = whole.clone();
-            seen.add(own, -1.0);
-            seen.predict(rows, y, targets)
-        })
-        .collect();
+    let fold = |fold: usize| &order[fold * n / FOLDS..(fold + 1) * n / FOLDS];
+    let folds: Vec<&[usize]> = (0..FOLDS).map(fold).collect();
+    let data = Regression {
+        y,
+        dim,
+        targets,
+        count,
+    };
+    let sums: Vec<Vec<f64>> = folds.par_iter().map(|rows| data.sums(rows)).collect();
+    let mut whole = vec![0.0; sums[0].len()];
+    sums.iter()
+        .for_each(|sums| add_scaled(&mut whole, 1.0, sums));
+    let of_fold = |(rows, own): (&&[usize], &Vec<f64>)| {
+        let mut seen = whole.clone();
+        add_scaled(&mut seen, -1.0, own);
+        data.residuals(rows, &seen)
+    };
+    let residuals: Vec<Vec<Vec<f64>>> = folds.par_iter().zip(&sums).map(of_fold).collect();
     let share = |error: f64, total: f64| {
         if total > 0.0 {
             1.0 - error / total
@@ -60,13 +59,12 @@ pub fn explained_by_regression(
             0.0
         }
     };
-    let total = |c: usize| residuals.iter().map(|m| m.total[c]).sum::<f64>();
+    let sum = |which: usize, c: usize| residuals.iter().map(|it| it[which][c]).sum::<f64>();
+    let all = |which: usize| (0..count).map(|c| sum(which, c)).sum::<f64>();
     let mut best = [0.0f64; 2];
-    for ridge in 0..RIDGES.len() {
-        let error = |c: usize| residuals.iter().map(|m| m.errors[ridge][c]).sum::<f64>();
-        let all = |sum: &dyn Fn(usize) -> f64| (0..count).map(sum).sum::<f64>();
-        let each = (0..count).map(|c| share(error(c), total(c)).max(0.0));
-        best[0] = best[0].max(share(all(&error), all(&total)));
+    for ridge in 1..=RIDGES.len() {
+        let each = (0..count).map(|c| share(sum(ridge, c), sum(0, c)).max(0.0));
+        best[0] = best[0].max(share(all(ridge), all(0)));
         best[1] = best[1].max(each.sum::<f64>() / count.max(1) as f64);
     }
     best
@@ -84,26 +82,24 @@ pub fn explained_by_clusters(
 ) -> Result<f64> {
     let n = y.len() / dim;
     let numbers: Vec<usize> = CLUSTERS.into_iter().filter(|k| 4 * k <= n).collect();
-    let means = |rows: &dyn Fn(usize) -> usize, clusters: usize| {
-        let mut sums = vec![(0.0, vec![0.0; count]); clusters];
-        for (row, target) in targets.chunks_exact(count).enumerate() {
-            let (size, sum) = &mut sums[rows(row)];
-            *size += 1.0;
-            sum.iter_mut().zip(target).for_each(|(s, t)| *s += t);
+    let squares = |labels: &[u32], clusters: usize| -> f64 {
+        let rows = || labels.iter().zip(targets.chunks_exact(count));
+        let mut sizes = vec![0.0; clusters];
+        let mut sums = vec![0.0; clusters * count];
+        for (&label, target) in rows() {
+            sizes[label as usize] += 1.0;
+            add_scaled(&mut sums[label as usize * count..][..count], 1.0, target);
         }
-        sums
-    };
-    let squares = |sums: &[(f64, Vec<f64>)], rows: &dyn Fn(usize) -> usize| -> f64 {
-        let rest = |(row, target): (usize, &[f64])| {
-            let (size, sum) = &sums[rows(row)];
+        let rest = |(&label, target): (&u32, &[f64])| {
             // For a node alone in its cluster the prediction is 0, the mean of all.
-            let others = (size - 1.0).max(1.0);
+            let others = (sizes[label as usize] - 1.0_f64).max(1.0);
+            let sum = &sums[label as usize * count..];
             let apart = |(t, s): (&f64, &f64)| (t - (s - t) / others).powi(2);
             target.iter().zip(sum).map(apart).sum::<f64>()
         };
-        targets.chunks_exact(count).enumerate().map(rest).sum()
+        rows().map(rest).sum()
     };
-    let total = squares(&means(&|_| 0, 1), &|_| 0);
+    let total = squares(&vec![0; n], 1);
     let mut explained = 0.0;
     for &clusters in &numbers {
         let settings = KMeans {
@@ -113,111 +109,81 @@ pub fn explained_by_clusters(
             seed,
         };
         let labels = settings.fit(y, n, dim)?.labels;
-        let cluster = |row: usize| labels[row] as usize;
-        let residuals = squares(&means(&cluster, clusters), &cluster);
+        let residuals = squares(&labels, clusters);
         explained += (1.0 - residuals / total.max(f64::MIN_POSITIVE)) / numbers.len() as f64;
     }
     Ok(explained.max(0.0))
 }
 
-/// Sums of squares of nodes held out, by column of the targets.
-struct Residuals {
-    total: Vec<f64>,
-    /// For each ridge.
-    errors: Vec<Vec<f64>>,
-}
-
-/// The sums over nodes that a regression on embeddings and a constant needs.
-#[derive(Clone)]
-struct Sums {
+/// What a regression of targets on embeddings and a constant sees.
+struct Regression<'r> {
+    y: &'r [f32],
     dim: usize,
+    targets: &'r [f64],
     count: usize,
-    gram: Vec<f64>,
-    right: Vec<f64>,
 }
 
-impl Sums {
-    fn new(dim: usize, count: usize) -> Sums {
-        Sums {
-            dim,
-            count,
-            gram: vec![0.0; (dim + 1) * (dim + 1)],
-            right: vec![0.0; (dim + 1) * count],
-        }
+impl Regression<'_> {
+    /// The numbers of a node, a constant, and its targets.
+    fn node(&self, place: usize) -> Vec<f64> {
+        let y = &self.y[place * self.dim..][..self.dim];
+        let mut node: Vec<f64> = y.iter().map(|&y| f64::from(y)).collect();
+        node.push(1.0);
+        node.extend(&self.targets[place * self.count..][..self.count]);
+        node
     }
 
-    fn of(rows: &[usize], y: &[f32], dim: usize, targets: &[f64], count: usize) -> Sums {
-        let mut sums = Sums::new(dim, count);
-        let size = dim + 1;
+    /// The sums over nodes that the regression needs: for each number the products with the
+    /// numbers up to it and with the targets.
+    fn sums(&self, rows: &[usize]) -> Vec<f64> {
+        let size = self.dim + 1;
+        let width = size + self.count;
+        let mut sums = vec![0.0; size * width];
         for &place in rows {
-            let y = with_constant(&y[place * dim..][..dim]);
-            let target = &targets[place * count..][..count];
-            for a in 0..size {
-                let gram = &mut sums.gram[a * size..][..=a];
-                gram.iter_mut().zip(&y).for_each(|(g, b)| *g += y[a] * b);
-                let right = &mut sums.right[a * count..][..count];
-                right
-                    .iter_mut()
-                    .zip(target)
-                    .for_each(|(r, t)| *r += y[a] * t);
+            let node = self.node(place);
+            for (a, sums) in sums.chunks_exact_mut(width).enumerate() {
+                add_scaled(&mut sums[..=a], node[a], &node);
+                add_scaled(&mut sums[size..], node[a], &node[size..]);
             }
         }
         sums
     }
 
-    fn add(&mut self, other: &Sums, factor: f64) {
-        let add = |sum: &mut [f64], more: &[f64]| {
-            let both = sum.iter_mut().zip(more);
-            both.for_each(|(sum, x)| *sum += factor * x);
-        };
-        add(&mut self.gram, &other.gram);
-        add(&mut self.right, &other.right);
-    }
-
-    /// The residuals of other nodes after regressions fitted to these sums.
-    fn predict(&self, rows: &[usize], y: &[f32], targets: &[f64]) -> Residuals {
+    /// The sums of squares of other nodes by column of the targets: first about the mean,
+    /// then of the residuals after regressions fitted to these sums, ridge by ridge.
+    fn residuals(&self, rows: &[usize], sums: &[f64]) -> Vec<Vec<f64>> {
         let (dim, count, size) = (self.dim, self.count, self.dim + 1);
-        let unit = (0..dim).map(|a| self.gram[a * size + a]).sum::<f64>() / dim as f64;
-        let n = self.gram[size * size - 1].max(1.0);
-        let column = |c: usize| {
-            (0..size)
-                .map(|a| self.right[a * count + c])
-                .collect::<Vec<_>>()
+        let width = size + count;
+        let unit = (0..dim).map(|a| sums[a * width + a]).sum::<f64>() / dim as f64;
+        let constants = &sums[dim * width..];
+        let n = constants[dim].max(1.0);
+        let of_ridge = |ridge: &f64| -> Vec<Vec<f64>> {
+            let rows = sums.chunks_exact(width).flat_map(|row| &row[..size]);
+            let mut gram: Vec<f64> = rows.copied().collect();
+            (0..dim).for_each(|a| gram[a * size + a] += ridge * unit);
+            gram[dim * size + dim] += 1e-9;
+            let solution = |c: usize| {
+                let right = sums.iter().skip(size + c).step_by(width);
+                let right: Vec<f64> = right.copied().collect();
+                solve(&gram, size, &right).unwrap_or_else(|| vec![0.0; size])
+            };
+            (0..count).map(solution).collect()
         };
-        let solved: Vec<Vec<Vec<f64>>> = RIDGES
-            .iter()
-            .map(|ridge| {
-                let mut gram = self.gram.clone();
-                (0..dim).for_each(|a| gram[a * size + a] += ridge * unit);
-                gram[dim * size + dim] += 1e-9;
-                let solution =
-                    |c| solve(&gram, size, &column(c)).unwrap_or_else(|| vec![0.0; size]);
-                (0..count).map(solution).collect()
-            })
-            .collect();
-        let mut residuals = Residuals {
-            total: vec![0.0; count],
-            errors: vec![vec![0.0; count]; RIDGES.len()],
-        };
+        let solved: Vec<Vec<Vec<f64>>> = RIDGES.iter().map(of_ridge).collect();
+        let mut squares = vec![vec![0.0; count]; 1 + RIDGES.len()];
         for &place in rows {
-            let y = with_constant(&y[place * dim..][..dim]);
-            for c in 0..count {
-                let t = targets[place * count + c];
-                // The last row of the right-hand side sums targets up.
-                residuals.total[c] += (t - self.right[dim * count + c] / n).powi(2);
-                for (errors, solved) in residuals.errors.iter_mut().zip(&solved) {
-                    let guess: f64 = solved[c].iter().zip(&y).map(|(w, y)| w * y).sum();
-                    errors[c] += (t - guess).powi(2);
+            let node = self.node(place);
+            let (y, targets) = node.split_at(size);
+            for (c, t) in targets.iter().enumerate() {
+                squares[0][c] += (t - constants[size + c] / n).powi(2);
+                for (squares, solved) in squares[1..].iter_mut().zip(&solved) {
+                    let guess: f64 = solved[c].iter().zip(y).map(|(w, y)| w * y).sum();
+                    squares[c] += (t - guess).powi(2);
                 }
             }
         }
-        residuals
+        squares
     }
-}
-
-fn with_constant(y: &[f32]) -> Vec<f64> {
-    let y = y.iter().map(|&y| f64::from(y));
-    y.chain(std::iter::once(1.0)).collect()
 }
 
 #[cfg(test)]

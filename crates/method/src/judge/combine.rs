@@ -114,91 +114,26 @@ pub(super) fn combined(
 /// have the same total weight, and each fold is scored by the regression of the others.
 pub(super) fn learned(columns: &[&[f32]], pairs: &Pairs) -> Vec<f64> {
     let weight = pairs.n_links as f64 / pairs.n_non_links.max(1) as f64;
-    let folds: Vec<Vec<f64>> = (0..FOLDS)
-        .into_par_iter()
-        .map(|fold| {
-            let rest: Vec<u32> = (0..(pairs.n_links + pairs.n_non_links) as u32)
-                .filter(|&place| usize::from(pairs.fold[place as usize]) != fold)
-                .collect();
-            fit_logistic(columns, &rest, pairs.n_links, weight)
-        })
-        .collect();
+    let compared = (pairs.n_links + pairs.n_non_links) as u32;
+    let of_rest = |fold: usize| {
+        let is_in_rest = |place: &u32| usize::from(pairs.fold[*place as usize]) != fold;
+        let places: Vec<u32> = (0..compared).filter(is_in_rest).collect();
+        let n_links = places.partition_point(|&place| pairs.is_link(place as usize));
+        let others = places[n_links..].iter();
+        let total = others.fold(n_links as f64, |total, _| total + weight);
+        let regression = Regression {
+            columns,
+            places,
+            n_links,
+            weight,
+            total,
+        };
+        regression.fit()
+    };
+    let folds: Vec<Vec<f64>> = (0..FOLDS).into_par_iter().map(of_rest).collect();
     let folds = pairs.fold.iter().map(|&fold| &folds[usize::from(fold)]);
     let scores = (0..).zip(folds).map(|(place, b)| score(columns, b, place));
     scores.collect()
-}
-
-/// Intercept and slopes of some pairs, the first `n_links` of all being links, by Newton
-/// steps that keep slopes at 0 or above.
-fn fit_logistic(columns: &[&[f32]], places: &[u32], n_links: usize, weight: f64) -> Vec<f64> {
-    let size = columns.len() + 1;
-    let is_link = |place: u32| (place as usize) < n_links;
-    let total: f64 = places
-        .iter()
-        .map(|&it| if is_link(it) { 1.0 } else { weight })
-        .sum();
-    let value = |b: &[f64]| {
-        let of_pair = |&place: &u32| {
-            let z = score(columns, b, place);
-            // The logarithm of 1 + e^(-z) for a link, of 1 + e^z for a non-link.
-            let (z, w) = if is_link(place) {
-                (-z, 1.0)
-            } else {
-                (z, weight)
-            };
-            w * (z.max(0.0) + math::ln_1p(math::exp(-z.abs())))
-        };
-        let squares: f64 = b[1..].iter().map(|x| x * x).sum();
-        places.iter().map(of_pair).sum::<f64>() + PENALTY * total * squares
-    };
-    let mut b = vec![1.0; size];
-    b[0] = 0.0;
-    let mut best = value(&b);
-    for _ in 0..NEWTON_STEPS {
-        let (gradient, hessian) = derivatives(columns, places, (n_links, weight, total), &b);
-        let free: Vec<usize> = (0..size)
-            .filter(|&at| at == 0 || b[at] > 0.0 || gradient[at] < 0.0)
-            .collect();
-        let largest = free
-            .iter()
-            .map(|&at| gradient[at].abs())
-            .fold(0.0, f64::max);
-        if largest < FLAT * total {
-            break;
-        }
-        let inner: Vec<f64> = free
-            .iter()
-            .flat_map(|&row| free.iter().map(move |&column| (row, column)))
-            .map(|(row, column)| hessian[row * size + column])
-            .collect();
-        let slope: Vec<f64> = free.iter().map(|&at| gradient[at]).collect();
-        let Some(step) = solve(&inner, free.len(), &slope) else {
-            break;
-        };
-        let mut length = 1.0;
-        let moved = loop {
-            let mut next = b.clone();
-            for (&at, step) in free.iter().zip(&step) {
-                next[at] -= length * step;
-                if at > 0 {
-                    next[at] = next[at].max(0.0);
-                }
-            }
-            let found = value(&next);
-            if found < best {
-                break Some((next, found));
-            }
-            length /= 2.0;
-            if length < 1e-6 {
-                break None;
-            }
-        };
-        let Some((next, found)) = moved else {
-            break;
-        };
-        (b, best) = (next, found);
-    }
-    b
 }
 
 fn score(columns: &[&[f32]], b: &[f64], place: u32) -> f64 {
@@ -208,44 +143,109 @@ fn score(columns: &[&[f32]], b: &[f64], place: u32) -> f64 {
     })
 }
 
-/// The gradient and the matrix of second derivatives.
-fn derivatives(
-    columns: &[&[f32]],
-    places: &[u32],
-    (n_links, weight, total): (usize, f64, f64),
-    b: &[f64],
-) -> (Vec<f64>, Vec<f64>) {
-    let size = b.len();
-    let (mut gradient, mut hessian) = (vec![0.0; size], vec![0.0; size * size]);
-    let mut x = vec![1.0; size];
-    for &place in places {
-        for (x, column) in x[1..].iter_mut().zip(columns) {
-            *x = f64::from(column[place as usize]);
-        }
-        let p = 1.0 / (1.0 + math::exp(-score(columns, b, place)));
-        let (w, y) = if (place as usize) < n_links {
-            (1.0, 1.0)
-        } else {
-            (weight, 0.0)
+/// A logistic regression.
+struct Regression<'c> {
+    columns: &'c [&'c [f32]],
+    /// The pairs, of which the first `n_links` are links.
+    places: Vec<u32>,
+    n_links: usize,
+    /// The weight of a non-link, and of all pairs together.
+    weight: f64,
+    total: f64,
+}
+
+impl Regression<'_> {
+    /// Each pair with its weight, and whether it is a link.
+    fn pairs(&self) -> impl Iterator<Item = (u32, f64, bool)> {
+        let pairs = self.places.iter().enumerate();
+        pairs.map(|(at, &place)| {
+            let is_link = at < self.n_links;
+            (place, if is_link { 1.0 } else { self.weight }, is_link)
+        })
+    }
+
+    /// The penalized objective.
+    fn value(&self, b: &[f64]) -> f64 {
+        let of_pair = |(place, w, is_link): (u32, f64, bool)| {
+            let z = score(self.columns, b, place);
+            // The logarithm of 1 + e^(-z) for a link, of 1 + e^z for a non-link.
+            let z = if is_link { -z } else { z };
+            w * (z.max(0.0) + math::ln_1p(math::exp(-z.abs())))
         };
-        let (along, across) = (w * (p - y), w * p * (1.0 - p));
-        for row in 0..size {
-            gradient[row] += along * x[row];
-            for column in 0..=row {
-                hessian[row * size + column] += across * x[row] * x[column];
+        let squares: f64 = b[1..].iter().map(|x| x * x).sum();
+        self.pairs().map(of_pair).sum::<f64>() + PENALTY * self.total * squares
+    }
+
+    /// The gradient and the matrix of second derivatives.
+    fn derivatives(&self, b: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let size = b.len();
+        let (mut gradient, mut hessian) = (vec![0.0; size], vec![0.0; size * size]);
+        let mut x = vec![1.0; size];
+        for (place, w, is_link) in self.pairs() {
+            for (x, column) in x[1..].iter_mut().zip(self.columns) {
+                *x = f64::from(column[place as usize]);
+            }
+            let p = 1.0 / (1.0 + math::exp(-score(self.columns, b, place)));
+            let y = f64::from(u8::from(is_link));
+            let (along, across) = (w * (p - y), w * p * (1.0 - p));
+            for row in 0..size {
+                gradient[row] += along * x[row];
+                for column in 0..=row {
+                    hessian[row * size + column] += across * x[row] * x[column];
+                }
             }
         }
-    }
-    for at in 1..size {
-        gradient[at] += 2.0 * PENALTY * total * b[at];
-        hessian[at * size + at] += 2.0 * PENALTY * total;
-    }
-    for row in 0..size {
-        for column in 0..row {
-            hessian[column * size + row] = hessian[row * size + column];
+        for at in 1..size {
+            gradient[at] += 2.0 * PENALTY * self.total * b[at];
+            hessian[at * size + at] += 2.0 * PENALTY * self.total;
         }
+        for row in 0..size {
+            for column in 0..row {
+                hessian[column * size + row] = hessian[row * size + column];
+            }
+        }
+        (gradient, hessian)
     }
-    (gradient, hessian)
+
+    /// Intercept and slopes by Newton steps that keep slopes at 0 or above.
+    fn fit(&self) -> Vec<f64> {
+        let size = self.columns.len() + 1;
+        let mut b = vec![1.0; size];
+        b[0] = 0.0;
+        let mut best = self.value(&b);
+        for _ in 0..NEWTON_STEPS {
+            let (gradient, hessian) = self.derivatives(&b);
+            let is_free = |&at: &usize| at == 0 || b[at] > 0.0 || gradient[at] < 0.0;
+            let free: Vec<usize> = (0..size).filter(is_free).collect();
+            let slope: Vec<f64> = free.iter().map(|&at| gradient[at]).collect();
+            let largest = slope.iter().map(|x| x.abs()).fold(0.0, f64::max);
+            if largest < FLAT * self.total {
+                break;
+            }
+            let rows = free.iter().map(|row| &hessian[row * size..]);
+            let inner = rows.flat_map(|row| free.iter().map(|&column| row[column]));
+            let inner: Vec<f64> = inner.collect();
+            let Some(step) = solve(&inner, free.len(), &slope) else {
+                break;
+            };
+            let moved = |length: f64| {
+                let mut next = b.clone();
+                for (&at, step) in free.iter().zip(&step) {
+                    let least = if at > 0 { 0.0 } else { f64::NEG_INFINITY };
+                    next[at] = (next[at] - length * step).max(least);
+                }
+                let value = self.value(&next);
+                (next, value)
+            };
+            let lengths = std::iter::successors(Some(1.0), |length| Some(length / 2.0));
+            let mut steps = lengths.take_while(|length| *length >= 1e-6).map(moved);
+            let Some(next) = steps.find(|(_, value)| *value < best) else {
+                break;
+            };
+            (b, best) = next;
+        }
+        b
+    }
 }
 
 /// One factor behind the evidence among the links: its weights need no non-links, so it

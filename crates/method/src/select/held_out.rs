@@ -112,7 +112,7 @@ impl HeldOut {
         HeldOut {
             folds,
             n_strata: strata.members.len(),
-            n_nodes: sides.map_or(n, |sides| sides.source.len()),
+            n_nodes: sides.map_or(data.n_nodes(), |sides| sides.source.len()),
         }
     }
 
