@@ -75,13 +75,20 @@ pub(super) struct Chosen {
     pub tried: Vec<RidgeTried>,
 }
 
+/// What candidates do not see.
+enum Hidden {
+    /// Feature columns, for each view that has enough.
+    Columns(Vec<Columns>),
+    /// Links.
+    Links(HeldOut),
+}
+
 /// A fit at one ridge.
 struct Candidate {
-    ridge: f64,
     fit: LinkFit,
+    tried: RidgeTried,
     /// Of each held-out link the share of the non-links that look better.
-    ranks: Vec<f64>,
-    dimension: f64,
+    ranks: [Vec<f64>; 1],
 }
 
 /// Chooses a ridge and decides about smoothing.
@@ -96,17 +103,33 @@ pub(super) fn choose_ridge(
         let accepted = "a list of at least one value";
         return Err(Error::argument("ridges", accepted, "empty"));
     };
-    let mut hidden = Vec::new();
+    let seed = search.params.seed;
+    let mut columns = Vec::new();
     for view in search.data.views() {
         if let Some(matrix) = view.matrix.as_ref().filter(|matrix| has_enough(matrix)) {
-            hidden.push(Columns::new(matrix, view.rows.start, search.params.seed)?);
+            columns.push(Columns::new(matrix, view.rows.start, seed)?);
         }
     }
-    if !hidden.is_empty() {
-        return search.by_columns(&ridges, &hidden, runtime);
+    if !columns.is_empty() {
+        let seen = search
+            .walked
+            .map_vectors(|_, matrix| match has_enough(matrix) {
+                true => part(matrix, seed, false),
+                false => Ok(matrix.clone()),
+            })?;
+        return search.climb(&ridges, &seen, &Hidden::Columns(columns), runtime);
     }
     if ridges.len() > 1 && search.data.graph().n_links() >= LEAST_LINKS {
-        return search.by_links(&ridges, runtime);
+        let folds = Folds::new(seed, FOLDS)?;
+        let split = folds.split(0);
+        let believed = search.data.with_graph(search.believed.clone());
+        let held_out = HeldOut::new(&believed, folds, search.params)?;
+        let rest = search.believed.map_weights(|link| {
+            let is_held_out = split.holds_out(link.src, link.dst);
+            if is_held_out { 0.0 } else { link.weight }
+        })?;
+        let seen = search.data.with_graph(rest);
+        return search.climb(&ridges, &seen, &Hidden::Links(held_out), runtime);
     }
     Ok(Chosen {
         ridge: middle,
@@ -116,81 +139,104 @@ pub(super) fn choose_ridge(
 }
 
 impl Search<'_> {
-    fn fit(
-        &self,
-        data: &Dataset,
-        ridge: f64,
-        start: Option<&LinkFit>,
-        runtime: Runtime<'_>,
-    ) -> Result<LinkFit> {
-        let params = belief_params(self.params.given(), ridge)?;
-        let start = start.map(|fit| fit.theta.as_slice());
-        let fit = fit_links(&params, data, start, COARSE_TOLERANCE, runtime)?;
-        runtime.after_fit(1, 1);
-        Ok(fit)
-    }
-
-    /// Fits to walks, from columns that are not hidden: ridges from the middle on, as long
-    /// as a larger one explains hidden columns as well. If the middle one has collapsed,
-    /// smaller ones.
-    fn by_columns(
+    /// Fits from the middle ridge on, to larger ones as long as these are as good. Smaller
+    /// ones are tried if the middle one has collapsed, or if links are held out and the next
+    /// larger one is no better.
+    fn climb(
         &self,
         ridges: &[f64],
-        hidden: &[Columns],
+        seen: &Dataset,
+        hidden: &Hidden,
         runtime: Runtime<'_>,
     ) -> Result<Chosen> {
         let dim = self.params.dim;
-        let seen = self
-            .walked
-            .map_vectors(|_, matrix| match has_enough(matrix) {
-                true => part(matrix, self.params.seed, false),
-                false => Ok(matrix.clone()),
-            })?;
-        let candidate = |ridge: f64, start: Option<&LinkFit>| -> Result<_> {
-            let fit = self.fit(&seen, ridge, start, runtime)?;
-            let tried = RidgeTried {
-                ridge,
-                auc: None,
-                explained: Some(self.explained(&fit.y, hidden)),
-                effective_dimension: effective_rank(&fit.y, dim),
-                gain: None,
-                taken: false,
+        let by_links = matches!(hidden, Hidden::Links(_));
+        let mut place = ridges.len() / 2;
+        let mut best = self.candidate(ridges[place], seen, hidden, None, runtime)?;
+        best.tried.taken = true;
+        let mut tried = vec![best.tried];
+        let mut up = by_links || !best.has_collapsed(dim);
+        loop {
+            let next = if up {
+                Some(place + 1)
+            } else {
+                place.checked_sub(1)
             };
-            Ok((fit, tried))
-        };
-        let collapsed =
-            |tried: &RidgeTried| tried.effective_dimension < LEAST_DIMENSIONS.min(dim as f64);
-        let middle = ridges.len() / 2;
-        let (mut fit, first) = candidate(ridges[middle], None)?;
-        let mut tried = vec![RidgeTried {
-            taken: true,
-            ..first
-        }];
-        let mut best = first;
-        let goes_down = collapsed(&first);
-        let next: Vec<f64> = match goes_down {
-            true => ridges[..middle].iter().rev().copied().collect(),
-            false => ridges[middle + 1..].to_vec(),
-        };
-        for other in next {
-            // A fit at a larger ridge has lost dimensions that a smaller one needs.
-            let start = (!goes_down).then_some(&fit);
-            let (other_fit, mut found) = candidate(other, start)?;
-            let explains = found.explained >= best.explained;
-            found.taken = explains && (goes_down || !collapsed(&found));
-            let goes_on = found.taken && (!goes_down || collapsed(&found));
-            tried.push(found);
-            if found.taken {
-                (fit, best) = (other_fit, found);
+            let next = next.filter(|&next| next < ridges.len());
+            let mut goes_on = false;
+            if let Some(next) = next {
+                // A fit at a larger ridge has lost dimensions that a smaller one needs.
+                let start = up.then_some(&best.fit);
+                let mut other = self.candidate(ridges[next], seen, hidden, start, runtime)?;
+                match hidden {
+                    Hidden::Columns(_) => {
+                        let explains = other.tried.explained >= best.tried.explained;
+                        other.tried.taken = explains && (!up || !other.has_collapsed(dim));
+                    }
+                    Hidden::Links(held_out) => {
+                        let gain = held_out.gain(&best.ranks, &other.ranks);
+                        other.tried.gain = Some(gain);
+                        other.tried.taken = is_better(&best.tried, &other.tried, dim, gain);
+                    }
+                }
+                tried.push(other.tried);
+                if other.tried.taken {
+                    goes_on = up || by_links || other.has_collapsed(dim);
+                    (best, place) = (other, next);
+                }
             }
             if !goes_on {
-                break;
+                // The larger one is no better: perhaps a smaller one is.
+                if !(by_links && up && place == ridges.len() / 2) {
+                    break;
+                }
+                up = false;
             }
         }
+        let check = match hidden {
+            Hidden::Columns(columns) => Some(self.check(&best.fit.y, columns)?),
+            Hidden::Links(_) => None,
+        };
         Ok(Chosen {
-            ridge: best.ridge,
-            check: Some(self.check(&fit.y, hidden)?),
+            ridge: best.tried.ridge,
+            check,
             tried,
+        })
+    }
+
+    fn candidate(
+        &self,
+        ridge: f64,
+        seen: &Dataset,
+        hidden: &Hidden,
+        start: Option<&LinkFit>,
+        runtime: Runtime<'_>,
+    ) -> Result<Candidate> {
+        let params = belief_params(self.params.given(), ridge)?;
+        let start = start.map(|fit| fit.theta.as_slice());
+        let fit = fit_links(&params, seen, start, COARSE_TOLERANCE, runtime)?;
+        runtime.after_fit(1, 1);
+        let mut tried = RidgeTried {
+            ridge,
+            auc: None,
+            explained: None,
+            effective_dimension: effective_rank(&fit.y, self.params.dim),
+            gain: None,
+            taken: false,
+        };
+        let mut ranks = Vec::new();
+        match hidden {
+            Hidden::Columns(columns) => tried.explained = Some(self.explained(&fit.y, columns)),
+            Hidden::Links(held_out) => {
+                ranks = held_out.ranks(0, &fit.y, self.params.given());
+                let n = ranks.len().max(1) as f64;
+                tried.auc = Some(1.0 - ranks.iter().sum::<f64>() / n);
+            }
+        }
+        Ok(Candidate {
+            fit,
+            tried,
+            ranks: [ranks],
         })
     }
 
@@ -236,107 +282,30 @@ impl Search<'_> {
             features,
         })
     }
+}
 
-    /// Fits to four fifths of the believed links: ridges from the middle on as long as the
-    /// others are ranked better among non-links.
-    fn by_links(&self, ridges: &[f64], runtime: Runtime<'_>) -> Result<Chosen> {
-        let folds = Folds::new(self.params.seed, FOLDS)?;
-        let split = folds.split(0);
-        let believed = self.data.with_graph(self.believed.clone());
-        let held_out = HeldOut::new(&believed, folds, self.params)?;
-        let rest = self.believed.map_weights(|link| {
-            let is_held_out = split.holds_out(link.src, link.dst);
-            if is_held_out { 0.0 } else { link.weight }
-        })?;
-        let seen = self.data.with_graph(rest);
-        let candidate = |ridge: f64, start: Option<&LinkFit>| -> Result<Candidate> {
-            let fit = self.fit(&seen, ridge, start, runtime)?;
-            Ok(Candidate {
-                ridge,
-                ranks: held_out.ranks(0, &fit.y, self.params.given()),
-                dimension: effective_rank(&fit.y, self.params.dim),
-                fit,
-            })
-        };
-        let mut place = ridges.len() / 2;
-        let mut best = candidate(ridges[place], None)?;
-        let mut tried = vec![best.tried(None, true)];
-        let mut step = 1i64;
-        let mut moved = false;
-        loop {
-            let next = place as i64 + step;
-            let gains = (0..ridges.len() as i64).contains(&next) && {
-                let start = (step > 0).then_some(&best.fit);
-                let other = candidate(ridges[next as usize], start)?;
-                let (more, error) = gain(&best.ranks, &other.ranks);
-                let taken = is_better(&best, &other, self.params.dim, (more, error));
-                tried.push(other.tried(Some((more, error)), taken));
-                if taken {
-                    (best, place) = (other, next as usize);
-                }
-                taken
-            };
-            moved |= gains;
-            match (gains, step, moved) {
-                (true, _, _) => {}
-                // The larger one is no better: perhaps a smaller one is.
-                (false, 1, false) => step = -1,
-                _ => break,
-            }
-        }
-        Ok(Chosen {
-            ridge: best.ridge,
-            check: None,
-            tried,
-        })
+impl Candidate {
+    fn has_collapsed(&self, dim: usize) -> bool {
+        self.tried.effective_dimension < LEAST_DIMENSIONS.min(dim as f64)
     }
 }
 
 /// Whether another candidate replaces the best one: a larger ridge unless it is worse by
 /// what matters, a smaller one only if it is better by that; but never a collapsed fit if
 /// one that has not collapsed is within two standard errors.
-fn is_better(best: &Candidate, other: &Candidate, dim: usize, (more, error): (f64, f64)) -> bool {
-    let most = best.dimension.max(other.dimension);
+fn is_better(best: &RidgeTried, other: &RidgeTried, dim: usize, (more, error): (f64, f64)) -> bool {
+    let most = best.effective_dimension.max(other.effective_dimension);
     let least = (COLLAPSED_SHARE * most).max(LEAST_DIMENSIONS.min(dim as f64));
-    let (best_collapsed, other_collapsed) = (best.dimension < least, other.dimension < least);
+    let [best_collapsed, other_collapsed] =
+        [best, other].map(|tried| tried.effective_dimension < least);
+    let margin = error.max(SAME_RANKS);
     if best_collapsed != other_collapsed {
         let behind = if best_collapsed { -more } else { more };
-        let close = behind <= ERRORS * error.max(SAME_RANKS);
-        return best_collapsed == close;
+        return best_collapsed == (behind <= ERRORS * margin);
     }
-    let margin = error.max(SAME_RANKS);
     match other.ridge > best.ridge {
         true => more > -margin,
         false => more > margin,
-    }
-}
-
-/// How much better the second ranks of the same links are, on average, and the standard
-/// error of that.
-fn gain(before: &[f64], after: &[f64]) -> (f64, f64) {
-    let gains = || {
-        before
-            .iter()
-            .zip(after)
-            .map(|(before, after)| before - after)
-    };
-    let n = before.len().max(1) as f64;
-    let mean = gains().sum::<f64>() / n;
-    let squares: f64 = gains().map(|gain| (gain - mean).powi(2)).sum();
-    (mean, squares.sqrt() / n)
-}
-
-impl Candidate {
-    fn tried(&self, gain: Option<(f64, f64)>, taken: bool) -> RidgeTried {
-        let n = self.ranks.len().max(1) as f64;
-        RidgeTried {
-            ridge: self.ridge,
-            auc: Some(1.0 - self.ranks.iter().sum::<f64>() / n),
-            explained: None,
-            effective_dimension: self.dimension,
-            gain,
-            taken,
-        }
     }
 }
 

@@ -1,16 +1,15 @@
 //! A robust model's links after some changes: new ones are judged with all others by the
 //! same judge, and embeddings are smoothed anew.
 
-use std::collections::BTreeMap;
-
 use super::smooth::BY_FEATURES;
-use super::unseen::{Judged, believed_links, embed_new};
-use super::weight;
-use crate::data::features::{Features, Matrix};
-use crate::data::graph::{Adjacency, Graph, Link};
+use super::unseen::{believed_links, counted, extended, judge_all, settle};
+use crate::data::features::Features;
+use crate::data::graph::{Adjacency, Graph, LinkRules};
+use crate::data::ids::Ids;
 use crate::error::Result;
 use crate::explained::averages;
-use crate::model::{Averaged, Believed, End, Fitted, NewLink};
+use crate::judge::Judgment;
+use crate::model::{Averaged, Believed, Fitted};
 
 /// Features of nodes of a view, new ones and known ones.
 #[derive(Debug, Clone)]
@@ -48,14 +47,10 @@ pub(crate) fn rejudge(model: &Fitted, seen: &Seen<'_>) -> Result<Option<Rejudged
     let Some(believed) = model.believed() else {
         return Ok(None);
     };
-    let vectors = vectors(model, believed, seen)?;
-    let judged = Judged {
-        model,
-        node_views: seen.node_views,
-        vectors: vectors.clone(),
-        links: seen.links.links().collect(),
-    };
-    let mut judgment = judged.judge(believed)?;
+    let vectors = extended(model, believed, seen.node_views, seen.vectors)?;
+    let rows = Ids::Rows(seen.node_views.len());
+    let links = Graph::new(rows, seen.links.links().collect(), LinkRules::default())?;
+    let mut judgment = judge_all(model, believed, seen.node_views, vectors.clone(), links)?;
     let beliefs = believed.beliefs();
     let mut new_beliefs = 0.0;
     for link in &mut judgment.links {
@@ -69,9 +64,8 @@ pub(crate) fn rejudge(model: &Fitted, seen: &Seen<'_>) -> Result<Option<Rejudged
             None => new_beliefs += link.belief,
         }
     }
-    let beliefs: Vec<f64> = judgment.links.iter().map(|link| link.belief).collect();
     let averaged = match model.averaged() {
-        Some(averaged) => Some(average(model, believed, averaged, seen, &beliefs)?),
+        Some(averaged) => Some(average(model, believed, averaged, seen, &judgment)?),
         None => None,
     };
     Ok(Some(Rejudged {
@@ -87,36 +81,6 @@ pub(crate) fn rejudge(model: &Fitted, seen: &Seen<'_>) -> Result<Option<Rejudged
     }))
 }
 
-/// The features of a view's nodes, with new and changed ones.
-fn extended(model: &Fitted, view: usize, own: &Matrix, seen: &Seen<'_>) -> Result<Matrix> {
-    let known = model.n_nodes();
-    let of_view = |row: &usize| seen.node_views[*row] as usize == view;
-    let members: Vec<usize> = (0..seen.node_views.len()).filter(of_view).collect();
-    let mut all = own.clone();
-    // Where the vectors of each member stand among those that are stacked.
-    let n_known = members.partition_point(|&row| row < known);
-    let mut place: Vec<u32> = (0..n_known as u32).collect();
-    place.resize(members.len(), 0);
-    for new in seen.vectors.iter().filter(|new| new.view == view) {
-        for (at, &row) in new.rows.iter().enumerate() {
-            if let Ok(member) = members.binary_search(&(row as usize)) {
-                place[member] = (all.n_rows() + at) as u32;
-            }
-        }
-        all = all.stacked(new.features.matrix())?;
-    }
-    Ok(all.select(&place))
-}
-
-fn vectors(model: &Fitted, believed: &Believed, seen: &Seen<'_>) -> Result<Vec<Option<Matrix>>> {
-    let views = believed.vectors.iter().enumerate();
-    let of_view = |(view, own): (usize, &Option<Matrix>)| {
-        let own = own.as_ref();
-        own.map(|own| extended(model, view, own, seen)).transpose()
-    };
-    views.map(of_view).collect()
-}
-
 /// Known nodes move as far as their means over believed links do; the part that features
 /// predict stays. New ones are embedded as unseen nodes are.
 fn average(
@@ -124,53 +88,31 @@ fn average(
     believed: &Believed,
     before: &Averaged,
     seen: &Seen<'_>,
-    beliefs: &[f64],
+    judgment: &Judgment,
 ) -> Result<Averaged> {
     let (known, dim, rounds) = (model.n_nodes(), model.dim(), believed.rounds);
-    let last = |mut levels: Vec<Vec<f32>>| levels.pop().unwrap_or_default();
-    let old = last(averages(
-        &believed_links(model, believed),
-        model.embeddings(),
-        dim,
-        rounds,
-    ));
-    let counted: Vec<Link> = (seen.links.links().zip(beliefs))
-        .map(|(link, &belief)| Link {
-            weight: weight(belief),
-            ..link
-        })
-        .filter(|link| link.weight > 0.0)
-        .collect();
-    let links = Adjacency::new(seen.node_views.len(), counted.iter().copied());
-    let new = last(averages(&links, seen.embeddings, dim, rounds));
+    let smoothed = |links: &Adjacency, y: &[f32]| {
+        let levels = averages(links, y, dim, rounds);
+        levels.into_iter().next_back().unwrap_or_default()
+    };
+    let old = smoothed(&believed_links(model, believed), model.embeddings());
+    let judged = judgment.links.iter().map(|it| (it.link(), it.belief));
+    let links = counted(seen.node_views.len(), judged);
+    let new = smoothed(&links, seen.embeddings);
     let mut embeddings = before.embeddings.clone();
     for (place, y) in embeddings.iter_mut().enumerate() {
         *y += (1.0 - BY_FEATURES) * (new[place] - old[place]);
     }
     embeddings.resize(seen.embeddings.len(), 0.0);
     for vectors in seen.vectors {
-        let is_new = |&(_, &row): &(usize, &u32)| row as usize >= known;
-        let fresh: Vec<(usize, &u32)> = vectors.rows.iter().enumerate().filter(is_new).collect();
-        let places: Vec<u32> = fresh.iter().map(|&(place, _)| place as u32).collect();
-        let features = Features::new(vectors.features.matrix().select(&places));
-        let mut own: Vec<NewLink> = Vec::new();
-        let ranked: BTreeMap<u32, u32> = (fresh.iter().zip(0..))
-            .map(|(&(_, &row), at)| (row, at))
-            .collect();
-        let at = |row: u32| ranked.get(&row).copied();
-        for link in seen.links.links().filter(|link| link.dst as usize >= known) {
-            let end = match (link.src as usize) < known {
-                true => Some(End::Known(link.src)),
-                false => at(link.src).map(End::New),
-            };
-            if let (Some(row), Some(end)) = (at(link.dst), end) {
-                let weight = link.weight;
-                own.push(NewLink { row, end, weight });
+        let alone = model.embed_recommended(vectors.view, &vectors.features)?;
+        for (&row, alone) in vectors.rows.iter().zip(alone.chunks_exact(dim)) {
+            let row = row as usize;
+            if row >= known {
+                let own = &mut embeddings[row * dim..][..dim];
+                own.copy_from_slice(alone);
+                settle(own, &new[row * dim..][..dim], &links, row);
             }
-        }
-        let found = embed_new(model, vectors.view, &features, Some(&own))?.embeddings;
-        for (&(_, &row), y) in fresh.iter().zip(found.chunks_exact(dim)) {
-            embeddings[row as usize * dim..][..dim].copy_from_slice(y);
         }
     }
     Ok(Averaged {
