@@ -62,8 +62,8 @@ def page(folder: Path) -> Path:
     write(folder / "labels.csv", [["node", "label"], *labels])
     line = [program(), "fit", "--links", f"{HOSTILE[0]}.csv", "--nodes", "nodes.csv",
             "--features", "image=image.csv", "--features", "text=text.csv",
-            "--labels", "labels.csv", "--dim", "8", "--select", "--ridges", "0.1,1",
-            "--folds", "2", "--report", "--quiet", "--out", HOSTILE[0]]  # fmt: skip
+            "--labels", "labels.csv", "--dim", "8", "--select", "--report",
+            "--quiet", "--out", HOSTILE[0]]  # fmt: skip
     subprocess.run(line, cwd=folder, check=True)
     return folder / HOSTILE[0] / "report.html"
 

@@ -410,7 +410,6 @@ class GraphEmbedding(
                 model = _core.fit_robust(
                     data,
                     settings,
-                    keep_ridge=self.ridge is not None,
                     evidence=core_evidence(columns, graph.links),
                     checked=read_verified(checked, both_ends(graph.ids, graph.n)),
                     **how,

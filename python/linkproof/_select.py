@@ -135,7 +135,7 @@ def select(
         raise ValueError(
             "robust must be False in a search, but is True: a robust fit makes its settings itself"
         )
-    wanted = _wanted(read_options("search", Search, search), settings)
+    wanted = _wanted(read_options("search", Search, search))
     core_settings = to_core(base.get_params(deep=False), read_seed(base.random_state))
     refuse_directions(X, links, base.directed, base.duplicates)
     data = core_data(
@@ -151,6 +151,7 @@ def select(
             data,
             core_settings,
             json.dumps(wanted),
+            [name for name, value in settings.items() if value is not None],
             device=str(base.device),
             threads=threads,
             show=progress.show,
@@ -162,8 +163,8 @@ def select(
     return found
 
 
-def _wanted(search: Search, settings: dict[str, Any]) -> dict[str, Any]:
-    """The search for the core: a score, beta or ridge that is given is kept."""
+def _wanted(search: Search) -> dict[str, Any]:
+    """The search for the core."""
     wanted: dict[str, Any] = {
         "folds": read_count("folds", search.folds, 2, 100),
         "hold_out": _text("hold_out", search.hold_out),
@@ -171,11 +172,6 @@ def _wanted(search: Search, settings: dict[str, Any]) -> dict[str, Any]:
         "exhaustive": read_flag("exhaustive", search.exhaustive),
         "one_standard_error": read_flag("one_standard_error", search.one_standard_error),
     }
-    for name in ("weights", "offsets", "similarity"):
-        wanted[f"keep_{name}"] = name in settings
-    for name in ("score", "beta", "ridge"):
-        if settings.get(name) is not None:
-            wanted[f"{name}s"] = _plain(name, [settings[name]])
     for name in ("scores", "betas", "ridges", "dims", "walk_lengths", "step_limits"):
         values = getattr(search, name)
         if values is not None:

@@ -30,8 +30,7 @@ def to_core(params: Mapping[str, Any], seed: int) -> str:
     settings: dict[str, Any] = {"seed": seed}
     for core in _DEFAULTS:
         name = _python_name(core)
-        # Without a ridge there is the default, or a robust fit chooses.
-        if core not in _OTHERWISE and not (core == "ridge" and params[name] is None):
+        if core not in _OTHERWISE:
             settings[core] = _plain(name, params[name])
     if not isinstance(settings["hidden"], (list, str)):
         settings["hidden"] = [settings["hidden"]]

@@ -35,7 +35,7 @@ fn default_settings() -> String {
 #[pyfunction]
 fn robust_settings() -> Vec<(String, &'static str)> {
     let own = linkproof::robust::OWN_SETTINGS.into_iter();
-    own.map(|(param, why)| (Style::Python.name(param.name()), why))
+    own.map(|(name, why)| (Style::Python.name(name), why))
         .collect()
 }
 

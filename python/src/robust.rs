@@ -16,18 +16,17 @@ use crate::model::{Model, name_of, reader, versions};
 use crate::settings::params;
 use crate::work::{Listeners, run};
 
-/// Fits by the whole recipe, at the ridge of the settings where that is to be kept.
+/// Fits by the whole recipe, at the ridge of the settings if they have one.
 #[pyfunction]
 #[pyo3(
     name = "fit_robust",
-    signature = (data, settings, *, keep_ridge, device, threads, show, checkpoint, resume, evidence=None, checked=Vec::new(), hands=None)
+    signature = (data, settings, *, device, threads, show, checkpoint, resume, evidence=None, checked=Vec::new(), hands=None)
 )]
 #[allow(clippy::too_many_arguments)] // by name, all of them
 pub fn fit_by_recipe(
     py: Python<'_>,
     data: &Data,
     settings: &str,
-    keep_ridge: bool,
     device: &str,
     threads: Option<usize>,
     show: Option<Py<PyAny>>,
@@ -45,10 +44,7 @@ pub fn fit_by_recipe(
     let afar = hands.map(Afar::new).transpose()?;
     let afar = afar.as_ref();
     run(py, threads, &listeners, |monitor| {
-        let mut recipe = match keep_ridge {
-            true => Recipe::at_ridge(params.ridge),
-            false => Recipe::default(),
-        };
+        let mut recipe = Recipe::default();
         let places = Places::of_data(data);
         recipe.judge.columns = evidence.map_or_else(Vec::new, |it| places.evidence(&it));
         recipe.judge.checks = places.verified(&checked)?;

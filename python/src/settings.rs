@@ -1,9 +1,10 @@
-//! Settings of a fit, from the JSON object that Python writes.
+//! Settings and options, from the JSON objects that Python writes.
 
-use linkproof::params::{Kind, Param};
-use linkproof::{CheckedParams, Error, Params};
+use linkproof::error::Style;
+use linkproof::{CheckedParams, Params};
 use pyo3::PyResult;
 use pyo3::exceptions::PyValueError;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::errors::exception;
@@ -15,23 +16,45 @@ pub fn params(settings: &str) -> PyResult<CheckedParams> {
 
 /// Settings whose names and kinds are right.
 pub fn unchecked(settings: &str) -> PyResult<Params> {
+    let optional = json!(Params::default());
+    named(settings, |name, expected| {
+        let accepted = Params::accepted(name).unwrap_or(expected);
+        let or_none = if optional[name].is_null() {
+            ", or None"
+        } else {
+            ""
+        };
+        accepted + or_none
+    })
+}
+
+/// Options by their names. A value that is none of its option's is named, with what
+/// `accepted` makes of the name and of what was expected.
+pub fn named<T: DeserializeOwned>(
+    options: &str,
+    accepted: impl Fn(&str, String) -> String,
+) -> PyResult<T> {
     let unreadable = |error| PyValueError::new_err(format!("settings: {error}"));
-    let mut all: Map<String, Value> = serde_json::from_str(settings).map_err(unreadable)?;
-    for &param in Param::ALL {
-        let (name, setting) = (param.name(), param.setting());
-        let Some(value) = all.get_mut(name) else {
+    let mut all: Map<String, Value> = serde_json::from_str(options).map_err(unreadable)?;
+    for (name, value) in &mut all {
+        let read = |value: &Value| {
+            let one = Map::from_iter([(name.clone(), value.clone())]);
+            serde_json::from_value::<T>(one.into())
+        };
+        let Err(error) = read(value) else {
             continue;
         };
-        if value.is_null() && matches!(setting.kind, Kind::Choice(names) if names.contains(&"none"))
-        {
+        // Python's None is a choice of some settings.
+        if value.is_null() && read(&json!("none")).is_ok() {
             *value = json!("none");
+            continue;
         }
-        let one = Map::from_iter([(name.to_owned(), value.clone())]);
-        if serde_json::from_value::<Params>(one.into()).is_err() {
-            let or_none = if setting.optional { ", or None" } else { "" };
-            let accepted = setting.accepted() + or_none;
-            return Err(exception(Error::param(param, accepted, shown(value))));
-        }
+        let error = error.to_string();
+        let expected = error.rsplit_once("expected ").map_or(&*error, |it| it.1);
+        let accepted = accepted(name, expected.replace("a boolean", "true or false"));
+        let (name, given) = (Style::Python.name(name), shown(value));
+        let words = format!("{name} must be {accepted}, but is {given}");
+        return Err(PyValueError::new_err(words));
     }
     serde_json::from_value(all.into()).map_err(unreadable)
 }

@@ -1,5 +1,5 @@
-//! Feeds damaged files to every reader, to the model loader, to the file of settings
-//! and to the page, and expects an error or a result: no panic, no hang, and no more
+//! Feeds damaged files to every reader, to the model loader and
+//! to the page, and expects an error or a result: no panic, no hang, and no more
 //! memory than the bound.
 //!
 //! `linkproof-fuzz SECONDS [TARGET ..]` works in turns on all targets, or on those that
@@ -11,9 +11,6 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 mod bound;
-#[path = "../../../crates/cli/src/config.rs"]
-#[allow(dead_code)]
-mod config;
 mod mutate;
 mod seeds;
 mod targets;

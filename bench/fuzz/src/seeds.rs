@@ -19,9 +19,6 @@ const NODES: &str = "node,view,row\na,x,0\nb,x,1\nc,y,0\n";
 const LABELS: &str = "node,label\na,one\nb,two\nc,one\n";
 const PAIRS: &str = "src,dst\na,b\nb,c\n";
 const CITATIONS: &str = "p1\t1\t0\tA\np2\t0\t1\tB\np3\t1\t1\tA\n|p1\tp2\np2\tp3\n";
-const CONFIG: &str = "dim = 3\nscore = \"moment\"\nbeta = 0.5\nhidden = [5, 4]\nlambda = \"auto\"\n\
-                      encoder = \"mlp\"\n# c\nview-pairs = \"a:b\"\n";
-
 /// The seeds of a target.
 pub fn of(name: &str, shop: &mut Workshop) -> Vec<Vec<u8>> {
     let texts = |all: &[&str]| all.iter().map(|text| text.as_bytes().to_vec()).collect();
@@ -35,7 +32,6 @@ pub fn of(name: &str, shop: &mut Workshop) -> Vec<Vec<u8>> {
         "labels" => texts(&[LABELS]),
         "pairs" => texts(&[PAIRS, TEXT]),
         "citations" => texts(&[CITATIONS]),
-        "config" => texts(&[CONFIG]),
         "page" => texts(&[
             "<script>alert(1)</script>",
             "a\"b'c&d<e>",

@@ -10,8 +10,6 @@ use linkproof::{Dataset, Error, Fit, Fitted, Params};
 use linkproof_pictures::layout::layout;
 use linkproof_pictures::report::Page;
 
-use crate::config;
-
 /// Takes an input: what is wrong with what became of it.
 type Run = fn(&mut Workshop, &[u8]) -> Result<(), String>;
 
@@ -46,7 +44,6 @@ pub const TARGETS: &[Target] = targets! {
     "labels" 200 |shop, input| shop.reads(input, "k.csv", |path| io::read_labels(path));
     "pairs" 200 |shop, input| shop.reads(input, "p.csv", |path| io::read_pairs(path));
     "citations" 200 |shop, input| shop.citations(input);
-    "config" 200 |shop, input| shop.config(input);
     "model" 100 |shop, input| shop.model(input);
     "model-json" 60 |shop, input| shop.part_of_model("fit.json", input);
     "model-nodes" 60 |shop, input| shop.part_of_model("nodes.csv", input);
@@ -126,19 +123,6 @@ impl Workshop {
             io::read_citations(content, cites),
             &["content", "cites", "links"],
         )
-    }
-
-    fn config(&mut self, input: &[u8]) -> Result<(), String> {
-        let path = self.put(input, "c.toml");
-        let params = config::read(&path);
-        let params = match params {
-            Ok(params) => params,
-            Err(error) => return told(Err::<(), _>(error), &["c.toml"]),
-        };
-        told(config::names(&path), &["c.toml"])?;
-        // Whatever is wrong with a value is told as one.
-        let _ = params.check();
-        Ok(())
     }
 
     fn model(&mut self, input: &[u8]) -> Result<(), String> {

@@ -1,5 +1,7 @@
 //! Options that several commands share, as typed.
 
+pub use linkproof::params::typed::{real, whole};
+
 use clap::Args;
 use linkproof::Fitted;
 use linkproof::data::graph::{Duplicates, Ends, LinkRules, SelfLinks};
@@ -7,27 +9,6 @@ use linkproof::error::quote;
 use linkproof::io::ViewFile;
 
 use crate::exit::Usage;
-
-/// A parser of one of the library's closed sets of names.
-macro_rules! choice {
-    ($kind:ty) => {{
-        use clap::builder::TypedValueParser;
-        clap::builder::PossibleValuesParser::new(<$kind>::ALL.iter().map(|kind| kind.name()))
-            .try_map(|name| name.parse::<$kind>())
-    }};
-}
-pub(crate) use choice;
-
-/// A whole number, as typed.
-pub fn whole(text: &str) -> Result<usize, String> {
-    let number = text.parse();
-    number.map_err(|_| "expected a whole number of 0 or more".to_owned())
-}
-
-/// A number, as typed; whether it is in range is for others to say.
-pub fn real(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "expected a number".to_owned())
-}
 
 /// A word as a shell takes it.
 pub fn quoted(word: &str) -> String {
@@ -43,10 +24,10 @@ pub fn quoted(word: &str) -> String {
 #[command(next_help_heading = "Inputs")]
 pub struct LinkRuleArgs {
     /// What to do with a pair that is listed more than once
-    #[arg(long, value_name = "RULE", default_value = "error", value_parser = choice!(Duplicates))]
+    #[arg(long, value_name = "RULE", default_value = "error")]
     duplicates: Duplicates,
     /// What to do with a link from a node to itself
-    #[arg(long, value_name = "RULE", default_value = "error", value_parser = choice!(SelfLinks))]
+    #[arg(long, value_name = "RULE", default_value = "error")]
     self_links: SelfLinks,
 }
 

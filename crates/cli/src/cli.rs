@@ -1,6 +1,6 @@
 //! What can be typed: the commands and the options that all of them share.
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Arg, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::{
     audit, check, cluster, completions, datasets, demo, embed, evaluate, export, fit, gone,
@@ -49,11 +49,23 @@ pub struct SharedArgs {
     pub device: Choice,
     /// The most memory to hold, such as 4GB; a fit that would need more is refused
     /// [default: what there is]
-    #[arg(long, value_name = "SIZE", global = true, value_parser = memory::amount)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        global = true,
+        hide_short_help = true,
+        value_parser = memory::amount
+    )]
     pub max_memory: Option<u64>,
     /// The most that a packed file (.gz, .zst, Parquet) may become, such as 20GB
     /// [default: 1GB, or 100 times its size if that is more]
-    #[arg(long, value_name = "SIZE", global = true, value_parser = memory::amount)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        global = true,
+        hide_short_help = true,
+        value_parser = memory::amount
+    )]
     pub max_unpacked: Option<u64>,
     /// Print neither progress nor a summary
     #[arg(long, global = true)]
@@ -89,7 +101,56 @@ enum Command {
     Man(gone::GoneArgs),
 }
 
+/// The options that a short help, `-h`, shows beside those of every command; `--help` shows
+/// all.
+const SHORT: [(&str, &[&str]); 2] = [
+    (
+        "fit",
+        &[
+            "links", "features", "nodes", "out", "force", "report", "robust", "select", "config",
+            "dim", "score", "beta", "ridge", "encoder",
+        ],
+    ),
+    (
+        "select",
+        &[
+            "links",
+            "features",
+            "nodes",
+            "out",
+            "table",
+            "plot",
+            "scores",
+            "betas",
+            "ridges",
+            "dims",
+            "folds",
+            "criterion",
+            "config",
+            "encoder",
+        ],
+    ),
+];
+
 impl Cli {
+    /// What was typed, or why it cannot be.
+    pub fn read() -> Result<Cli, clap::Error> {
+        Cli::from_arg_matches_mut(&mut Cli::with_short_help().try_get_matches()?)
+    }
+
+    fn with_short_help() -> clap::Command {
+        let shorten = |command: clap::Command, (name, shown): (&str, &[&str])| {
+            let hidden = |arg: &Arg| !shown.contains(&arg.get_id().as_str());
+            command.mut_subcommand(name, |command| {
+                command.mut_args(|arg| {
+                    let is_hidden = hidden(&arg);
+                    arg.hide_short_help(is_hidden)
+                })
+            })
+        };
+        SHORT.into_iter().fold(Cli::command(), shorten)
+    }
+
     /// Does what was asked.
     pub fn run(self) -> anyhow::Result<()> {
         if let (Choice::Cuda(_), false) = (self.shared.device, self.command.fits()) {
@@ -144,6 +205,29 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_short_help_is_short_and_a_long_one_has_all() {
+        let mut cli = Cli::with_short_help();
+        cli.build();
+        for (name, most) in [("fit", 22), ("select", 22)] {
+            let command = cli.find_subcommand_mut(name).unwrap();
+            let options = |help: String| {
+                let lines = help.lines().take_while(|line| !line.starts_with("EXAMPLE"));
+                lines
+                    .map(str::trim_start)
+                    .filter(|line| line.starts_with('-'))
+                    .count()
+            };
+            let short = options(command.render_help().to_string());
+            let long = options(command.render_long_help().to_string());
+            assert!(short <= most, "{name}: {short}");
+            assert_eq!(long, command.get_arguments().count(), "{name}");
+            assert!(long > 2 * short, "{name}: {long}");
+            let heading = "\nOptimizers adam and sgd:\n";
+            assert!(command.render_long_help().to_string().contains(heading));
+        }
+    }
 
     #[test]
     fn the_definition_is_sound_and_every_command_has_an_example() {

@@ -28,13 +28,11 @@ mod vectors;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 #[global_allocator]
 static MEMORY: memory::Bounded = memory::Bounded;
 
 fn main() -> ExitCode {
-    match cli::Cli::try_parse() {
+    match cli::Cli::read() {
         Ok(cli) => exit::after(cli.run()),
         Err(error) => exit::after_usage(&error),
     }

@@ -1,26 +1,18 @@
 //! `fit --robust`: the whole recipe.
 
-use linkproof::params::Param;
-use linkproof::robust::{OWN_SETTINGS, Recipe};
+use linkproof::robust::OWN_SETTINGS;
 
 use crate::exit::Usage;
 use crate::settings::SettingArgs;
 
-/// The recipe, with a ridge that was given. Other settings that are the recipe's
-/// own must not be.
-pub fn recipe(settings: &SettingArgs) -> anyhow::Result<Recipe> {
-    let given = settings.given()?;
-    for (param, why) in OWN_SETTINGS {
-        let Some(given) = given.iter().find(|given| given.param == param) else {
-            continue;
-        };
-        return Err(Usage::new(format!(
-            "{given} does not go with --robust: {why}; expected one of the two"
-        ))
-        .into());
+/// Refuses settings that the recipe makes itself. A ridge may be given.
+pub fn check(settings: &SettingArgs) -> anyhow::Result<()> {
+    for (name, why) in OWN_SETTINGS {
+        if let Some(given) = settings.given(name)? {
+            let words =
+                format!("{given} does not go with --robust: {why}; expected one of the two");
+            return Err(Usage::new(words).into());
+        }
     }
-    if given.iter().any(|given| given.param == Param::Ridge) {
-        return Ok(Recipe::at_ridge(settings.params(None)?.ridge));
-    }
-    Ok(Recipe::default())
+    Ok(())
 }

@@ -1,109 +1,11 @@
-//! The options of a search, as typed, and what a search leaves behind.
+//! What a search leaves behind, in words and as JSON.
 
 use std::fmt::Write;
 
-use clap::Args;
-use linkproof::Params;
-use linkproof::model::folds::HoldOut;
-use linkproof::params::{Param, ScoreKind, WeightTransform};
-use linkproof::select::{Change, Comparison, Criterion, Grid, Search, Selection, Tried};
+use linkproof::params::WeightTransform;
+use linkproof::select::{Change, Comparison, Criterion, Selection, Tried};
 use linkproof::text::{self, Style, aligned, compared, counted, in_seconds, selection_json};
 use serde_json::{Value, json};
-
-use crate::args::{choice, real, whole};
-use crate::settings::SettingArgs;
-
-/// What is tried, and how it is compared.
-#[derive(Debug, Clone, Default, Args)]
-#[command(next_help_heading = "Search")]
-pub struct SearchArgs {
-    /// Scores to try [default: likelihood,probability, or that of --score]
-    #[arg(long, value_name = "S[,S..]", value_delimiter = ',', num_args = 0..=1, value_parser = choice!(ScoreKind))]
-    scores: Option<Vec<ScoreKind>>,
-    /// Exponents to try [default: 0.1,0.5, or that of --beta]
-    #[arg(long, value_name = "B[,B..]", value_delimiter = ',', num_args = 0..=1, value_parser = real)]
-    betas: Option<Vec<f64>>,
-    /// Ridges to try [default: 0.1,0.3,1,3,10,30,100,300, or that of --ridge]
-    #[arg(long, value_name = "R[,R..]", value_delimiter = ',', num_args = 0..=1, value_parser = real)]
-    ridges: Option<Vec<f64>>,
-    /// Dimensions to try [default: that of --dim alone]
-    #[arg(long, value_name = "K[,K..]", value_delimiter = ',', num_args = 0..=1, value_parser = whole)]
-    dims: Option<Vec<usize>>,
-    /// Lengths of walks to try [default: that of --walks alone]
-    #[arg(long, value_name = "H[,H..]", value_delimiter = ',', num_args = 0..=1, value_parser = whole)]
-    walk_lengths: Option<Vec<usize>>,
-    /// Largest numbers of steps to try [default: that of --steps alone]
-    #[arg(long, value_name = "N[,N..]", value_delimiter = ',', num_args = 0..=1, value_parser = whole)]
-    step_limits: Option<Vec<usize>>,
-    /// Folds of the pairs, 2 to 100 [default: 5]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
-    folds: Option<usize>,
-    /// What a fold holds out: single pairs, or nodes with all their pairs, for
-    /// models that will embed unseen nodes [default: pairs]
-    #[arg(long, value_name = "WHAT", value_parser = choice!(HoldOut))]
-    hold_out: Option<HoldOut>,
-    /// What candidates are compared by: rank, how well embeddings tell held-out
-    /// links from pairs without a link, whatever the weights; or a score of the
-    /// weights of held-out pairs, SCORE[:BETA], such as probability:0.5 (the moment
-    /// score rejects the right model where weights are corrupted) [default: rank]
-    #[arg(long, value_name = "WHAT")]
-    criterion: Option<Criterion>,
-    /// Fit every candidate on every fold; otherwise most are dropped after one or
-    /// two folds
-    #[arg(long)]
-    exhaustive: bool,
-    /// With a score as --criterion: choose the simplest of the candidates within one
-    /// standard error of the best, the largest ridge, then the smallest exponent
-    #[arg(long)]
-    one_standard_error: bool,
-}
-
-impl SearchArgs {
-    /// Whether anything was given that only a search reads.
-    pub fn is_given(&self) -> bool {
-        let lists = [
-            self.scores.is_some(),
-            self.betas.is_some(),
-            self.ridges.is_some(),
-            self.dims.is_some(),
-            self.walk_lengths.is_some(),
-            self.step_limits.is_some(),
-        ];
-        lists.contains(&true)
-            || self.hold_out.is_some()
-            || self.criterion.is_some()
-            || self.exhaustive
-            || self.one_standard_error
-    }
-
-    /// The search; what was typed for a single fit is not searched over.
-    pub fn search(&self, base: &Params, settings: &SettingArgs) -> Search {
-        let around = Grid::around(base);
-        let list = |given: &Option<Vec<f64>>, param, one: f64, default: Vec<f64>| {
-            let one = settings.is_typed(param).then(|| vec![one]);
-            given.clone().or(one).unwrap_or(default)
-        };
-        let score = settings.is_typed(Param::Score).then(|| vec![base.score]);
-        Search {
-            grid: Grid {
-                scores: self.scores.clone().or(score).unwrap_or(around.scores),
-                betas: list(&self.betas, Param::Beta, base.beta, around.betas),
-                ridges: list(&self.ridges, Param::Ridge, base.ridge, around.ridges),
-                dims: self.dims.clone().unwrap_or(around.dims),
-                walks: self.walk_lengths.clone().unwrap_or(around.walks),
-                steps: self.step_limits.clone().unwrap_or(around.steps),
-            },
-            folds: self.folds.unwrap_or(5),
-            hold_out: self.hold_out.unwrap_or_default(),
-            criterion: self.criterion.unwrap_or_default(),
-            halving: !self.exhaustive,
-            one_standard_error: self.one_standard_error,
-            weights: settings.is_typed(Param::Weights).then_some(base.weights),
-            try_offsets: !settings.is_typed(Param::Offsets),
-            try_signed: !settings.is_typed(Param::Similarity),
-        }
-    }
-}
 
 /// A search as JSON: the choice first, then everything else.
 pub fn as_json(selection: &Selection) -> Value {

@@ -1,15 +1,15 @@
-//! The settings of a fit as typed, and how they become `linkproof::Params`. The
-//! options are those of the library's table.
+//! The settings of a fit, as typed and in a file. Both are read as options: those of
+//! `linkproof::Params`, and `--encoder`, which may be of one view.
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, ValueParser};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
-use linkproof::error::{Subject, any_of};
-use linkproof::params::{Group, Kind, Param};
+use linkproof::error::Subject;
+use linkproof::params::EncoderKind;
 use linkproof::{Error, Params};
+use serde_json::Value;
 
-use crate::config;
+use crate::config::{self, Entry, InConfig};
 
 /// Every option that is a setting of the fit. What is not given stays as in
 /// the configuration file, or else as `Params::default` has it.
@@ -17,62 +17,78 @@ use crate::config;
 pub struct SettingArgs {
     /// The file of settings.
     pub config: Option<PathBuf>,
-    /// What was typed, in order.
-    typed: Vec<(Param, String)>,
+    typed: ArgMatches,
 }
 
-/// The settings that are options here, with the headings that they stand under.
-fn options() -> impl Iterator<Item = (Param, &'static str)> {
-    Param::ALL.iter().filter_map(|&param| {
-        let heading = match param.setting().group {
-            Group::Model => "What is fitted",
-            Group::Solver => "How it is fitted",
-            _ => return None,
-        };
-        Some((param, heading))
-    })
-}
+/// An encoder, perhaps of one view only.
+type ViewEncoder = (Option<String>, Option<EncoderKind>);
 
-fn option(param: Param, heading: &'static str) -> Arg {
-    let setting = param.setting();
-    let default = match setting.open {
-        "" => Params::default().get(param),
-        open => open.to_owned(),
+fn view_encoder(text: &str) -> Result<ViewEncoder, String> {
+    let (view, kind) = match text.rsplit_once('=') {
+        None => (None, text),
+        Some(("", _)) => return Err("expected KIND or VIEW=KIND".to_owned()),
+        Some((view, kind)) => (Some(view.to_owned()), kind),
     };
-    let help = |more: &str| format!("{}{more} [default: {default}]", setting.help);
-    let parser = ValueParser::new(move |text: &str| {
-        let read = Params::default().set(param, text);
-        read.map(|()| text.to_owned())
-    });
-    let arg = Arg::new(param.name())
-        .long(param.name())
-        .help_heading(heading)
-        .allow_negative_numbers(true);
-    match setting.kind {
-        Kind::Choice(names) if param == Param::Encoder => arg
-            .help(help(&format!(
-                ": {}, or VIEW=KIND for one view; may be repeated",
-                any_of(names)
-            )))
-            .value_name(setting.value_name)
-            .action(ArgAction::Append)
-            .value_parser(parser),
-        Kind::Choice(names) => arg
-            .help(help(""))
-            .value_name(setting.value_name)
-            .value_parser(PossibleValuesParser::new(names)),
-        Kind::Flag => arg
-            .help(help(""))
-            .value_name(setting.value_name)
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("true")
-            .value_parser(parser),
-        _ => arg
-            .help(help(""))
-            .value_name(setting.value_name)
-            .value_parser(parser),
+    match kind {
+        "auto" if view.is_none() => Ok((None, None)),
+        kind => Ok((view, Some(kind.parse()?))),
     }
+}
+
+/// The options, with their defaults in their help.
+pub fn options() -> Vec<Arg> {
+    let defaults = serde_json::to_value(Params::default()).unwrap_or_default();
+    let encoder = Arg::new("encoder")
+        .long("encoder")
+        .value_name("[VIEW=]KIND")
+        .action(ArgAction::Append)
+        .value_parser(view_encoder)
+        .help_heading("What is fitted")
+        .help(
+            "Map from data vectors to embeddings: linear, mlp or table, or VIEW=KIND for one view; \
+             may be repeated [default: linear with features, table without]",
+        );
+    let command = Params::augment_args_for_update(Command::new("settings")).arg(encoder);
+    let option = |arg: &Arg| {
+        let name = arg.get_long().unwrap_or_default();
+        let arg = arg.clone().allow_negative_numbers(true);
+        match (arg.get_help(), default_in_words(&defaults[name])) {
+            (Some(help), Some(default)) => {
+                let help = format!("{help} [default: {default}]");
+                arg.help(help)
+            }
+            _ => arg,
+        }
+    };
+    command.get_arguments().map(option).collect()
+}
+
+/// A default as it would be typed; none where a setting is left open.
+fn default_in_words(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(name) => Some(name.clone()),
+        Value::Array(values) => {
+            let words: Option<Vec<String>> = values.iter().map(default_in_words).collect();
+            Some(words?.join(","))
+        }
+        value => Some(value.as_f64().map_or(value.to_string(), |x| x.to_string())),
+    }
+}
+
+/// Takes over what options say.
+pub fn apply(params: &mut Params, options: &ArgMatches) -> Result<(), clap::Error> {
+    params.update_from_arg_matches(options)?;
+    let encoders = options.get_many::<ViewEncoder>("encoder");
+    for (view, kind) in encoders.into_iter().flatten() {
+        match (view, kind) {
+            (Some(view), Some(kind)) => {
+                params.view_encoders.insert(view.clone(), *kind);
+            }
+            _ => params.encoder = *kind,
+        }
+    }
+    Ok(())
 }
 
 impl Args for SettingArgs {
@@ -83,8 +99,7 @@ impl Args for SettingArgs {
             .value_parser(clap::value_parser!(PathBuf))
             .help_heading("Settings")
             .help("Settings in a TOML file, by the names of these options; the command line wins");
-        let all = options().map(|(param, heading)| option(param, heading));
-        command.arg(config).args(all)
+        command.arg(config).args(options())
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -94,14 +109,9 @@ impl Args for SettingArgs {
 
 impl FromArgMatches for SettingArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let typed = options().flat_map(|(param, _)| {
-            let values = matches.get_many::<String>(param.name());
-            let values = values.into_iter().flatten();
-            values.map(move |text| (param, text.clone()))
-        });
         Ok(SettingArgs {
             config: matches.get_one::<PathBuf>("config").cloned(),
-            typed: typed.collect(),
+            typed: matches.clone(),
         })
     }
 
@@ -113,77 +123,53 @@ impl FromArgMatches for SettingArgs {
 
 impl SettingArgs {
     /// The settings: the configuration file first, then the command line.
-    pub fn params(&self, seed: Option<u64>) -> Result<Params, Error> {
-        let mut params = match &self.config {
-            Some(path) => config::read(path)?,
-            None => Params::default(),
-        };
-        for (param, text) in &self.typed {
-            let read = params.set(*param, text);
-            read.map_err(|_| Error::param(*param, param.setting().accepted(), text))?;
+    pub fn params(&self, seed: Option<u64>) -> anyhow::Result<Params> {
+        let mut params = Params::default();
+        for entry in self.entries()? {
+            entry.apply(&mut params)?;
         }
-        if let Some(seed) = seed {
-            params.seed = seed;
-        }
+        apply(&mut params, &self.typed)?;
+        params.seed = seed.unwrap_or(params.seed);
         Ok(params)
     }
 
-    /// Whether a setting was typed.
-    pub fn is_typed(&self, param: Param) -> bool {
-        self.typed.iter().any(|(typed, _)| *typed == param)
+    fn entries(&self) -> Result<Vec<Entry>, Error> {
+        self.config.as_deref().map_or(Ok(Vec::new()), config::read)
     }
 
-    /// The settings that were given, on the command line or by the file.
-    pub fn given(&self) -> Result<Vec<Given>, Error> {
-        let typed = self.typed.iter().map(|(param, _)| Given {
-            param: *param,
-            place: None,
-        });
-        let mut given: Vec<Given> = typed.collect();
-        if let Some(path) = &self.config {
-            given.extend(config::names(path)?.into_iter().map(|(param, line)| Given {
-                param,
-                place: Some((path.clone(), line)),
-            }));
+    /// Whether a setting was typed.
+    pub fn is_typed(&self, name: &str) -> bool {
+        let id = name.replace('-', "_");
+        self.typed.try_contains_id(&id).unwrap_or(false)
+    }
+
+    /// How a setting was given, on the command line or in the file, if it was.
+    pub fn given(&self, name: &str) -> Result<Option<String>, Error> {
+        if self.is_typed(name) {
+            return Ok(Some(format!("--{name}")));
         }
-        Ok(given)
+        let entry = self.entries()?.into_iter().find(|entry| entry.name == name);
+        Ok(entry.map(|entry| format!("{}: {name}", entry.place())))
     }
 
     /// Names the file of settings in an error that one of its values made, however
     /// late that was found.
     pub fn in_config(&self, error: anyhow::Error) -> anyhow::Error {
-        let known = error.downcast_ref::<Error>();
-        let (Some(path), Some(Error::Param { subject, .. })) = (&self.config, known) else {
-            return error;
+        let subject = match error.downcast_ref::<Error>() {
+            Some(Error::Param { subject, .. }) => subject,
+            _ => return error,
         };
-        let Subject::Param(param) = *subject else {
-            return error;
-        };
-        let names = config::names(path).unwrap_or_default();
-        let place = names.into_iter().find(|(name, _)| *name == param);
-        match (place, error.downcast::<Error>()) {
-            (Some((_, line)), Ok(error)) if !self.is_typed(param) => {
-                config::InConfig::new(path, line, error).into()
+        let entry = match subject {
+            Subject::Argument(name) if !self.is_typed(name) => {
+                let mut entries = self.entries().unwrap_or_default().into_iter();
+                entries.find(|entry| entry.name == *name)
             }
-            (_, Ok(error)) => error.into(),
+            _ => None,
+        };
+        match (entry, error.downcast::<Error>()) {
+            (Some(entry), Ok(error)) => InConfig::new(&entry, error).into(),
+            (None, Ok(error)) => error.into(),
             (_, Err(other)) => other,
-        }
-    }
-}
-
-/// A setting that was given, and where in a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Given {
-    /// Its name.
-    pub param: Param,
-    place: Option<(PathBuf, u64)>,
-}
-
-impl std::fmt::Display for Given {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.place {
-            Some((path, line)) => write!(f, "{}, line {line}: {}", path.display(), self.param),
-            None => write!(f, "--{}", self.param),
         }
     }
 }
@@ -191,24 +177,36 @@ impl std::fmt::Display for Given {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use linkproof::params::{EncoderKind, SolverKind};
+    use linkproof::params::{Mlp, SolverKind};
 
     #[test]
     fn help_states_the_defaults() {
-        let command = SettingArgs::augment_args(Command::new("fit"));
+        let options = options();
         for (name, default) in [
             ("dim", "64"),
             ("score", "moment"),
-            ("ridge", "2"),
+            ("ridge", "2; a robust fit chooses it"),
             ("hidden", "3000"),
             ("batch-norm", "false"),
+            ("schedule-t0", "100"),
             ("solver", "exact up to 20000 nodes"),
             ("lambda", "auto"),
         ] {
             let is_named = |arg: &&Arg| arg.get_long() == Some(name);
-            let option = command.get_arguments().find(is_named);
+            let option = options.iter().find(is_named);
             let help = option.and_then(Arg::get_help).unwrap().to_string();
             assert!(help.ends_with(&format!(" [default: {default}]")), "{help}");
+        }
+    }
+
+    #[test]
+    fn every_setting_is_an_option() {
+        let names = serde_json::to_value(Params::default()).unwrap();
+        let options = options();
+        for name in names.as_object().unwrap().keys() {
+            let is_named = |arg: &Arg| arg.get_long() == Some(name.as_str());
+            let apart = ["seed", "view-encoders"].contains(&name.as_str());
+            assert_eq!(options.iter().any(is_named), !apart, "{name}");
         }
     }
 
@@ -224,8 +222,11 @@ mod tests {
         let params = settings.params(Some(7)).unwrap();
         let expected = Params {
             dim: 3,
-            batch_norm: true,
-            hidden: vec![5, 4],
+            mlp: Mlp {
+                batch_norm: true,
+                hidden: vec![5, 4],
+                ..Mlp::default()
+            },
             solver: Some(SolverKind::Sgd),
             encoder: Some(EncoderKind::Mlp),
             view_encoders: [("a".to_owned(), EncoderKind::Table)].into(),
@@ -235,6 +236,6 @@ mod tests {
             ..Params::default()
         };
         assert_eq!(params, expected);
-        assert!(settings.is_typed(Param::Lambda) && !settings.is_typed(Param::Ridge));
+        assert!(settings.is_typed("lambda") && !settings.is_typed("ridge"));
     }
 }

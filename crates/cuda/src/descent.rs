@@ -54,7 +54,7 @@ impl<T: Number> Descent<T> {
         let is_swept_here = problem.parameters.is_all_tables() && !has_mirror(problem);
         let sweeps = plan.turns.filter(|_| is_swept_here);
         let takes_all = plan.solver == SolverKind::Exact;
-        if plan.radius.is_some() || !(takes_all || sweeps.is_some()) {
+        if plan.descent.radius.is_some() || !(takes_all || sweeps.is_some()) {
             return Ok(None);
         }
         let sweeper = sweeps.filter(|_| !takes_all);
@@ -191,7 +191,7 @@ impl<T: Number> Descent<T> {
     /// The length of a gradient, and the factor that keeps it to the largest.
     fn norm_and_clip(&self, squares: f64, slopes: &[f64]) -> (f64, f64) {
         let norm = (squares + slopes.iter().map(|slope| slope * slope).sum::<f64>()).sqrt();
-        let largest = self.plan.clip;
+        let largest = self.plan.descent.clip;
         let clip = largest.map_or(1.0, |largest| (largest / norm.max(1e-300)).min(1.0));
         (norm, clip)
     }
@@ -357,8 +357,7 @@ impl<T: Number> Descent<T> {
 
     /// The factors of parameters that have moved so often.
     fn factors(&self, moves: i32) -> Factors {
-        let passed = 1.0 + f64::from(self.steps - 1) / self.plan.schedule_t0;
-        let rate = self.plan.learning_rate * math::pow(passed, -self.plan.schedule_alpha);
+        let rate = self.plan.descent.rate(f64::from(self.steps - 1));
         let left = |decay: f64| 1.0 - math::pow(decay, f64::from(moves));
         match self.is_adam {
             true => Factors {
@@ -368,7 +367,7 @@ impl<T: Number> Descent<T> {
             },
             false => Factors {
                 rate,
-                momentum: self.plan.momentum,
+                momentum: self.plan.descent.momentum,
                 second_scale: 1.0,
             },
         }

@@ -22,7 +22,7 @@ use linkproof_cuda::{Cuda, Products};
 use linkproof_method::engine::objective::{Prepared, Problem};
 use linkproof_method::engine::pairs::Split;
 use linkproof_method::engine::{Backend, Cpu, Look};
-use linkproof_method::params::{Activation, EncoderKind, ScoreKind, Similarity};
+use linkproof_method::params::{Activation, EncoderKind, Mlp, ScoreKind, Similarity};
 use sha2::{Digest, Sha256};
 
 /// A part of the suite.
@@ -192,7 +192,7 @@ fn agree(card: &Cuda, sizes: &[(usize, usize)]) {
                     dim,
                     score: *score,
                     beta: 0.5,
-                    ridge: 0.1,
+                    ridge: Some(0.1),
                     encoder: Some(EncoderKind::Table),
                     ..Params::default()
                 };
@@ -217,9 +217,12 @@ fn agree_as_whole(card: &Cuda, sizes: &[(usize, usize)]) {
     let plain = Params {
         score: ScoreKind::Moment,
         beta: 0.5,
-        ridge: 0.1,
+        ridge: Some(0.1),
         encoder: Some(EncoderKind::Linear),
-        hidden: vec![70, 33],
+        mlp: Mlp {
+            hidden: vec![70, 33],
+            ..Mlp::default()
+        },
         ..Params::default()
     };
     let network = Params {
@@ -227,10 +230,13 @@ fn agree_as_whole(card: &Cuda, sizes: &[(usize, usize)]) {
         ..plain.clone()
     };
     let normed = Params {
-        batch_norm: true,
-        dropout: 0.4,
+        mlp: Mlp {
+            batch_norm: true,
+            dropout: 0.4,
+            activation: Activation::Relu,
+            ..network.mlp.clone()
+        },
         input_dropout: 0.2,
-        activation: Activation::Relu,
         ..network.clone()
     };
     let signed = Params {

@@ -1,7 +1,9 @@
 use std::sync::atomic::AtomicBool;
 
 use linkproof_method::data::dataset::Dataset;
-use linkproof_method::params::{OptimizerKind, Params, Precision, Sampler, SolverKind};
+use linkproof_method::params::{
+    Descent, Mlp, OptimizerKind, Params, Precision, Sampler, Sampling, SolverKind,
+};
 use linkproof_method::robust::{Recipe, fit_model};
 use linkproof_method::select::{Search, select};
 use linkproof_method::{Event, Fit, Fitted, Runtime};
@@ -93,8 +95,11 @@ fn fits_in_pieces_have_the_bits_of_whole_ones() {
     };
     let sgd = |sampler| Params {
         solver: Some(SolverKind::Sgd),
-        sampler,
-        block: Some(32),
+        sampling: Sampling {
+            sampler,
+            block: Some(32),
+            ..Sampling::default()
+        },
         ..base.clone()
     };
     let table = |params: Params| Params {
@@ -118,7 +123,10 @@ fn fits_in_pieces_have_the_bits_of_whole_ones() {
             ..table(sgd(Sampler::Block))
         },
         Params {
-            radius: Some(0.5),
+            descent: Descent {
+                radius: Some(0.5),
+                ..Descent::default()
+            },
             ..exact(OptimizerKind::Sgd)
         },
         sgd(Sampler::Block),
@@ -126,8 +134,11 @@ fn fits_in_pieces_have_the_bits_of_whole_ones() {
         table(sgd(Sampler::Block)),
         Params {
             encoder: Some(linkproof_method::params::EncoderKind::Mlp),
-            hidden: vec![7],
-            dropout: 0.3,
+            mlp: Mlp {
+                hidden: vec![7],
+                dropout: 0.3,
+                ..Mlp::default()
+            },
             ..exact(OptimizerKind::Adam)
         },
     ];
@@ -247,7 +258,7 @@ fn states_of_other_inputs_and_damaged_ones_are_not_used() {
     assert_eq!(first_step(&one, &params()), 6);
     assert_eq!(first_step(&two, &params()), 1);
     let ridge = Params {
-        ridge: 0.3,
+        ridge: Some(0.3),
         ..params()
     };
     assert_eq!(first_step(&one, &ridge), 1);

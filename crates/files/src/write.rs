@@ -6,11 +6,11 @@ use std::path::Path;
 use super::npy::write_npy;
 use super::output::write_file;
 use super::source::extensions;
+use linkproof_method::choice::choice;
 use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::graph::Graph;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::error::{Error, Result, quote};
-use linkproof_method::schema::choice;
 
 choice!(
     /// How embeddings are written.

@@ -35,7 +35,7 @@ fn main() -> Outcome<()> {
     let seeds: u64 = std::env::args().nth(1).map_or(Ok(3), |text| text.parse())?;
     let plain = Params {
         dim: 8,
-        ridge: 2.0,
+        ridge: Some(2.0),
         normalize: Normalize::None,
         ..Params::default()
     };

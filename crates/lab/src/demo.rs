@@ -45,7 +45,7 @@ pub fn params(score: ScoreKind, seed: u64) -> Params {
         dim: 2,
         score,
         beta: 0.5,
-        ridge: 10.0,
+        ridge: Some(10.0),
         normalize: Normalize::None,
         validation: Some(0.0),
         optimizer: Some(OptimizerKind::Lbfgs),

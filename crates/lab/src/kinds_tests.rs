@@ -6,7 +6,7 @@ use linkproof_method::{Runtime, fit};
 fn params(ridge: f64) -> Params {
     Params {
         dim: 8,
-        ridge,
+        ridge: Some(ridge),
         normalize: Normalize::None,
         ..Params::default()
     }

@@ -307,7 +307,7 @@ mod tests {
         }
         assert_eq!(made.judge_all(&y).unwrap(), 90.0);
         let params = linkproof_method::params::Params {
-            ridge: 0.1,
+            ridge: Some(0.1),
             dim: 6,
             ..Default::default()
         };

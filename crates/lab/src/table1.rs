@@ -87,7 +87,7 @@ pub fn experiment(runs: u64, seed: u64) -> Experiment<'static> {
 
 fn base() -> Params {
     Params {
-        ridge: RIDGE,
+        ridge: Some(RIDGE),
         precision: Precision::F32,
         ..demo::params(ScoreKind::Moment, 0)
     }
@@ -174,7 +174,7 @@ pub fn figure1(seed: u64) -> Result<(Drawing, Vec<(f64, f64)>)> {
     for beta in FIGURE {
         let params = Params {
             beta,
-            ridge: FIGURE_RIDGE,
+            ridge: Some(FIGURE_RIDGE),
             ..base()
         };
         let model = fit(&params.check()?, &made.data)?;

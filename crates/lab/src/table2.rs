@@ -11,8 +11,8 @@ use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::Result;
 use linkproof_method::model::{Fitted, fit};
 use linkproof_method::params::{
-    Activation, EncoderKind, OptimizerKind, OutputActivation, Params, Sampler, ScoreKind,
-    SolverKind,
+    Activation, EncoderKind, Mlp, OptimizerKind, OutputActivation, Params, Sampler, Sampling,
+    ScoreKind, SolverKind,
 };
 use linkproof_method::robust::{self, embed_new, fit_model};
 
@@ -59,14 +59,17 @@ fn network(quick: bool) -> Params {
     Params {
         dim: 100,
         encoder: Some(EncoderKind::Mlp),
-        hidden: vec![if quick { 32 } else { 3000 }],
-        activation: Activation::Tanh,
-        output_activation: OutputActivation::Tanh,
-        batch_norm: true,
-        dropout: 0.5,
+        mlp: Mlp {
+            hidden: vec![if quick { 32 } else { 3000 }],
+            activation: Activation::Tanh,
+            output_activation: OutputActivation::Tanh,
+            batch_norm: true,
+            dropout: 0.5,
+            ..Mlp::default()
+        },
         solver: Some(SolverKind::Sgd),
         optimizer: Some(OptimizerKind::Adam),
-        ridge: 0.0,
+        ridge: Some(0.0),
         steps: Some(if quick { 20 } else { 300 }),
         ..Params::default()
     }
@@ -93,7 +96,7 @@ fn recipes(quick: bool) -> Vec<Recipe> {
         let params = Params {
             propagate,
             walks,
-            ridge,
+            ridge: Some(ridge),
             ..Params::default()
         };
         recipes.push(Recipe::new(format!("plain{place}"), name, cost, params));

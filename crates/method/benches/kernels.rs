@@ -11,7 +11,7 @@ use linkproof_files::read_links;
 use linkproof_method::engine::encoder::{Input, Network, NetworkSpec, Pass};
 use linkproof_method::engine::objective::evaluate;
 use linkproof_method::error::Result;
-use linkproof_method::params::{Encoder, EncoderKind, Params, ScoreKind};
+use linkproof_method::params::{Encoder, EncoderKind, Mlp, ScoreKind};
 use linkproof_method::score::{Kernel, Score};
 use linkproof_method::{Graph, Matrix};
 use linkproof_numeric::real::Real;
@@ -116,12 +116,12 @@ fn encoder(c: &mut Criterion) {
         return;
     };
     let input = Input::<f32>::new(&matrix);
-    let params = Params {
+    let settings = Mlp {
         batch_norm: true,
-        ..Params::default()
+        ..Mlp::default()
     };
     let network = Network::new(NetworkSpec {
-        encoder: Encoder::new(EncoderKind::Mlp, &params),
+        encoder: Encoder::new(EncoderKind::Mlp, &settings),
         inputs: 1433,
         outputs: 100,
     });

@@ -14,7 +14,7 @@ use linkproof_numeric::processor::UnknownInstructions;
 pub use shown::{path as shown_path, plain, quote, shown, shown_line};
 pub use style::{Style, Subject, in_bytes};
 
-pub use crate::schema::any_of;
+pub use crate::choice::any_of;
 
 /// What `linkproof` functions return.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -23,10 +23,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 ///
 /// ```
 /// use linkproof::error::{Error, Style, Subject};
-/// use linkproof::params::Param;
 ///
-/// let error = Error::param(Param::LearningRate, "a finite number above 0", -1.0);
-/// assert!(matches!(error, Error::Param { subject: Subject::Param(Param::LearningRate), .. }));
+/// let error = Error::argument("learning-rate", "a finite number above 0", -1.0);
+/// assert!(matches!(error, Error::Param { subject: Subject::Argument("learning-rate"), .. }));
 /// // As the fields of Rust's types, and as another front end spells settings.
 /// let message = "learning_rate must be a finite number above 0, but is -1";
 /// assert_eq!(error.to_string(), message);

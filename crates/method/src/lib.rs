@@ -30,6 +30,8 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod audit;
+#[doc(hidden)]
+pub mod choice;
 pub mod data;
 pub mod engine;
 pub mod error;
@@ -40,8 +42,6 @@ pub mod measure;
 pub mod model;
 pub mod params;
 pub mod robust;
-#[doc(hidden)]
-pub mod schema;
 pub mod score;
 pub mod select;
 pub mod size;
@@ -64,6 +64,9 @@ mod contamination;
 #[path = "../../lab/src/synthetic.rs"]
 mod synthetic;
 
+#[cfg(feature = "clap")]
+#[doc(hidden)]
+pub use clap;
 pub use data::dataset::Dataset;
 pub use data::features::{Features, Matrix};
 pub use data::graph::Graph;

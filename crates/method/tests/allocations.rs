@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use linkproof_method::engine::objective::{Prepared, Problem};
 use linkproof_method::engine::{CpuEngine, Engine, Plan};
-use linkproof_method::params::{EncoderKind, Sampler as SamplerKind, SolverKind};
+use linkproof_method::params::{EncoderKind, Mlp, Sampler as SamplerKind, Sampling, SolverKind};
 use linkproof_method::{Dataset, Features, Graph, Matrix, Params};
 
 struct Counting;
@@ -91,13 +91,19 @@ fn network(hidden: usize) -> Params {
     Params {
         dim: 20,
         encoder: Some(EncoderKind::Mlp),
-        hidden: vec![hidden],
-        batch_norm: true,
-        dropout: 0.5,
+        mlp: Mlp {
+            hidden: vec![hidden],
+            batch_norm: true,
+            dropout: 0.5,
+            ..Mlp::default()
+        },
         solver: Some(SolverKind::Sgd),
-        sampler: SamplerKind::Pairs,
-        link_batch: Some(128),
-        pair_batch: 128,
+        sampling: Sampling {
+            sampler: SamplerKind::Pairs,
+            link_batch: Some(128),
+            pair_batch: 128,
+            ..Sampling::default()
+        },
         ..Params::default()
     }
 }

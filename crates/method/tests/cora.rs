@@ -11,7 +11,9 @@ use linkproof_lab::labelled::{Labelled, rows_of};
 use linkproof_lab::mean::Mean;
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::fit;
-use linkproof_method::params::{EncoderKind, OutputActivation, Params, Sampler, SolverKind};
+use linkproof_method::params::{
+    EncoderKind, Mlp, OutputActivation, Params, Sampler, Sampling, SolverKind,
+};
 use linkproof_method::robust::{Recipe, embed_new, fit_model};
 
 fn cora() -> Option<Labelled> {
@@ -58,12 +60,18 @@ fn the_papers_network_does_not_diverge_with_either_sampler() {
         let params = Params {
             dim: 100,
             encoder: Some(EncoderKind::Mlp),
-            hidden: vec![3000],
-            output_activation: OutputActivation::Tanh,
-            batch_norm: true,
-            dropout: 0.5,
+            mlp: Mlp {
+                hidden: vec![3000],
+                output_activation: OutputActivation::Tanh,
+                batch_norm: true,
+                dropout: 0.5,
+                ..Mlp::default()
+            },
             solver: Some(SolverKind::Sgd),
-            sampler,
+            sampling: Sampling {
+                sampler,
+                ..Sampling::default()
+            },
             steps: Some(60),
             ..Params::default()
         };

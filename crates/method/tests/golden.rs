@@ -16,7 +16,8 @@ use std::process::Command;
 use linkproof_method::data::features::Matrix;
 use linkproof_method::measure::KMeans;
 use linkproof_method::params::{
-    Activation, EncoderKind, OptimizerKind, Precision, Sampler, ScoreKind, SolverKind,
+    Activation, EncoderKind, Mlp, OptimizerKind, Precision, Sampler, Sampling, ScoreKind,
+    SolverKind,
 };
 use linkproof_method::select::{Grid, Search};
 use linkproof_method::{Dataset, Features, Graph, Params};
@@ -127,15 +128,21 @@ fn fits() -> Vec<(&'static str, Params)> {
     };
     let network = Params {
         encoder: Some(EncoderKind::Mlp),
-        hidden: vec![45, 20],
-        batch_norm: true,
-        dropout: 0.3,
+        mlp: Mlp {
+            hidden: vec![45, 20],
+            batch_norm: true,
+            dropout: 0.3,
+            ..Mlp::default()
+        },
         input_dropout: 0.1,
         ..short.clone()
     };
     let blocks = Params {
         solver: Some(SolverKind::Sgd),
-        block: Some(300),
+        sampling: Sampling {
+            block: Some(300),
+            ..Sampling::default()
+        },
         ..short.clone()
     };
     vec![
@@ -184,7 +191,10 @@ fn fits() -> Vec<(&'static str, Params)> {
         (
             "stochastic-pairs",
             Params {
-                sampler: Sampler::Pairs,
+                sampling: Sampling {
+                    sampler: Sampler::Pairs,
+                    ..blocks.sampling.clone()
+                },
                 optimizer: Some(OptimizerKind::Sgd),
                 ..blocks
             },
@@ -200,7 +210,10 @@ fn fits() -> Vec<(&'static str, Params)> {
             "network-stochastic",
             Params {
                 solver: Some(SolverKind::Sgd),
-                activation: Activation::Relu,
+                mlp: Mlp {
+                    activation: Activation::Relu,
+                    ..network.mlp.clone()
+                },
                 precision: Precision::F64,
                 ..network
             },
@@ -221,7 +234,10 @@ fn tables() -> Vec<(&'static str, Params)> {
             "table-sweeps",
             Params {
                 solver: Some(SolverKind::Sgd),
-                block: Some(256),
+                sampling: Sampling {
+                    block: Some(256),
+                    ..Sampling::default()
+                },
                 ..table
             },
         ),

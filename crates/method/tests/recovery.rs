@@ -10,7 +10,8 @@ use linkproof_method::data::graph::Graph;
 use linkproof_method::data::ids::Ids;
 use linkproof_method::measure::{KMeans, auc, nmi, purity};
 use linkproof_method::params::{
-    EncoderKind, OptimizerKind, OutputActivation, Params, Sampler, ScoreKind, SolverKind,
+    Descent, EncoderKind, Mlp, OptimizerKind, OutputActivation, Params, Sampler, Sampling,
+    ScoreKind, SolverKind,
 };
 use linkproof_method::{Dataset, Features, Fitted, Matrix, fit};
 use rand::{RngExt, SeedableRng};
@@ -157,11 +158,17 @@ fn several_views_find_their_partners_where_padding_does_not() {
         let made = three_views(4);
         let params = Params {
             dim: 16,
-            ridge: 0.1,
-            hidden: vec![64],
+            ridge: Some(0.1),
+            mlp: Mlp {
+                hidden: vec![64],
+                ..Mlp::default()
+            },
             encoder: Some(encoder),
             steps: Some(150),
-            learning_rate: Some(5e-3),
+            descent: Descent {
+                learning_rate: Some(5e-3),
+                ..Descent::default()
+            },
             ..Params::default()
         };
         let params = params.check().unwrap();
@@ -216,8 +223,11 @@ fn tables_find_planted_blocks_with_every_solver() {
         let params = Params {
             dim: 16,
             solver: Some(solver),
-            sampler,
-            block: Some(block),
+            sampling: Sampling {
+                sampler,
+                block: Some(block),
+                ..Sampling::default()
+            },
             ..Params::default()
         };
         let model = fit(&params.check().unwrap(), &data).unwrap();
@@ -292,14 +302,20 @@ fn the_papers_network_trains_with_either_sampler() {
         let params = Params {
             dim: 25,
             encoder: Some(EncoderKind::Mlp),
-            hidden: vec![750],
-            output_activation: OutputActivation::Tanh,
-            batch_norm: true,
-            dropout: 0.5,
+            mlp: Mlp {
+                hidden: vec![750],
+                output_activation: OutputActivation::Tanh,
+                batch_norm: true,
+                dropout: 0.5,
+                ..Mlp::default()
+            },
             solver: Some(SolverKind::Sgd),
             optimizer: Some(OptimizerKind::Adam),
-            sampler,
-            block: Some(256),
+            sampling: Sampling {
+                sampler,
+                block: Some(256),
+                ..Sampling::default()
+            },
             steps: Some(150),
             ..Params::default()
         };

@@ -9,7 +9,7 @@ use linkproof_method::data::graph::Graph;
 use linkproof_method::engine::objective::{Prepared, Problem};
 use linkproof_method::engine::{Evaluator, Gradient, Plan, StepSampler, Workspace};
 use linkproof_method::params::{
-    Normalize, OptimizerKind, Params, Precision, Sampler, ScoreKind, SolverKind,
+    Descent, Normalize, OptimizerKind, Params, Precision, Sampler, Sampling, ScoreKind, SolverKind,
 };
 use linkproof_method::score::Score;
 use linkproof_method::{Dataset, Features, Fitted, Matrix, fit};
@@ -66,7 +66,7 @@ fn line_params() -> Params {
     Params {
         dim: 1,
         beta: 0.5,
-        ridge: 3.0,
+        ridge: Some(3.0),
         normalize: Normalize::None,
         validation: Some(0.0),
         precision: Precision::F64,
@@ -81,12 +81,15 @@ fn the_expected_stochastic_gradient_is_the_theorems() {
     let (m1, m2, lambda) = (4.0, 12.0, 2.5);
     let params = Params {
         solver: Some(SolverKind::Sgd),
-        sampler: Sampler::Pairs,
+        sampling: Sampling {
+            sampler: Sampler::Pairs,
+            link_batch: Some(m1 as usize),
+            pair_batch: m2 as usize,
+            lambda: Some(lambda),
+            ..Sampling::default()
+        },
         optimizer: Some(OptimizerKind::Sgd),
-        link_batch: Some(m1 as usize),
-        pair_batch: m2 as usize,
-        lambda: Some(lambda),
-        ridge: 0.0,
+        ridge: Some(0.0),
         ..line_params()
     };
     let params = params.check().unwrap();
@@ -163,13 +166,19 @@ fn projected_sgd_converges_to_the_exact_solution() {
             let params = Params {
                 solver: Some(SolverKind::Sgd),
                 optimizer: Some(OptimizerKind::Sgd),
-                sampler: Sampler::Pairs,
-                momentum: 0.0,
-                learning_rate: Some(0.05),
-                schedule_alpha: Some(0.75),
-                radius: Some(3.0),
-                link_batch: Some(30),
-                pair_batch: 60,
+                sampling: Sampling {
+                    sampler: Sampler::Pairs,
+                    link_batch: Some(30),
+                    pair_batch: 60,
+                    ..Sampling::default()
+                },
+                descent: Descent {
+                    momentum: 0.0,
+                    learning_rate: Some(0.05),
+                    schedule_alpha: Some(0.75),
+                    radius: Some(3.0),
+                    ..Descent::default()
+                },
                 steps: Some(steps),
                 seed,
                 ..line_params()

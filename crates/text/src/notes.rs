@@ -2,7 +2,7 @@
 
 use linkproof_method::data::graph::LinkCounts;
 use linkproof_method::error::{Style, quote};
-use linkproof_method::params::{EncoderKind, Note, Param, Similarity, Unused};
+use linkproof_method::params::{Note, Similarity, Unused};
 use linkproof_method::select::{Criterion, Selection, Warning};
 use linkproof_method::update::{Due, UpdateReport};
 use serde_json::{Value, json};
@@ -13,9 +13,9 @@ use crate::verdict::dimensions;
 /// A note on a fit.
 pub fn note(note: &Note, style: Style) -> String {
     match note {
-        Note::Unused { param, why } => {
-            let why = style.spell(&why_unused(*param, *why));
-            format!("{} has no effect: {why}", style.name(param.name()))
+        Note::Unused { name, why } => {
+            let why = style.spell(&why_unused(*why));
+            format!("{} has no effect: {why}", style.name(name))
         }
         Note::RandomStart => style.spell(
             "no step lowered the held-out score, so the model is its random start: try a smaller \
@@ -43,15 +43,10 @@ pub fn note(note: &Note, style: Style) -> String {
 }
 
 /// Why a setting has no effect.
-fn why_unused(param: Param, why: Unused) -> String {
+fn why_unused(why: Unused) -> String {
     let why = match why {
         Unused::Score(score) => return format!("the {score} score does not read it"),
-        Unused::Encoders => {
-            let readers = EncoderKind::ALL.iter();
-            let readers = readers.filter(|kind| kind.settings().contains(&param));
-            let names: Vec<&str> = readers.map(|kind| kind.name()).collect();
-            return format!("only the {} encoder reads it", names.join(" or "));
-        }
+        Unused::Encoders => "only the mlp encoder reads it",
         Unused::NotSigned => return format!("{{similarity}} is not {}", Similarity::Signed),
         Unused::NoVectors => "no encoder reads data vectors",
         Unused::NoWalks => "{walks} is 0",
@@ -169,17 +164,20 @@ mod tests {
 
     #[test]
     fn notes_name_settings_as_their_readers_type_them() {
-        let unused = |param, why| note(&Note::Unused { param, why }, Style::Rust);
+        let unused = |name: &str, why| {
+            let name = name.to_owned();
+            note(&Note::Unused { name, why }, Style::Rust)
+        };
         assert_eq!(
-            unused(Param::Hidden, Unused::Encoders),
+            unused("hidden", Unused::Encoders),
             "hidden has no effect: only the mlp encoder reads it"
         );
         assert_eq!(
-            unused(Param::Beta, Unused::Score(ScoreKind::Likelihood)),
+            unused("beta", Unused::Score(ScoreKind::Likelihood)),
             "beta has no effect: the likelihood score does not read it"
         );
         assert_eq!(
-            unused(Param::WalksWeighted, Unused::NoWalks),
+            unused("walks-weighted", Unused::NoWalks),
             "walks_weighted has no effect: walks is 0"
         );
         let heavy = Note::TooHeavyForProbability {
@@ -233,7 +231,7 @@ mod tests {
     #[test]
     fn choices_and_updates_have_their_sentences() {
         let edge = Warning::Edge {
-            param: Param::Ridge,
+            param: "ridge",
             value: 300.0,
             largest: true,
         };

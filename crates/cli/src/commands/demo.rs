@@ -186,7 +186,7 @@ fn to_json(settings: &[DemoSetting], out: &Path, seed: u64, seconds: f64) -> Val
     let fit = params(ScoreKind::Moment, seed);
     json!({
         "out": out.display().to_string(), "data_sets": DATA_SETS, "seed": seed,
-        "ridge": fit.ridge, "beta": fit.beta, "dim": fit.dim,
+        "ridge": fit.ridge(), "beta": fit.beta, "dim": fit.dim,
         "settings": settings, "seconds": seconds,
     })
 }
@@ -198,7 +198,8 @@ fn words(settings: &[DemoSetting], out: &Path, seconds: f64) -> String {
         words,
         "Purity of the clusters found (mean and standard error over {DATA_SETS} graphs of 200 nodes;\n\
          linear map to 2 dimensions, ridge {}, beta {} for the robust scores)\n",
-        fit.ridge, fit.beta
+        fit.ridge(),
+        fit.beta
     );
     let _ = writeln!(
         words,

@@ -13,15 +13,15 @@ use linkproof::io::{
     check_files, model_files, robust_json, write_model,
 };
 use linkproof::model::{before_replicates, check_replicates, foreseen};
-use linkproof::robust::{RobustSummary, bootstrap, fit_model};
-use linkproof::select::{Selection, select};
+use linkproof::robust::{Recipe, RobustSummary, bootstrap, fit_model};
+use linkproof::select::{SearchOptions, Selection, select};
 use linkproof::text::{Style, note};
 use linkproof::verdict::Advice;
 use linkproof::{Error, Fit, Fitted};
 use serde_json::{Map, Value, json};
 
 use self::summary::{as_json, judged, summary};
-use crate::args::{choice, whole};
+use crate::args::whole;
 use crate::commands::report::title;
 use crate::data::DataArgs;
 use crate::exit::Usage;
@@ -32,7 +32,7 @@ use crate::labels::KnownLabels;
 use crate::picture::{OnLayout, Pictured, picture_file};
 use crate::progress::Progress;
 use crate::robust;
-use crate::search::{self, SearchArgs};
+use crate::search;
 use crate::session::{Session, peak_memory_bytes};
 use crate::settings::SettingArgs;
 
@@ -76,7 +76,7 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Output")]
     force: bool,
     /// Further formats of the embeddings; may be repeated [default: npy alone]
-    #[arg(long, value_name = "FORMAT", value_parser = choice!(EmbeddingFormat), help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     format: Vec<EmbeddingFormat>,
     /// Write the model as a page too, report.html in the folder, as 'linkproof
     /// report' does
@@ -100,7 +100,7 @@ pub struct FitArgs {
     #[arg(long, help_heading = "Without labels", conflicts_with = "select")]
     robust: bool,
     /// Choose score, exponent and ridge without labels first, as 'linkproof
-    /// select' does; those that are given here are kept
+    /// select' does, which has more options; those that are given here are kept
     #[arg(long, help_heading = "Without labels")]
     select: bool,
     /// Tell how sure the model is: so many fits to parts of the nodes, 5 or more, which
@@ -115,8 +115,6 @@ pub struct FitArgs {
     evidence: EvidenceArgs,
     #[command(flatten)]
     checks: ChecksArgs,
-    #[command(flatten)]
-    search: SearchArgs,
     #[command(flatten)]
     kept: KeptArgs,
     #[command(flatten)]
@@ -193,19 +191,14 @@ pub fn run(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
 fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let began = Instant::now();
     args.check_robust()?;
-    let mut recipe = match args.robust {
-        true => Some(robust::recipe(&args.settings)?),
-        false => None,
-    };
+    let mut recipe = None;
+    if args.robust {
+        robust::check(&args.settings)?;
+        recipe = Some(Recipe::default());
+    }
     let params = args.settings.params(session.seed())?.check()?;
     args.data.check()?;
     args.bootstrap.map(check_replicates).transpose()?;
-    if args.search.is_given() && !args.select {
-        return Err(Usage::new(
-            "lists of candidates, --criterion and --hold-out need a search: add --select",
-        )
-        .into());
-    }
     args.check_files()?;
     args.kept.check(&args.out)?;
     let mut kind = FolderKind::model();
@@ -246,7 +239,8 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
             progress.aside(|| session.warn(&note(&known, Style::Cli)));
         }
     }
-    let wanted = args.search.search(params.given(), &args.settings);
+    let is_typed = |name: &str| args.settings.is_typed(name);
+    let wanted = SearchOptions::default().search(&params, is_typed);
     let (what, more) = match &recipe {
         Some(recipe) => ("fit --robust", format!("{recipe:?}")),
         None if args.select => ("fit --select", format!("{wanted:?}")),

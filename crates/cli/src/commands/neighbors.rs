@@ -13,7 +13,6 @@ use linkproof::model::{Nearness, Neighbors, Query};
 use linkproof::{Error, Fitted};
 use rayon::prelude::*;
 
-use crate::args::choice;
 use crate::exit::Usage;
 use crate::nodes::named_by;
 use crate::progress::Progress;
@@ -68,7 +67,7 @@ pub struct NeighborsArgs {
     /// What neighbors are near by [default: cosine where they are printed, or share where
     /// the similarity is signed; weight with --out or --json; cosine for a pair of views that took no
     /// part in the fit]
-    #[arg(long, value_name = "MEASURE", value_parser = choice!(Nearness))]
+    #[arg(long, value_name = "MEASURE")]
     by: Option<Nearness>,
     /// Only neighbors of this view
     #[arg(long, value_name = "V")]

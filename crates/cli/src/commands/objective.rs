@@ -16,7 +16,7 @@ use linkproof::score::Score;
 use linkproof::{Dataset, Error, Graph, Params};
 use serde_json::json;
 
-use crate::args::{LinkRuleArgs, choice, real};
+use crate::args::{LinkRuleArgs, real};
 use crate::session::Session;
 
 /// Evaluate the objective of given embeddings, and its gradient
@@ -38,13 +38,13 @@ pub struct ObjectiveArgs {
     #[arg(long, value_name = "G", allow_negative_numbers = true, value_parser = real)]
     gamma: f64,
     /// The score
-    #[arg(long, value_parser = choice!(ScoreKind))]
+    #[arg(long)]
     score: ScoreKind,
     /// Exponent of the robust scores; 0 is the likelihood
     #[arg(long, value_name = "B", allow_negative_numbers = true, value_parser = real)]
     beta: f64,
     /// Precision of the arithmetic and of the gradient file
-    #[arg(long, default_value = "f64", value_parser = choice!(Precision))]
+    #[arg(long, default_value = "f64")]
     precision: Precision,
     /// File for the gradient in the embeddings
     #[arg(long, value_name = "OUT.npy")]

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use linkproof::io::{self, Field, Files};
 use linkproof::params::WeightTransform;
-use linkproof::select::{Selection, select};
+use linkproof::select::{SearchOptions, Selection, select};
 use linkproof::text::compared;
 use linkproof::{Error, Params};
 
 use crate::data::DataArgs;
 use crate::kept::{self, KeptArgs};
 use crate::progress::Progress;
-use crate::search::{self, SearchArgs};
+use crate::search;
 use crate::session::Session;
 use crate::settings::SettingArgs;
 
@@ -57,7 +57,7 @@ pub struct SelectArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     table: Option<PathBuf>,
     #[command(flatten)]
-    search: SearchArgs,
+    search: SearchOptions,
     #[command(flatten)]
     kept: KeptArgs,
     #[command(flatten)]
@@ -82,7 +82,9 @@ fn choose(args: &SelectArgs, session: &Session) -> anyhow::Result<()> {
     let progress = Progress::start(session, "reading");
     let data = args.data.read(&[])?.0.data;
     progress.say("fitting candidates");
-    let wanted = args.search.search(&base, &args.settings);
+    let wanted = args
+        .search
+        .search(&base, |name| args.settings.is_typed(name));
     let work = kept::work("select", &base, &data, &format!("{wanted:?}"));
     let kept = args.kept.open(None, work, session)?;
     let device = progress.aside(|| session.device(data.n_nodes()))?;

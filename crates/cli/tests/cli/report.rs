@@ -113,7 +113,7 @@ fn facts_name_beta_once_or_not_at_all() {
 #[test]
 fn a_fit_writes_page_and_picture_at_once() {
     let lab = Lab::with_graph();
-    let line = "fit --links links.csv --features x.csv --dim 3 --select --ridges 1,10 --folds 2 \
+    let line = "fit --links links.csv --features x.csv --dim 3 --select --score likelihood \
                 --report --plot nodes.svg --layout pca --quiet --out m";
     lab.ok(line);
     let data = data(&lab.read("m/report.html"));

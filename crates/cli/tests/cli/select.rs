@@ -45,7 +45,13 @@ fn a_search_is_told_in_every_form() {
     );
     assert_eq!(fitted["dim"], 2);
     // And `fit --select` does both at once, with the same bits.
-    lab.ok(&format!("fit {DATA} {GRID} --select --quiet --out both"));
+    let given = "--score likelihood --ridge 3";
+    lab.ok(&format!("select {DATA} {given} --quiet --out given.toml"));
+    let fit = "fit --links links.csv --features x.csv";
+    lab.ok(&format!(
+        "{fit} --config given.toml --quiet --out m --force"
+    ));
+    lab.ok(&format!("fit {DATA} {given} --select --quiet --out both"));
     assert_eq!(
         lab.bytes("m/embeddings.npy"),
         lab.bytes("both/embeddings.npy")
@@ -139,7 +145,8 @@ fn searches_that_cannot_be_are_refused() {
         lab.refused(&format!("select {DATA} {options} --out c.toml"), &what);
     }
     for options in ["--ridges 1,2", "--criterion rank"] {
-        lab.refused(&format!("fit {DATA} {options} --out m"), &["--select"]);
+        let option = options.split(' ').next().unwrap();
+        lab.refused(&format!("fit {DATA} {options} --out m"), &[option]);
     }
     lab.refused(
         "select --links links.csv --hold-out nodes",

@@ -15,9 +15,9 @@ use std::path::Path;
 
 use crate::output::write_file;
 use linkproof_method::Fitted;
+use linkproof_method::choice::choice;
 use linkproof_method::data::attributes::{Attributes, Texts};
 use linkproof_method::error::{Error, Result, quote};
-use linkproof_method::schema::choice;
 
 choice!(
     /// How a model is written as a graph.

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::*;
-use linkproof_method::params::{EncoderKind, Similarity};
+use linkproof_method::params::{EncoderKind, Mlp, Similarity};
 use linkproof_method::{Dataset, Features, Fitted, Graph, Matrix, Params, fit};
 
 fn fitted(encoder: EncoderKind, offsets: bool) -> Fitted {
@@ -21,9 +21,12 @@ fn fitted(encoder: EncoderKind, offsets: bool) -> Fitted {
     let data = Dataset::new(Graph::from_rows(20, &links).unwrap(), features).unwrap();
     let params = Params {
         dim: 4,
-        ridge: 0.1,
+        ridge: Some(0.1),
         steps: Some(30),
-        hidden: vec![5],
+        mlp: Mlp {
+            hidden: vec![5],
+            ..Mlp::default()
+        },
         encoder: Some(encoder),
         similarity: Similarity::Signed,
         negative_share: 0.25,

@@ -9,7 +9,9 @@ use linkproof_method::data::ids::Names;
 use linkproof_method::engine::runtime::{Event, Runtime};
 use linkproof_method::error::{Error, Subject};
 use linkproof_method::model::*;
-use linkproof_method::params::{EncoderKind, Note, Precision, ScoreKind, WeightTransform};
+use linkproof_method::params::{
+    Descent, EncoderKind, Mlp, Note, Precision, Sampling, ScoreKind, WeightTransform,
+};
 use linkproof_method::{Graph, Matrix, Params};
 
 fn wave(n: usize, frequency: f64) -> Vec<f64> {
@@ -56,7 +58,10 @@ fn fitted(params: Params, data: &Dataset) -> Fitted {
     let params = Params {
         dim: 3,
         steps: Some(5),
-        hidden: vec![6],
+        mlp: Mlp {
+            hidden: vec![6],
+            ..params.mlp
+        },
         ..params
     };
     fit(&params.check().unwrap(), data).unwrap()
@@ -76,7 +81,10 @@ fn as_stored(report: &FitReport) -> FitReport {
 fn models_survive_saving_and_loading() {
     let mlp = Params {
         encoder: Some(EncoderKind::Mlp),
-        batch_norm: true,
+        mlp: Mlp {
+            batch_norm: true,
+            ..Mlp::default()
+        },
         ..Params::default()
     };
     let double = Params {
@@ -131,8 +139,11 @@ fn training_rows_embed_to_the_embeddings() {
         Params::default(),
         Params {
             encoder: Some(EncoderKind::Mlp),
-            batch_norm: true,
-            dropout: 0.3,
+            mlp: Mlp {
+                batch_norm: true,
+                dropout: 0.3,
+                ..Mlp::default()
+            },
             ..Params::default()
         },
         Params {
@@ -415,7 +426,7 @@ fn links_far_beyond_their_weight_come_back() {
         for seed in 0..4 {
             let params = Params {
                 dim: 1,
-                ridge: 0.0,
+                ridge: Some(0.0),
                 beta: 0.5,
                 score: linkproof_method::params::ScoreKind::Probability,
                 encoder: Some(EncoderKind::Table),
@@ -443,19 +454,25 @@ fn a_lambda_is_fitted_and_validated_up_to_its_factor() {
         dim: 2,
         score: linkproof_method::params::ScoreKind::Likelihood,
         normalize: linkproof_method::params::Normalize::None,
-        ridge: 10.0,
+        ridge: Some(10.0),
         solver: Some(linkproof_method::params::SolverKind::Sgd),
-        sampler: linkproof_method::params::Sampler::Pairs,
-        link_batch: Some(200),
-        pair_batch: 4000,
-        learning_rate: Some(0.02),
+        sampling: Sampling {
+            sampler: linkproof_method::params::Sampler::Pairs,
+            link_batch: Some(200),
+            pair_batch: 4000,
+            lambda,
+            ..Sampling::default()
+        },
+        descent: Descent {
+            learning_rate: Some(0.02),
+            ..Descent::default()
+        },
         validation: Some(0.2),
         steps: Some(1000),
-        lambda,
         ..Params::default()
     };
     let plain = fit(&params(None).check().unwrap(), &made.data).unwrap();
-    let unbiased = plain.report().plan.lambda;
+    let unbiased = plain.report().plan.sampling.lambda.unwrap();
     let model = fit(&params(Some(8.0 * unbiased)).check().unwrap(), &made.data).unwrap();
     let report = model.report();
     assert!((report.k - 8.0).abs() < 1e-9, "{}", report.k);

@@ -39,7 +39,7 @@ fn an_expectation_reads_the_weight_as_the_fit_did() {
 fn params() -> CheckedParams {
     let params = Params {
         dim: 2,
-        ridge: 10.0,
+        ridge: Some(10.0),
         score: ScoreKind::Probability,
         beta: 0.5,
         normalize: Normalize::None,
@@ -131,7 +131,10 @@ fn a_robust_model_has_the_judgment_of_its_own_links() {
         dim: 4,
         ..Params::default()
     };
-    let recipe = Recipe::at_ridge(3.0);
+    let recipe = Recipe {
+        ridges: vec![3.0],
+        ..Recipe::default()
+    };
     let params = params.check().unwrap();
     let model = fit_model(&params, &data, &recipe, Runtime::default());
     let model = model.unwrap().model;

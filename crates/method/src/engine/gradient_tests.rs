@@ -5,7 +5,8 @@ use super::{Engine, Evaluator, Gradient, Plan, StepSampler, Workspace};
 use crate::engine::objective::{Prepared, Problem};
 use crate::engine::pairs::Split;
 use crate::params::{
-    Activation, EncoderKind, OptimizerKind, OutputActivation, Params, ScoreKind, SolverKind,
+    Activation, EncoderKind, Mlp, OptimizerKind, OutputActivation, Params, Sampling, ScoreKind,
+    SolverKind,
 };
 use crate::support::{cases, derivative};
 use proptest::prelude::*;
@@ -30,7 +31,7 @@ fn along(problem: &Problem<'_>, plan: &Plan, path: &Path, theta: &[f64]) -> (f64
     let mut plan = plan.clone();
     plan.links_apart = matches!(path, Path::BlockLinksApart);
     if matches!(path, Path::Pairs) {
-        plan.sampler = crate::params::Sampler::Pairs;
+        plan.sampling.sampler = crate::params::Sampler::Pairs;
     }
     let mut sampler = StepSampler::new(problem, &plan);
     let sample = sampler.draw(7);
@@ -71,29 +72,35 @@ fn any_params() -> impl Strategy<Value = (Params, Path, bool)> {
             score,
             beta,
             encoder: Some(encoder),
-            hidden: vec![4; hidden],
-            activation: Activation::Tanh,
-            output_activation: if tanh && mlp {
-                OutputActivation::Tanh
-            } else {
-                OutputActivation::None
+            mlp: Mlp {
+                hidden: vec![4; hidden],
+                activation: Activation::Tanh,
+                output_activation: if tanh && mlp {
+                    OutputActivation::Tanh
+                } else {
+                    OutputActivation::None
+                },
+                batch_norm: norm && mlp,
+                dropout: if drop && mlp { 0.3 } else { 0.0 },
+                ..Mlp::default()
             },
-            batch_norm: norm && mlp,
-            dropout: if drop && mlp { 0.3 } else { 0.0 },
             input_dropout: if drop { 0.2 } else { 0.0 },
             validation: Some(if hold { 0.2 } else { 0.0 }),
             // The ridge on a table is estimated from the block, so only its
             // full gradient is the derivative of the full value.
-            ridge: if encoder == EncoderKind::Table {
+            ridge: Some(if encoder == EncoderKind::Table {
                 0.0
             } else {
                 0.7
-            },
+            }),
             solver: Some(SolverKind::Sgd),
             optimizer: Some(OptimizerKind::Adam),
-            block: Some(8),
-            link_batch: Some(5),
-            pair_batch: 9,
+            sampling: Sampling {
+                block: Some(8),
+                link_batch: Some(5),
+                pair_batch: 9,
+                ..Sampling::default()
+            },
             seed,
             ..Params::default()
         };

@@ -6,7 +6,9 @@ use super::Look;
 use crate::engine::encoder::Network;
 use crate::engine::objective::{Problem, TABLE_RATE, method};
 use crate::error::{Error, Result};
-use crate::params::{CheckedParams, OptimizerKind, Param, Sampler as SamplerKind, SolverKind};
+use crate::params::{
+    CheckedParams, Descent, OptimizerKind, Sampler as SamplerKind, Sampling, SolverKind,
+};
 
 /// Sweeps over tables, at most.
 const SWEEPS: usize = 100;
@@ -25,8 +27,6 @@ pub struct Plan {
     pub solver: SolverKind,
     /// The optimizer.
     pub optimizer: OptimizerKind,
-    /// The sampler of the stochastic solver.
-    pub sampler: SamplerKind,
     /// The largest number of steps.
     pub steps: usize,
     /// Steps between evaluations of the held-out score.
@@ -44,31 +44,17 @@ pub struct Plan {
     pub smallest_gain: f64,
     /// A gain of this share of the objective counts as none (L-BFGS).
     pub tolerance: f64,
-    /// The first step's length.
-    pub learning_rate: f64,
-    /// The exponent of the schedule.
-    pub schedule_alpha: f64,
-    /// The `t_0` of the schedule.
-    pub schedule_t0: f64,
-    /// The momentum of the SGD optimizer.
-    pub momentum: f64,
-    /// The largest gradient norm.
-    pub clip: Option<f64>,
-    /// The radius of the ball around the start.
-    pub radius: Option<f64>,
-    /// `m1`.
-    pub link_batch: usize,
-    /// `m2`.
-    pub pair_batch: usize,
-    /// `B`.
-    pub block: usize,
+    /// What a step of the stochastic solver draws, with every open choice made.
+    #[serde(flatten)]
+    pub sampling: Sampling,
+    /// How a gradient becomes a step, with every open choice made.
+    #[serde(flatten)]
+    pub descent: Descent,
     /// Whether a block's links are drawn apart from its nodes, because too few
     /// would lie inside it.
     pub links_apart: bool,
     /// The steps of a sweep, where the block sampler sweeps over tables.
     pub turns: Option<usize>,
-    /// The weight of the all-pairs part under the pair sampler.
-    pub lambda: f64,
     /// With another `lambda` than the automatic one a fit finds `mu` up to
     /// this factor: `score` returns `k mu`.
     pub k: f64,
@@ -84,31 +70,32 @@ impl Plan {
         let (solver, optimizer) = method(params, n, networks);
         if optimizer == OptimizerKind::Lbfgs && solver == SolverKind::Sgd {
             let accepted = "adam or sgd with the sgd solver, which a graph of this size gets";
-            let error = Error::param(Param::Optimizer, accepted, optimizer);
+            let error = Error::argument("optimizer", accepted, optimizer);
             return Err(error.or("or set {solver=exact}"));
         }
+        let asked = &params.sampling;
         let sweeps = solver == SolverKind::Sgd
-            && params.sampler == SamplerKind::Block
-            && params.lambda.is_none()
-            && params.link_batch.is_none()
+            && asked.sampler == SamplerKind::Block
+            && asked.lambda.is_none()
+            && asked.link_batch.is_none()
             && problem.parameters.is_all_tables();
-        let block = params.block.unwrap_or(if sweeps { 4096 } else { 1024 });
+        let block = asked.block.unwrap_or(if sweeps { 4096 } else { 1024 });
         let turns = sweeps.then(|| n.div_ceil(block)).filter(|turns| {
             let views = problem.encoders().iter();
             views.map(|view| view.rows.len()).min() >= Some(2 * turns)
         });
         let links_apart = n > block.saturating_mul(4);
-        let default_links = match params.sampler {
+        let default_links = match asked.sampler {
             SamplerKind::Block if links_apart => 4 * block,
             _ => 512,
         };
         // A part of a larger graph may have none.
         let n_links = problem.data.training.n_links().max(1);
-        let link_batch = params.link_batch.unwrap_or(default_links).min(n_links);
+        let link_batch = asked.link_batch.unwrap_or(default_links).min(n_links);
         let n_pairs = problem.data.n_training_pairs();
-        let pair_batch = params.pair_batch.min((n_pairs / 2.0).max(1.0) as usize);
+        let pair_batch = asked.pair_batch.min((n_pairs / 2.0).max(1.0) as usize);
         let unbiased = n_pairs * link_batch as f64 / (n_links as f64 * pair_batch as f64);
-        let lambda = match params.lambda {
+        let lambda = match asked.lambda {
             Some(lambda) if solver == SolverKind::Sgd => lambda,
             _ => unbiased,
         };
@@ -128,20 +115,24 @@ impl Plan {
             (SolverKind::Sgd, _, None) => (steps / 100).max(10),
         };
         let every_pair = solver == SolverKind::Exact || {
-            let per_step = match params.sampler {
+            let per_step = match asked.sampler {
                 SamplerKind::Block => block.min(n) as f64 * block.min(n) as f64 / 2.0,
                 SamplerKind::Pairs => pair_batch as f64,
             } + link_batch as f64;
             let steps = PASSES_OF_A_STEP * per_step * evaluate_every as f64;
             problem.data.n_pairs_total() <= steps.max(WORTH_VISITING)
         };
-        let learning_rate = params
+        let mut descent = params.descent.clone();
+        descent
             .learning_rate
-            .unwrap_or_else(|| default_learning_rate(optimizer, problem, turns.is_some()));
+            .get_or_insert_with(|| default_learning_rate(optimizer, problem, turns.is_some()));
+        descent.schedule_alpha.get_or_insert(match optimizer {
+            OptimizerKind::Sgd => 0.5,
+            _ => 0.0,
+        });
         Ok(Plan {
             solver,
             optimizer,
-            sampler: params.sampler,
             steps,
             evaluate_every,
             every_pair,
@@ -149,21 +140,16 @@ impl Plan {
             validates: true,
             smallest_gain: 0.0,
             tolerance: 1e-9,
-            learning_rate,
-            schedule_alpha: params.schedule_alpha.unwrap_or(match optimizer {
-                OptimizerKind::Sgd => 0.5,
-                _ => 0.0,
-            }),
-            schedule_t0: params.schedule_t0,
-            momentum: params.momentum,
-            clip: params.clip,
-            radius: params.radius,
-            link_batch,
-            pair_batch,
-            block: block.min(n),
+            sampling: Sampling {
+                sampler: asked.sampler,
+                link_batch: Some(link_batch),
+                pair_batch,
+                block: Some(block.min(n)),
+                lambda: Some(lambda),
+            },
+            descent,
             turns,
             links_apart,
-            lambda,
             k: lambda / unbiased,
             seed: params.seed,
         })

@@ -112,7 +112,7 @@ impl<'p> StepSampler<'p> {
         random.set_stream(step);
         self.drawn.clear();
         self.sample.listed.clear();
-        match self.plan.sampler {
+        match self.plan.sampling.sampler {
             SamplerKind::Block => self.draw_block(&mut random),
             SamplerKind::Pairs => self.draw_pairs(&mut random),
         }
@@ -123,7 +123,8 @@ impl<'p> StepSampler<'p> {
     /// chance to be there; or, where links would be rare inside, the block's
     /// pairs and `m1` links from anywhere.
     fn draw_block(&mut self, random: &mut ChaCha8Rng) {
-        let block = DrawnNodes::draw(self.problem, self.plan.block, random);
+        let size = self.plan.sampling.block.unwrap_or(self.problem.n_nodes());
+        let block = DrawnNodes::draw(self.problem, size, random);
         self.sample.rows = block.rows;
         self.sample.block.clear();
         let sizes = self.sample.rows.iter().map(Vec::len);
@@ -162,7 +163,8 @@ impl<'p> StepSampler<'p> {
         self.place_nodes();
         let scale = ViewMatrix::filled(n_views, per_link);
         self.list(0..n_links, PairTerm::Correction, scale);
-        let scale = ViewMatrix::filled(n_views, per_link * self.plan.lambda);
+        let scale =
+            ViewMatrix::filled(n_views, per_link * self.plan.sampling.lambda.unwrap_or(1.0));
         self.list(n_links..self.drawn.len(), PairTerm::Unlinked, scale);
     }
 
@@ -178,7 +180,8 @@ impl<'p> StepSampler<'p> {
         let training = &self.problem.data.training;
         let n_links = training.n_links();
         self.link_places.clear();
-        for last in n_links.saturating_sub(self.plan.link_batch)..n_links {
+        let batch = self.plan.sampling.link_batch.unwrap_or(n_links);
+        for last in n_links.saturating_sub(batch)..n_links {
             let place = random.random_range(0..=last);
             if !self.link_places.insert(place) {
                 self.link_places.insert(last);
@@ -197,7 +200,7 @@ impl<'p> StepSampler<'p> {
         let data = self.problem.data;
         let total = data.n_pairs_total();
         self.seen.clear();
-        while self.seen.len() < self.plan.pair_batch {
+        while self.seen.len() < self.plan.sampling.pair_batch {
             let mut place = random.random_range(0.0..total);
             let views = data.view_pairs.iter().find(|&&(d, e)| {
                 place -= data.n_pairs(d, e);

@@ -9,7 +9,7 @@ fn params(score: ScoreKind, validation: f64) -> Params {
         dim: 3,
         score,
         beta: 0.4,
-        ridge: 0.7,
+        ridge: Some(0.7),
         encoder: Some(EncoderKind::Table),
         solver: Some(SolverKind::Sgd),
         validation: Some(validation),
@@ -125,7 +125,7 @@ fn tables_sweep_unless_asked_for_samples() {
     let data = data(false);
     let turns = |change: fn(&mut Params)| {
         let mut params = params(ScoreKind::Moment, 0.0);
-        params.block = Some(6);
+        params.sampling.block = Some(6);
         change(&mut params);
         let params = params.check().unwrap();
         let prepared = Prepared::new(&data, &params, None, None).unwrap();
@@ -133,10 +133,13 @@ fn tables_sweep_unless_asked_for_samples() {
         Plan::new(&params, &problem).unwrap().turns
     };
     assert_eq!(turns(|_| {}), Some(3));
-    assert_eq!(turns(|p| p.link_batch = Some(4)), None);
-    assert_eq!(turns(|p| p.sampler = crate::params::Sampler::Pairs), None);
+    assert_eq!(turns(|p| p.sampling.link_batch = Some(4)), None);
+    assert_eq!(
+        turns(|p| p.sampling.sampler = crate::params::Sampler::Pairs),
+        None
+    );
     assert_eq!(turns(|p| p.solver = Some(SolverKind::Exact)), None);
     assert_eq!(turns(|p| p.encoder = Some(EncoderKind::Linear)), None);
     // Fewer than two nodes of a view cannot show a pair.
-    assert_eq!(turns(|p| p.block = Some(2)), None);
+    assert_eq!(turns(|p| p.sampling.block = Some(2)), None);
 }

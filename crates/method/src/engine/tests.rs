@@ -6,7 +6,9 @@ use crate::data::graph::Graph;
 use crate::data::ids::Ids;
 use crate::engine::objective::{Prepared, Problem};
 use crate::engine::pairs::Split;
-use crate::params::{EncoderKind, Note, OutputActivation, Param, Params, SolverKind, Unused};
+use crate::params::{
+    EncoderKind, Mlp, Note, OutputActivation, Params, Sampling, SolverKind, Unused,
+};
 
 /// An engine at its random start, and the start.
 fn started<'p>(problem: &'p Problem<'p>) -> (CpuEngine<'p, f64>, Vec<f64>) {
@@ -76,7 +78,7 @@ fn pairs_set_aside_are_neither_links_nor_zeros() {
                 dim: 2,
                 beta: 0.4,
                 score: *kind,
-                ridge: 0.0,
+                ridge: Some(0.0),
                 precision: crate::params::Precision::F64,
                 ..Params::default()
             };
@@ -134,12 +136,15 @@ fn check_unbiased(path: &Path, views: bool, encoder: EncoderKind, draws: u64) {
         dim: 2,
         encoder: Some(encoder),
         beta: 0.4,
-        ridge: 0.5,
+        ridge: Some(0.5),
         validation: Some(0.1),
         solver: Some(SolverKind::Sgd),
-        block: Some(7),
-        link_batch: Some(4),
-        pair_batch: 10,
+        sampling: Sampling {
+            block: Some(7),
+            link_batch: Some(4),
+            pair_batch: 10,
+            ..Sampling::default()
+        },
         ..Params::default()
     };
     let params = params.check().unwrap();
@@ -153,7 +158,7 @@ fn check_unbiased(path: &Path, views: bool, encoder: EncoderKind, draws: u64) {
     let mut plan = Plan::new(&params, &problem).unwrap();
     plan.links_apart = matches!(path, Path::BlockLinksApart);
     if matches!(path, Path::Pairs) {
-        plan.sampler = crate::params::Sampler::Pairs;
+        plan.sampling.sampler = crate::params::Sampler::Pairs;
     }
     let (mut engine, theta) = started(&problem);
     let mut full = vec![0.0; theta.len()];
@@ -209,8 +214,11 @@ fn stochastic_gradients_are_unbiased() {
 fn pairs_are_drawn_uniformly_over_the_pairs_of_views() {
     let params = Params {
         solver: Some(SolverKind::Sgd),
-        sampler: crate::params::Sampler::Pairs,
-        pair_batch: 1,
+        sampling: Sampling {
+            sampler: crate::params::Sampler::Pairs,
+            pair_batch: 1,
+            ..Sampling::default()
+        },
         ..Params::default()
     };
     let params = params.check().unwrap();
@@ -266,8 +274,11 @@ fn walks_reach_neither_held_out_pairs_nor_other_views() {
 #[test]
 fn a_lambda_asks_for_samples_and_training_pairs_are_counted() {
     let params = Params {
-        lambda: Some(3.0),
-        sampler: crate::params::Sampler::Pairs,
+        sampling: Sampling {
+            lambda: Some(3.0),
+            sampler: crate::params::Sampler::Pairs,
+            ..Sampling::default()
+        },
         ..Params::default()
     };
     let params = params.check().unwrap();
@@ -280,8 +291,11 @@ fn a_lambda_asks_for_samples_and_training_pairs_are_counted() {
     assert_eq!(prepared.n_training_pairs(), seen as f64);
     let problem = Problem::new(&prepared, &params).unwrap();
     let plan = Plan::new(&params, &problem).unwrap();
-    assert_eq!((plan.solver, plan.lambda), (SolverKind::Sgd, 3.0));
-    assert!(plan.pair_batch <= seen);
+    assert_eq!(
+        (plan.solver, plan.sampling.lambda),
+        (SolverKind::Sgd, Some(3.0))
+    );
+    assert!(plan.sampling.pair_batch <= seen);
 }
 
 #[test]
@@ -334,10 +348,13 @@ fn changing_a_held_out_link_changes_nothing_in_training() {
 fn lambda_fits_the_weights_up_to_a_factor() {
     let params = Params {
         solver: Some(SolverKind::Sgd),
-        sampler: crate::params::Sampler::Pairs,
-        lambda: Some(3.0),
-        link_batch: Some(4),
-        pair_batch: 10,
+        sampling: Sampling {
+            sampler: crate::params::Sampler::Pairs,
+            lambda: Some(3.0),
+            link_batch: Some(4),
+            pair_batch: 10,
+            ..Sampling::default()
+        },
         validation: Some(0.0),
         ..Params::default()
     };
@@ -375,9 +392,12 @@ fn settings_that_no_encoder_reads_are_named() {
     let notes = |encoder| {
         let params = Params {
             encoder,
-            batch_norm: true,
-            dropout: 0.5,
-            output_activation: OutputActivation::Tanh,
+            mlp: Mlp {
+                batch_norm: true,
+                dropout: 0.5,
+                output_activation: OutputActivation::Tanh,
+                ..Mlp::default()
+            },
             ..Params::default()
         };
         let params = Params {
@@ -389,11 +409,11 @@ fn settings_that_no_encoder_reads_are_named() {
         let unused = notes.filter(|note| matches!(note, Note::Unused { .. }));
         unused.cloned().collect::<Vec<_>>()
     };
-    let expected = |param| Note::Unused {
-        param,
+    let expected = |name: &str| Note::Unused {
+        name: name.to_owned(),
         why: Unused::Encoders,
     };
-    let of_mlp = [Param::OutputActivation, Param::BatchNorm, Param::Dropout];
+    let of_mlp = ["batch-norm", "dropout", "output-activation"];
     assert_eq!(notes(None), of_mlp.map(expected));
     assert_eq!(notes(Some(EncoderKind::Mlp)), []);
 }

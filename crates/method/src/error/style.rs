@@ -1,6 +1,6 @@
 //! How a message spells what its reader gives: an option, an entry of a file, an argument.
 
-use crate::schema::{Param, any_of};
+use crate::choice::any_of;
 
 /// How messages spell settings and commands.
 ///
@@ -84,9 +84,7 @@ impl Style {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Subject {
-    /// A setting of a fit.
-    Param(Param),
-    /// Another argument, by its name in kebab case.
+    /// A setting of a fit or another argument, by its name in kebab case.
     Argument(&'static str),
     /// The links.
     Links,
@@ -99,12 +97,6 @@ pub enum Subject {
     Data(String),
 }
 
-impl From<Param> for Subject {
-    fn from(param: Param) -> Subject {
-        Subject::Param(param)
-    }
-}
-
 impl<S: Into<String>> From<S> for Subject {
     fn from(what: S) -> Subject {
         Subject::Data(what.into())
@@ -115,7 +107,6 @@ impl Subject {
     /// As a front end calls it.
     pub fn in_style(&self, style: Style) -> String {
         match (self, style) {
-            (Subject::Param(param), _) => style.name(param.name()),
             (Subject::Argument(name), _) => style.name(name),
             (Subject::Links, _) => "links".to_owned(),
             (Subject::Features { view: None }, Style::Python) => "X".to_owned(),

@@ -91,14 +91,15 @@ pub fn solver_costs(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solver
             continue;
         };
         let plan = Plan::new(&params, &problem)?;
-        let block = plan.block as f64;
+        let [block, links] = [plan.sampling.block, plan.sampling.link_batch];
+        let [block, links] = [block, links].map(|number| number.unwrap_or(data.n_nodes()) as f64);
         let (way, step) = match (solver, plan.turns) {
             (SolverKind::Exact, _) if optimizer == OptimizerKind::Lbfgs => {
                 (Way::AllPairs, PASSES * pass(n, all))
             }
             (SolverKind::Exact, _) => (Way::AllPairs, pass(n, all)),
             (SolverKind::Sgd, turns) => {
-                let pairs = block * block / 2.0 + plan.link_batch as f64;
+                let pairs = block * block / 2.0 + links;
                 let way = turns.map_or(Way::Blocks, |_| Way::Sweeps);
                 (way, pass(block, pairs.min(all)))
             }

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::choice::choice;
 use crate::data::graph::Link;
-use crate::schema::choice;
 
 /// How links are to be judged.
 #[derive(Debug, Clone, PartialEq)]

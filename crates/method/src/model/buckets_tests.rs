@@ -2,13 +2,16 @@
 
 use super::buckets::{Gamma, Meeting, Part};
 use crate::data::graph::Link;
-use crate::params::Params;
+use crate::params::{Descent, Params};
 
 fn params() -> Params {
     Params {
         dim: 2,
-        ridge: 0.1,
-        learning_rate: Some(0.05),
+        ridge: Some(0.1),
+        descent: Descent {
+            learning_rate: Some(0.05),
+            ..Descent::default()
+        },
         ..Params::default()
     }
 }

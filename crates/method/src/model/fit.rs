@@ -15,7 +15,7 @@ use crate::engine::runtime::Runtime;
 use crate::engine::solve::{Solution, solve};
 use crate::engine::{Embedding, Engine, Plan};
 use crate::error::{Error, Result};
-use crate::params::{CheckedParams, InUse, Note, OptimizerKind, Precision};
+use crate::params::{CheckedParams, InUse, Note, OptimizerKind, Params, Precision};
 use linkproof_numeric::real::Real;
 
 /// Fits a model: the short form of [`Fit`].
@@ -262,7 +262,10 @@ fn finish<T: Real>(
         _ => None,
     };
     let mut fitted = Fitted::new(ModelParts {
-        params: params.given().clone(),
+        params: Params {
+            ridge: Some(params.ridge()),
+            ..params.given().clone()
+        },
         views,
         view_pairs: prepared.view_pairs.clone(),
         gamma: problem.parameters.gamma(theta),
@@ -325,7 +328,7 @@ fn notes<T>(
             .collect(),
         solver: plan.solver,
         optimizer: plan.optimizer,
-        schedule_alpha: plan.schedule_alpha,
+        schedule_alpha: plan.descent.schedule_alpha.unwrap_or_default(),
         holds_out: problem.has_held_out(),
     });
     if solution.held_out.is_some() && solution.best_step == 0 {

@@ -1,6 +1,7 @@
 //! Folds of the pairs, links and zeros alike, by a hash of the pair: fits that
 //! do not see one fold, and what they are compared by on that fold.
 
+use crate::choice::choice;
 use crate::data::dataset::{DataView, Dataset};
 use crate::data::graph::Graph;
 use crate::engine::objective::{Prepared, Problem};
@@ -11,7 +12,6 @@ use crate::engine::{Embedding, Engine, Look, Plan};
 use crate::error::{Error, Result};
 use crate::model::held_out_pairs;
 use crate::params::{CheckedParams, Precision, ScoreKind};
-use crate::schema::choice;
 use crate::score::Score;
 use linkproof_numeric::math;
 use linkproof_numeric::real::{Real, dot_f64};
@@ -293,7 +293,7 @@ mod tests {
         let data = synthetic(4, Noise::false_links(0.02)).unwrap().data;
         let params = Params {
             dim: 2,
-            ridge: 0.1,
+            ridge: Some(0.1),
             validation: Some(0.2),
             normalize: crate::params::Normalize::None,
             ..Params::default()

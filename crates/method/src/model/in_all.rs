@@ -117,7 +117,7 @@ mod tests {
         let graph = Graph::new(Ids::Rows(n as usize), links.collect(), rules);
         let params = Params {
             dim: 5,
-            ridge: 0.1,
+            ridge: Some(0.1),
             offsets: true,
             similarity,
             steps: Some(20),

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::{Fitted, Point};
+use crate::choice::choice;
 use crate::error::{Error, Result, quote};
-use crate::schema::choice;
 use linkproof_numeric::real::dot_f64;
 
 choice!(
@@ -253,7 +253,7 @@ mod tests {
         let data = Dataset::from_links(Graph::from_rows(25, &links).unwrap()).unwrap();
         let params = Params {
             dim: 4,
-            ridge: 0.1,
+            ridge: Some(0.1),
             offsets: true,
             ..Params::default()
         };
@@ -323,7 +323,7 @@ mod tests {
         let data = Dataset::with_views(graph, nodes, Vec::new()).unwrap();
         let params = Params {
             dim: 2,
-            ridge: 0.1,
+            ridge: Some(0.1),
             ..Params::default()
         };
         let model = fit(&params.check().unwrap(), &data).unwrap();

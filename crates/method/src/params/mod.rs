@@ -1,45 +1,93 @@
-//! The settings of a fit. [`Params`] is what was asked for, flat, by names that TOML
-//! files, the command line and other languages share; [`CheckedParams`] proves that
-//! each value lies in its accepted range and that they go together. In it a score and
-//! an encoder carry their own settings, so that none is read that does not apply.
+//! The settings of a fit. [`Params`] is what users type: flat names that TOML files, the
+//! command line, models and Python share, kept here in groups. [`CheckedParams`] proves
+//! that each value lies in its accepted range and that they go together. A new setting is
+//! a field and its default in `settings.rs`; a number has a row among the limits below.
 //!
 //! ```
-//! use linkproof::params::{EncoderKind, Kind, Param, Params, ScoreKind, Shift};
+//! use linkproof::params::{EncoderKind, Mlp, Params, ScoreKind, Shift};
 //!
-//! // The table of settings, from which files and front ends read.
-//! let beta = Param::named("beta").unwrap().setting();
-//! assert_eq!((beta.kind, beta.accepted().as_str()), (Kind::Real, "between 0 and 10"));
-//! assert_eq!(ScoreKind::Moment.settings(), ["beta"]);
-//!
-//! // Values by name, checked together.
-//! let mut params = Params::default();
-//! params.set(Param::Encoder, "mlp").unwrap();
-//! params.set(Param::Hidden, "300,100").unwrap();
+//! let mlp = Mlp { hidden: vec![300, 100], ..Mlp::default() };
+//! let encoder = Some(EncoderKind::Mlp);
+//! let params = Params { encoder, mlp, ..Params::default() };
 //! let encoder = params.check()?.encoder("", true)?;
 //! let layers = encoder.layers(64);
 //! assert_eq!((encoder.kind, layers.len()), (EncoderKind::Mlp, 3));
 //! assert_eq!((layers[0].outputs, layers[0].shift), (300, Shift::Bias));
+//! assert_eq!(Params::accepted("beta").as_deref(), Some("between 0 and 10"));
+//! assert_eq!(ScoreKind::Moment.settings(), ["beta"]);
 //! # Ok::<(), linkproof::Error>(())
 //! ```
 
+mod choices;
 mod note;
+mod settings;
+#[cfg(feature = "clap")]
+pub mod typed;
 
-pub use crate::schema::{
-    Activation, Common, Encoder, EncoderKind, EncoderSettings, Group, Kind, LayerSpec, Normalize,
-    OptimizerKind, OutputActivation, Param, Params, Precision, Range, Sampler, Setting, Shift,
-    Similarity, SolverKind, WeightTransform,
-};
 pub use crate::score::ScoreKind;
+pub use choices::{
+    Activation, Encoder, EncoderKind, LayerSpec, Normalize, OptimizerKind, OutputActivation,
+    Precision, Sampler, Shift, Similarity, SolverKind, WeightTransform,
+};
 pub use note::{InUse, Note, Unused};
+pub use settings::{Descent, Mlp, Open, Params, Sampling};
 
+use std::fmt;
 use std::ops::Deref;
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::error::{Error, Result, quote};
 use crate::score::Score;
 
-/// Settings that passed [`Params::check`]: those of [`Common`], a score and encoders.
+/// The ridge of a fit whose settings leave it open.
+const DEFAULT_RIDGE: f64 = 2.0;
+
+/// The numbers that a setting accepts, in words that follow "must be".
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Limits {
+    /// Whole numbers between these.
+    Whole(u32, u32),
+    /// Whole numbers from this on.
+    Least(u32),
+    /// These and those between them.
+    Between(f64, f64),
+    /// 0 and more.
+    NotNegative,
+    /// 0 or more and below 1.
+    Share,
+    /// Finite numbers above 0.
+    Positive,
+}
+
+impl Limits {
+    /// Whether a number is accepted; NaN never is.
+    fn hold(self, number: f64) -> bool {
+        match self {
+            Limits::Whole(least, most) => (f64::from(least)..=f64::from(most)).contains(&number),
+            Limits::Least(least) => number >= f64::from(least),
+            Limits::Between(least, most) => (least..=most).contains(&number),
+            Limits::NotNegative => number >= 0.0 && number.is_finite(),
+            Limits::Share => (0.0..1.0).contains(&number),
+            Limits::Positive => number > 0.0 && number.is_finite(),
+        }
+    }
+}
+
+impl fmt::Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limits::Whole(least, most) => write!(f, "a whole number from {least} to {most}"),
+            Limits::Least(least) => write!(f, "a whole number of {least} or more"),
+            Limits::Between(least, most) => write!(f, "between {least} and {most}"),
+            Limits::NotNegative => write!(f, "a finite number of 0 or more"),
+            Limits::Share => write!(f, "at least 0 and below 1"),
+            Limits::Positive => write!(f, "a finite number above 0"),
+        }
+    }
+}
+
+/// Settings that passed [`Params::check`].
 ///
 /// ```
 /// use linkproof::Params;
@@ -50,34 +98,25 @@ use crate::score::Score;
 /// assert_eq!(error.to_string(), "beta must be between 0 and 10, but is -1");
 /// # Ok::<(), linkproof::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
-pub struct CheckedParams {
-    given: Params,
-    common: Common,
-}
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CheckedParams(Params);
 
 impl Deref for CheckedParams {
-    type Target = Common;
-    fn deref(&self) -> &Common {
-        &self.common
-    }
-}
-
-impl Serialize for CheckedParams {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        self.given.serialize(to)
+    type Target = Params;
+    fn deref(&self) -> &Params {
+        &self.0
     }
 }
 
 impl CheckedParams {
     /// The settings as they were given.
     pub fn given(&self) -> &Params {
-        &self.given
+        &self.0
     }
 
     /// The score.
     pub fn score(&self) -> Score {
-        Score::of(&self.given)
+        Score::of(self)
     }
 
     /// The encoder of a view: the one named for it, else that of all views, else
@@ -87,18 +126,18 @@ impl CheckedParams {
     /// # Errors
     /// A map from data vectors for a view that has none.
     pub fn encoder(&self, view: &str, has_vectors: bool) -> Result<Encoder> {
-        let given = &self.given;
-        let named = given.view_encoders.get(view).copied();
-        let kind = named.or(given.encoder).unwrap_or(match has_vectors {
-            true => EncoderKind::Linear,
-            false => EncoderKind::Table,
+        let named = self.view_encoders.get(view).copied();
+        let kind = named.or(self.encoder).unwrap_or(if has_vectors {
+            EncoderKind::Linear
+        } else {
+            EncoderKind::Table
         });
         if kind.reads_vectors() && !has_vectors {
             let accepted = "table for nodes without data vectors";
-            return Err(Error::param(Param::Encoder, accepted, kind)
+            return Err(Error::argument("encoder", accepted, kind)
                 .or("give them data vectors, or set it for other views only"));
         }
-        Ok(Encoder::new(kind, given))
+        Ok(Encoder::new(kind, &self.mlp))
     }
 
     /// The pairs of views that were asked for, as places among these views.
@@ -111,16 +150,16 @@ impl CheckedParams {
             [""] => format!("{alone}, as there is one view only"),
             views => format!("{accepted} {}", views.join(", ")),
         };
-        for view in self.given.view_encoders.keys() {
+        for view in self.view_encoders.keys() {
             if place(view).is_none() {
                 let accepted = or_one("set for one of the views", "set without a view");
                 let given = format!("set for {}", quote(view));
-                return Err(Error::param(Param::Encoder, accepted, given));
+                return Err(Error::argument("encoder", accepted, given));
             }
         }
         if self.propagate > 0 && views.len() > 1 {
             let accepted = "0 with several views, whose data vectors cannot be averaged";
-            return Err(Error::param(Param::Propagate, accepted, self.propagate));
+            return Err(Error::argument("propagate", accepted, self.propagate));
         }
         let Some(pairs) = &self.view_pairs else {
             return Ok(None);
@@ -129,7 +168,7 @@ impl CheckedParams {
         for (a, b) in pairs {
             let (Some(d), Some(e)) = (place(a), place(b)) else {
                 let accepted = or_one("pairs of the views", "left open");
-                return Err(Error::param(Param::ViewPairs, accepted, format!("{a}:{b}")));
+                return Err(Error::argument("view-pairs", accepted, format!("{a}:{b}")));
             };
             places.push((d.min(e), d.max(e)));
         }
@@ -150,10 +189,7 @@ impl CheckedParams {
 impl Score {
     /// The score that settings ask for, as it is everywhere.
     pub fn of(params: &Params) -> Score {
-        Score::with(params.score, |name| {
-            let number = Param::named(name).and_then(|param| params.numbers(param).pop());
-            number.unwrap_or(f64::NAN)
-        })
+        Score::with(params.score, |name| params.of_score(name))
     }
 
     /// A score with an exponent, and all else as by default.
@@ -167,6 +203,11 @@ impl Score {
 }
 
 impl Params {
+    /// The ridge; if it is left open, that of a plain fit.
+    pub fn ridge(&self) -> f64 {
+        self.ridge.unwrap_or(DEFAULT_RIDGE)
+    }
+
     /// The number of dimensions that the similarity counts as negative, the last ones:
     /// at least one where it is signed.
     pub fn negative(&self) -> usize {
@@ -179,236 +220,117 @@ impl Params {
         }
     }
 
+    /// The value of a setting that scores read.
+    fn of_score(&self, name: &str) -> f64 {
+        match name {
+            "beta" => self.beta,
+            _ => f64::NAN,
+        }
+    }
+
     /// The settings that the score reads, with their values.
-    pub fn of_score(&self) -> impl Iterator<Item = (Param, String)> {
-        let params = self
-            .score
-            .settings()
-            .iter()
-            .filter_map(|name| Param::named(name));
-        params.map(|param| (param, self.get(param)))
+    pub fn score_settings(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let names = self.score.settings().iter();
+        names.map(|&name| (name, self.of_score(name)))
+    }
+
+    /// What numbers a setting accepts, in words that follow "must be"; none of other settings.
+    pub fn accepted(name: &str) -> Option<String> {
+        let limited = Params::default().limited();
+        let found = limited.into_iter().find(|(other, ..)| *other == name);
+        found.map(|(_, limits, _)| limits.to_string())
+    }
+
+    /// Each setting that is a number, with its limits and its values.
+    fn limited(&self) -> Vec<(&'static str, Limits, Vec<f64>)> {
+        use Limits::{Between, Least, NotNegative, Positive, Share, Whole};
+        let whole = |number: usize| vec![number as f64];
+        let whole_or_open = |number: Option<usize>| number.into_iter().flat_map(whole).collect();
+        let open = |number: Option<f64>| number.into_iter().collect();
+        let (mlp, sampling, descent) = (&self.mlp, &self.sampling, &self.descent);
+        let widths = mlp.hidden.iter().map(|&width| width as f64).collect();
+        vec![
+            ("dim", Whole(1, 65_536), whole(self.dim)),
+            ("beta", Between(0.0, 10.0), vec![self.beta]),
+            ("ridge", NotNegative, open(self.ridge)),
+            ("negative-share", Share, vec![self.negative_share]),
+            ("input-dropout", Share, vec![self.input_dropout]),
+            ("propagate", Whole(0, 100), whole(self.propagate)),
+            ("walks", Whole(0, 100), whole(self.walks)),
+            ("hidden", Whole(1, 1_048_576), widths),
+            ("dropout", Share, vec![mlp.dropout]),
+            ("steps", Least(1), whole_or_open(self.steps)),
+            ("validation", Share, open(self.validation)),
+            ("patience", Least(1), whole(self.patience)),
+            ("init-scale", Positive, vec![self.init_scale]),
+            ("link-batch", Least(1), whole_or_open(sampling.link_batch)),
+            ("pair-batch", Least(1), whole(sampling.pair_batch)),
+            ("block", Least(2), whole_or_open(sampling.block)),
+            ("lambda", Positive, open(sampling.lambda)),
+            ("learning-rate", Positive, open(descent.learning_rate)),
+            (
+                "schedule-alpha",
+                Between(0.0, 1.0),
+                open(descent.schedule_alpha),
+            ),
+            ("schedule-t0", Positive, vec![descent.schedule_t0]),
+            ("momentum", Share, vec![descent.momentum]),
+            ("clip", Positive, open(descent.clip)),
+            ("radius", Positive, open(descent.radius)),
+        ]
     }
 
     /// Checks every value against its accepted range, and that they go together.
     pub fn check(self) -> Result<CheckedParams> {
-        for &param in Param::ALL {
-            let setting = param.setting();
-            let mut numbers = self.numbers(param).into_iter();
-            if let Some(wrong) = numbers.find(|&number| !setting.range.holds(number)) {
-                return Err(Error::param(param, setting.accepted(), wrong));
+        for (name, limits, numbers) in self.limited() {
+            if let Some(wrong) = numbers.into_iter().find(|&number| !limits.hold(number)) {
+                return Err(Error::argument(name, limits.to_string(), wrong));
             }
         }
         self.check_combinations()?;
-        let common = Common::of(&self);
-        Ok(CheckedParams {
-            given: self,
-            common,
-        })
+        Ok(CheckedParams(self))
     }
 
     fn check_combinations(&self) -> Result<()> {
+        let (hidden, lambda) = (&self.mlp.hidden, self.sampling.lambda);
         let wide = |pair: &&[usize]| pair[0] * pair[1] > 1 << 32;
-        if let Some(pair) = self.hidden.windows(2).find(wide) {
-            return Err(Error::param(
-                Param::Hidden,
+        if let Some(pair) = hidden.windows(2).find(wide) {
+            return Err(Error::argument(
+                "hidden",
                 "widths of at most 2^32 weights between two layers",
                 format!("{} and {}", pair[0], pair[1]),
             ));
         }
-        let refuse = |param, accepted: &str| Err(Error::param(param, accepted, self.get(param)));
-        if self.optimizer == Some(OptimizerKind::Lbfgs) {
-            if self.solver == Some(SolverKind::Sgd) {
-                return refuse(Param::Optimizer, "adam or sgd with the sgd solver");
-            }
-            if self.dropout > 0.0 || self.input_dropout > 0.0 {
-                return refuse(
-                    Param::Optimizer,
-                    "adam or sgd with dropout, whose objective changes from step to step",
-                );
-            }
-            if self.radius.is_some() {
-                return refuse(Param::Optimizer, "adam or sgd with a radius");
-            }
+        let drops = self.mlp.dropout > 0.0 || self.input_dropout > 0.0;
+        let accepted = if self.optimizer != Some(OptimizerKind::Lbfgs) {
+            None
+        } else if self.solver == Some(SolverKind::Sgd) {
+            Some("adam or sgd with the sgd solver")
+        } else if drops {
+            Some("adam or sgd with dropout, whose objective changes from step to step")
+        } else {
+            self.descent.radius.map(|_| "adam or sgd with a radius")
+        };
+        if let Some(accepted) = accepted {
+            return Err(Error::argument("optimizer", accepted, OptimizerKind::Lbfgs));
         }
-        if self.lambda.is_none() {
+        let Some(lambda) = lambda else {
             return Ok(());
-        }
+        };
         if !Score::of(self).is_linear() {
             let accepted = format!(
                 "left open with the {} score, which fixes the scale of the weights",
                 self.score
             );
-            return refuse(Param::Lambda, &accepted);
+            return Err(Error::argument("lambda", accepted, lambda));
         }
-        if self.sampler == Sampler::Block || self.solver == Some(SolverKind::Exact) {
-            return refuse(
-                Param::Lambda,
-                "left open unless the solver is sgd and the sampler is pairs",
-            );
+        if self.sampling.sampler == Sampler::Block || self.solver == Some(SolverKind::Exact) {
+            let accepted = "left open unless the solver is sgd and the sampler is pairs";
+            return Err(Error::argument("lambda", accepted, lambda));
         }
         Ok(())
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::Subject;
-
-    #[test]
-    fn every_bad_value_is_refused_by_name() {
-        type Spoil = fn(&mut Params);
-        let cases: &[(Param, Spoil)] = &[
-            (Param::Dim, |p| p.dim = 0),
-            (Param::Beta, |p| p.beta = -1.0),
-            (Param::Beta, |p| p.beta = f64::NAN),
-            (Param::Beta, |p| p.beta = f64::INFINITY),
-            (Param::Hidden, |p| p.hidden = vec![10, 0]),
-            (Param::Hidden, |p| p.hidden = vec![1 << 20, 1 << 20]),
-            (Param::Dropout, |p| p.dropout = 1.0),
-            (Param::NegativeShare, |p| p.negative_share = 1.0),
-            (Param::NegativeShare, |p| p.negative_share = f64::NAN),
-            (Param::InputDropout, |p| p.input_dropout = f64::NAN),
-            (Param::Validation, |p| p.validation = Some(-0.1)),
-            (Param::Propagate, |p| p.propagate = 101),
-            (Param::Walks, |p| p.walks = 101),
-            (Param::Patience, |p| p.patience = 0),
-            (Param::Steps, |p| p.steps = Some(0)),
-            (Param::LearningRate, |p| p.learning_rate = Some(0.0)),
-            (Param::Clip, |p| p.clip = Some(f64::NAN)),
-            (Param::Lambda, |p| p.lambda = Some(-1.0)),
-            (Param::Radius, |p| p.radius = Some(0.0)),
-            (Param::ScheduleT0, |p| p.schedule_t0 = f64::NAN),
-            (Param::ScheduleAlpha, |p| p.schedule_alpha = Some(1.5)),
-            (Param::InitScale, |p| p.init_scale = f64::INFINITY),
-            (Param::Momentum, |p| p.momentum = 1.0),
-            (Param::Ridge, |p| p.ridge = f64::NAN),
-            (Param::LinkBatch, |p| p.link_batch = Some(0)),
-            (Param::PairBatch, |p| p.pair_batch = 0),
-            (Param::Block, |p| p.block = Some(1)),
-            (Param::Optimizer, |p| {
-                p.optimizer = Some(OptimizerKind::Lbfgs);
-                p.solver = Some(SolverKind::Sgd);
-            }),
-            (Param::Optimizer, |p| {
-                p.optimizer = Some(OptimizerKind::Lbfgs);
-                p.dropout = 0.5;
-            }),
-            (Param::Lambda, |p| {
-                p.lambda = Some(1.0);
-                p.score = ScoreKind::Probability;
-            }),
-            (Param::Lambda, |p| p.lambda = Some(1.0)),
-            (Param::Optimizer, |p| {
-                p.radius = Some(1.0);
-                p.optimizer = Some(OptimizerKind::Lbfgs);
-            }),
-        ];
-        for (expected, spoil) in cases {
-            let mut params = Params::default();
-            spoil(&mut params);
-            match params.clone().check() {
-                Err(Error::Param { subject, .. }) => {
-                    assert_eq!(subject, Subject::Param(*expected));
-                }
-                other => panic!("{expected}: {other:?} for {params:?}"),
-            }
-        }
-        assert!(Params::default().check().is_ok());
-    }
-
-    #[test]
-    fn messages_say_what_must_be_and_what_is() {
-        let said = |params: Params| params.check().err().map(|error| error.to_string());
-        let beta = Params {
-            beta: -1.0,
-            ..Params::default()
-        };
-        let expected = "beta must be between 0 and 10, but is -1";
-        assert_eq!(said(beta).as_deref(), Some(expected));
-        let dim = Params {
-            dim: 0,
-            ..Params::default()
-        };
-        let expected = "dim must be a whole number from 1 to 65536, but is 0";
-        assert_eq!(said(dim).as_deref(), Some(expected));
-    }
-
-    #[test]
-    fn scores_and_encoders_carry_their_settings() {
-        let checked = |params: Params| params.check().unwrap();
-        let plain = checked(Params::default());
-        let kind = |params: &CheckedParams, view, has_vectors| {
-            params
-                .encoder(view, has_vectors)
-                .map(|encoder| encoder.kind)
-        };
-        assert_eq!(kind(&plain, "", true).unwrap(), EncoderKind::Linear);
-        assert_eq!(kind(&plain, "", false).unwrap(), EncoderKind::Table);
-        let pays = |score, beta| {
-            let params = Params {
-                score,
-                beta,
-                ..Params::default()
-            };
-            checked(params).score().pair(0.7, 2.0)
-        };
-        let likelihood = pays(ScoreKind::Likelihood, 0.3);
-        for &score in ScoreKind::ALL {
-            assert_eq!(pays(score, 0.0), likelihood);
-            assert_eq!(pays(score, 0.3) == likelihood, !score.reads_beta());
-            // Each setting of a score is one number of the table.
-            let of_score = |name: &&str| Param::named(name).unwrap().setting();
-            let mut settings = score.settings().iter().map(of_score);
-            assert!(settings.all(|setting| setting.kind == Kind::Real && !setting.optional));
-        }
-        let named = checked(Params {
-            encoder: Some(EncoderKind::Table),
-            view_encoders: [("a".to_owned(), EncoderKind::Mlp)].into(),
-            hidden: vec![7],
-            ..Params::default()
-        });
-        assert_eq!(kind(&named, "b", true).unwrap(), EncoderKind::Table);
-        let hidden = |view| named.encoder(view, true).unwrap().settings.hidden;
-        assert_eq!(hidden("a"), [7]);
-        assert_eq!(hidden("b"), Params::default().hidden);
-    }
-
-    #[test]
-    fn settings_of_views_are_checked_against_the_views() {
-        let named = |error: Error| match error {
-            Error::Param { subject, .. } => subject,
-            other => panic!("{other:?}"),
-        };
-        let refused = |params: Params, views: &[&str]| {
-            let found = params.check().unwrap().view_pairs_among(views);
-            named(found.unwrap_err())
-        };
-        let pairs = Params {
-            view_pairs: Some(vec![("b".into(), "a".into()), ("a".into(), "b".into())]),
-            ..Params::default()
-        };
-        let checked = pairs.clone().check().unwrap();
-        let found = checked.view_pairs_among(&["a", "b"]).unwrap();
-        assert_eq!(found, Some(vec![(0, 1)]));
-        assert_eq!(refused(pairs, &["a"]), Subject::Param(Param::ViewPairs));
-        let encoder = Params {
-            view_encoders: [("c".to_owned(), EncoderKind::Mlp)].into(),
-            ..Params::default()
-        };
-        assert_eq!(refused(encoder, &["a"]), Subject::Param(Param::Encoder));
-        let propagate = Params {
-            propagate: 1,
-            ..Params::default()
-        };
-        let subject = refused(propagate, &["a", "b"]);
-        assert_eq!(subject, Subject::Param(Param::Propagate));
-        let linear = Params {
-            encoder: Some(EncoderKind::Linear),
-            ..Params::default()
-        };
-        let linear = linear.check().unwrap();
-        let error = linear.encoder("a", false).unwrap_err();
-        assert_eq!(named(error), Subject::Param(Param::Encoder));
-    }
-}
+mod tests;

@@ -1,10 +1,10 @@
 //! What a user should know after a fit, such as settings without effect.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::{
-    CheckedParams, EncoderKind, OptimizerKind, Param, Params, Sampler, ScoreKind, Similarity,
-    SolverKind,
+    CheckedParams, EncoderKind, OptimizerKind, Params, Sampler, ScoreKind, Similarity, SolverKind,
 };
 
 /// What a user should know ([example](crate::Fitted)).
@@ -13,8 +13,8 @@ use super::{
 pub enum Note {
     /// A setting was given that nothing in the fit reads.
     Unused {
-        /// The setting.
-        param: Param,
+        /// The setting, by its name in files.
+        name: String,
         /// Why.
         why: Unused,
     },
@@ -45,7 +45,7 @@ pub enum Note {
 pub enum Unused {
     /// The score does not read it.
     Score(ScoreKind),
-    /// No encoder reads it.
+    /// No encoder is an mlp.
     Encoders,
     /// No encoder reads data vectors.
     NoVectors,
@@ -88,74 +88,66 @@ impl CheckedParams {
     /// The settings that were given, and differ from the default, but that a fit does
     /// not read.
     pub fn unused(&self, fit: &InUse) -> Vec<Note> {
-        let (given, default) = (self.given(), Params::default());
+        let default = entries(&Params::default());
+        let mut given = entries(self);
+        given.retain(|name, value| default.get(name) != Some(value));
         let mut notes = Vec::new();
-        let mut add = |why: Unused, params: &[Param]| {
-            let is_given = |param: &&Param| given.get(**param) != default.get(**param);
-            let given = params.iter().filter(is_given);
-            notes.extend(given.map(|&param| Note::Unused { param, why }));
+        let mut add = |why: Unused, names: &[&str]| {
+            let unused = names.iter().filter(|name| given.contains_key(**name));
+            notes.extend(unused.map(|&name| Note::Unused {
+                name: name.to_owned(),
+                why,
+            }));
         };
-        for &param in Param::ALL {
-            let of_score = |score: &ScoreKind| score.settings().contains(&param.name());
-            // With 0 other scores are the likelihood by another name.
-            if ScoreKind::ALL.iter().any(of_score)
-                && !of_score(&given.score)
-                && given.numbers(param) != [0.0]
-            {
-                add(Unused::Score(given.score), &[param]);
-            }
+        // With 0 other scores are the likelihood by another name.
+        if !self.score.reads_beta() && self.beta != 0.0 {
+            add(Unused::Score(self.score), &["beta"]);
         }
-        for &param in Param::ALL {
-            let of_encoder = |kind: &EncoderKind| kind.settings().contains(&param);
-            if EncoderKind::ALL.iter().any(of_encoder) && !fit.encoders.iter().any(of_encoder) {
-                add(Unused::Encoders, &[param]);
-            }
+        if !fit.encoders.contains(&EncoderKind::Mlp) {
+            add(Unused::Encoders, &names(&entries(&self.mlp)));
         }
         if !fit.encoders.iter().any(|kind| kind.reads_vectors()) {
-            let of_vectors = [Param::InputDropout, Param::Normalize, Param::Propagate];
+            let of_vectors = ["input-dropout", "normalize", "propagate"];
             add(Unused::NoVectors, &of_vectors);
         }
         if self.similarity != Similarity::Signed {
-            add(Unused::NotSigned, &[Param::NegativeShare]);
+            add(Unused::NotSigned, &["negative-share"]);
         }
         if self.walks == 0 {
-            add(Unused::NoWalks, &[Param::WalksWeighted]);
+            add(Unused::NoWalks, &["walks-weighted"]);
         }
         if !fit.holds_out {
-            add(Unused::NoHeldOut, &[Param::Patience]);
+            add(Unused::NoHeldOut, &["patience"]);
         }
-        match (fit.solver, self.sampler) {
-            (SolverKind::Exact, _) => {
-                let of_samples = [
-                    Param::Sampler,
-                    Param::LinkBatch,
-                    Param::PairBatch,
-                    Param::Block,
-                ];
-                add(Unused::Exact, &of_samples);
-            }
-            (SolverKind::Sgd, Sampler::Block) => add(Unused::Blocks, &[Param::PairBatch]),
-            (SolverKind::Sgd, Sampler::Pairs) => add(Unused::Pairs, &[Param::Block]),
+        match (fit.solver, self.sampling.sampler) {
+            (SolverKind::Exact, _) => add(Unused::Exact, &names(&entries(&self.sampling))),
+            (SolverKind::Sgd, Sampler::Block) => add(Unused::Blocks, &["pair-batch"]),
+            (SolverKind::Sgd, Sampler::Pairs) => add(Unused::Pairs, &["block"]),
         }
         if fit.optimizer == OptimizerKind::Lbfgs {
-            let of_steps = [
-                Param::LearningRate,
-                Param::ScheduleAlpha,
-                Param::ScheduleT0,
-                Param::Clip,
-                Param::Momentum,
-            ];
-            add(Unused::Lbfgs, &of_steps);
+            add(Unused::Lbfgs, &names(&entries(&self.descent)));
         } else {
             if fit.schedule_alpha == 0.0 {
-                add(Unused::Constant, &[Param::ScheduleT0]);
+                add(Unused::Constant, &["schedule-t0"]);
             }
             if fit.optimizer != OptimizerKind::Sgd {
-                add(Unused::NotSgd, &[Param::Momentum]);
+                add(Unused::NotSgd, &["momentum"]);
             }
         }
         notes
     }
+}
+
+/// Settings by their names in files.
+fn entries<T: Serialize>(settings: &T) -> Map<String, Value> {
+    match serde_json::to_value(settings) {
+        Ok(Value::Object(entries)) => entries,
+        _ => Map::new(),
+    }
+}
+
+fn names(entries: &Map<String, Value>) -> Vec<&str> {
+    entries.keys().map(String::as_str).collect()
 }
 
 impl From<String> for Note {
@@ -166,7 +158,7 @@ impl From<String> for Note {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{EncoderKind, OutputActivation, ScoreKind};
+    use super::super::{Descent, EncoderKind, Mlp, OutputActivation, Sampling, ScoreKind};
     use super::*;
 
     fn fit() -> InUse {
@@ -179,10 +171,10 @@ mod tests {
         }
     }
 
-    fn unused(params: Params, fit: &InUse) -> Vec<(Param, Unused)> {
+    fn unused(params: Params, fit: &InUse) -> Vec<(String, Unused)> {
         let notes = params.check().unwrap().unused(fit).into_iter();
         let unused = |note| match note {
-            Note::Unused { param, why } => Some((param, why)),
+            Note::Unused { name, why } => Some((name, why)),
             _ => None,
         };
         notes.filter_map(unused).collect()
@@ -191,15 +183,19 @@ mod tests {
     #[test]
     fn settings_of_an_mlp_without_one() {
         let params = Params {
-            hidden: vec![10],
-            batch_norm: true,
-            dropout: 0.5,
-            output_activation: OutputActivation::Tanh,
+            mlp: Mlp {
+                hidden: vec![10],
+                batch_norm: true,
+                dropout: 0.5,
+                output_activation: OutputActivation::Tanh,
+                ..Mlp::default()
+            },
             ..Params::default()
         };
         let notes = unused(params.clone(), &fit());
         assert_eq!(notes.len(), 4, "{notes:?}");
-        assert_eq!(notes[0], (Param::Hidden, Unused::Encoders));
+        let hidden = ("hidden".to_owned(), Unused::Encoders);
+        assert!(notes.contains(&hidden), "{notes:?}");
         let params = Params {
             encoder: Some(EncoderKind::Mlp),
             ..params
@@ -216,31 +212,37 @@ mod tests {
             beta,
             ..Params::default()
         };
-        let expected = (Param::Beta, Unused::Score(ScoreKind::Likelihood));
+        let expected = ("beta".to_owned(), Unused::Score(ScoreKind::Likelihood));
         assert_eq!(unused(likely(0.5), &fit()), [expected]);
         // The likelihood by another name.
         assert!(unused(likely(0.0), &fit()).is_empty());
         let sampled = Params {
-            block: Some(64),
-            pair_batch: 64,
-            momentum: 0.5,
-            schedule_t0: 7.0,
+            sampling: Sampling {
+                block: Some(64),
+                pair_batch: 64,
+                ..Sampling::default()
+            },
+            descent: Descent {
+                momentum: 0.5,
+                schedule_t0: 7.0,
+                ..Descent::default()
+            },
             walks_weighted: true,
             patience: 3,
             ..Params::default()
         };
-        let names = |fit: &InUse| -> Vec<Param> {
+        let names = |fit: &InUse| -> Vec<String> {
             let notes = unused(sampled.clone(), fit).into_iter();
-            notes.map(|(param, _)| param).collect()
+            notes.map(|(name, _)| name).collect()
         };
         assert_eq!(
             names(&fit()),
             [
-                Param::WalksWeighted,
-                Param::PairBatch,
-                Param::Block,
-                Param::ScheduleT0,
-                Param::Momentum
+                "walks-weighted",
+                "block",
+                "pair-batch",
+                "momentum",
+                "schedule-t0"
             ]
         );
         let stochastic = InUse {
@@ -252,7 +254,7 @@ mod tests {
         };
         assert_eq!(
             names(&stochastic),
-            [Param::WalksWeighted, Param::Patience, Param::PairBatch]
+            ["walks-weighted", "patience", "pair-batch"]
         );
     }
 
@@ -269,6 +271,6 @@ mod tests {
         };
         let notes = unused(params, &tables);
         assert_eq!(notes.len(), 2, "{notes:?}");
-        assert_eq!(notes[0], (Param::InputDropout, Unused::NoVectors));
+        assert_eq!(notes[0], ("input-dropout".to_owned(), Unused::NoVectors));
     }
 }

@@ -15,7 +15,9 @@ use crate::engine::{Forecast, Plan};
 use crate::error::Result;
 use crate::judge::{self, JudgeSpec, Judgment, judge};
 use crate::model::{Fit, Fitted};
-use crate::params::{CheckedParams, Params, Precision, ScoreKind, Similarity, WeightTransform};
+use crate::params::{
+    CheckedParams, Params, Precision, Sampling, ScoreKind, Similarity, WeightTransform,
+};
 use crate::verdict::Explained;
 
 /// Embeddings of several views are smoothed only if the smoothed ones explain nearly as
@@ -33,7 +35,8 @@ const USUAL_RIDGES: usize = 3;
 pub struct Recipe {
     /// How links are judged.
     pub judge: JudgeSpec,
-    /// The ridges: the search starts in the middle and goes on as long as it gains.
+    /// The ridges to choose from, unless the settings give one: the search starts in the
+    /// middle and goes on as long as it gains.
     pub ridges: Vec<f64>,
     /// The length of the walks over believed links; 0: the links themselves.
     pub walks: usize,
@@ -57,14 +60,6 @@ impl Default for Recipe {
 }
 
 impl Recipe {
-    /// The recipe with a ridge that is given.
-    pub fn at_ridge(ridge: f64) -> Recipe {
-        Recipe {
-            ridges: vec![ridge],
-            ..Recipe::default()
-        }
-    }
-
     /// The least share that smoothed embeddings must explain, for data of so many views.
     pub fn least_share(&self, n_views: usize) -> f64 {
         if n_views > 1 {
@@ -108,8 +103,11 @@ pub(super) fn belief_params(params: &Params, ridge: f64) -> Result<CheckedParams
         walks: 0,
         propagate: 0,
         validation: Some(0.0),
-        lambda: None,
-        ridge,
+        sampling: Sampling {
+            lambda: None,
+            ..params.sampling.clone()
+        },
+        ridge: Some(ridge),
         ..params.clone()
     }
     .check()
@@ -143,8 +141,12 @@ pub fn fit_robust(
         number: 1,
         cost: 1.5,
     };
+    let ridges = match params.ridge {
+        Some(given) => vec![given],
+        None => recipe.ridges.clone(),
+    };
     let tried = Fits {
-        number: USUAL_RIDGES.min(recipe.ridges.len()),
+        number: USUAL_RIDGES.min(ridges.len()),
         cost: 1.0,
     };
     count.begin(Doing::ChoosingRidge, tried, last);
@@ -155,7 +157,7 @@ pub fn fit_robust(
         walked: &walked,
         rounds: if is_signed { 0 } else { recipe.rounds },
     };
-    let chosen = choose_ridge(&search, &recipe.ridges, count.runtime())?;
+    let chosen = choose_ridge(&search, &ridges, count.runtime())?;
     let with = belief_params(params.given(), chosen.ridge)?;
     count.begin(Doing::FittingModel, last, Fits::default());
     let fit = Fit::new(&with).to_all_pairs(TOLERANCE);
@@ -236,7 +238,7 @@ fn plain(
         rounds: recipe.rounds,
     };
     runtime.begins(Doing::FittingModel);
-    let check = choose_ridge(&search, &[params.ridge], runtime)?.check;
+    let check = choose_ridge(&search, &[params.ridge()], runtime)?.check;
     let model = Fit::new(&params)
         .runtime(runtime.of_one_of_many())
         .run(&data)?;
@@ -252,10 +254,9 @@ fn plain(
 /// The most bytes that a robust fit holds, about: while links are judged, or while the
 /// fit to walks runs.
 pub fn estimated_bytes(params: &CheckedParams, data: &Dataset, recipe: &Recipe) -> Result<u64> {
-    let ridge = recipe.ridges.first().copied().unwrap_or(1.0);
     let with = Params {
         weights: WeightTransform::Binary,
-        ..belief_params(params.given(), ridge)?.given().clone()
+        ..belief_params(params, params.ridge())?.given().clone()
     }
     .check()?;
     let prepared = Prepared::new(data, &with, None, None)?;

@@ -53,7 +53,7 @@ impl Robust {
         };
         RobustSummary {
             chosen: Chosen {
-                ridge: self.model.params().ridge,
+                ridge: self.model.params().ridge(),
                 walks: if facts.judged.abstained {
                     0
                 } else {

@@ -264,7 +264,8 @@ fn without_smoothing_links_of_new_nodes_change_nothing() {
     let data = plan.data(&plan.links(5), x.clone());
     let recipe = Recipe {
         threshold: f64::INFINITY,
-        ..Recipe::at_ridge(1.0)
+        ridges: vec![1.0],
+        ..Recipe::default()
     };
     let params = crate::Params {
         dim: 4,

@@ -28,7 +28,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::schema::value::choice;
+use crate::choice::choice;
 use linkproof_numeric::math;
 use linkproof_numeric::real::Real;
 use probability::{LinkCaps, Pieces, Table};

@@ -3,7 +3,6 @@
 use super::grid::Candidate;
 use super::held_out::{HeldOut, SAME_RANKS};
 use super::{Comparison, Criterion, Search};
-use crate::params::Param;
 
 /// Compares candidates fold by fold with the best of those that were fitted on all. Folds
 /// differ far more than candidates do, so only differences on the same folds mean something;
@@ -103,7 +102,7 @@ pub enum Warning {
     /// The choice is the largest, or the smallest, that was tried.
     Edge {
         /// The setting.
-        param: Param,
+        param: &'static str,
         /// Its value.
         value: f64,
         /// Whether it is the largest.
@@ -124,7 +123,7 @@ pub enum Warning {
 pub fn warnings(compared: &[Comparison], chosen: &Candidate, search: &Search) -> Vec<Warning> {
     let grid = &search.grid;
     let mut warnings = Vec::new();
-    let mut edge = |param, value: f64, all: Vec<f64>, low_is_natural: bool| {
+    let mut edge = |param: &'static str, value: f64, all: Vec<f64>, low_is_natural: bool| {
         let low = all.iter().copied().fold(f64::INFINITY, f64::min);
         let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let largest = value == high;
@@ -136,11 +135,11 @@ pub fn warnings(compared: &[Comparison], chosen: &Candidate, search: &Search) ->
             });
         }
     };
-    edge(Param::Ridge, chosen.ridge, grid.ridges.clone(), false);
+    edge("ridge", chosen.ridge, grid.ridges.clone(), false);
     let betas = compared.iter().map(|one| one.candidate.beta);
-    edge(Param::Beta, chosen.beta, betas.collect(), true);
+    edge("beta", chosen.beta, betas.collect(), true);
     let dims = grid.dims.iter().map(|&dim| dim as f64);
-    edge(Param::Dim, chosen.dim as f64, dims.collect(), false);
+    edge("dim", chosen.dim as f64, dims.collect(), false);
     let of_chosen = compared.iter().find(|one| one.candidate == *chosen);
     if of_chosen.is_some_and(|one| one.has_collapsed()) {
         warnings.push(Warning::Collapsed);

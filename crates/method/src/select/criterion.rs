@@ -3,13 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
-use crate::params::{Param, ScoreKind};
+use crate::params::ScoreKind;
 use crate::score::Score;
 
 /// What fits of any kind are compared by on pairs that they did not see.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Criterion {
     /// How well embeddings tell links from pairs without one: by ranks, which know
     /// no unit of weights.
@@ -57,6 +58,13 @@ impl Serialize for Criterion {
     }
 }
 
+impl TryFrom<String> for Criterion {
+    type Error = String;
+    fn try_from(text: String) -> std::result::Result<Self, String> {
+        text.parse()
+    }
+}
+
 impl FromStr for Criterion {
     type Err = String;
 
@@ -84,7 +92,7 @@ impl FromStr for Criterion {
             (true, None) => 0.5,
             (true, Some(beta)) => {
                 let number = beta.parse().ok();
-                let number = number.filter(|&beta| Param::Beta.setting().range.holds(beta));
+                let number = number.filter(|beta| (0.0..=10.0).contains(beta));
                 number.ok_or_else(|| {
                     format!("'{beta}' is no exponent; expected a number from 0 to 10")
                 })?

@@ -62,7 +62,7 @@ impl Candidate {
         Params {
             score: self.score,
             beta: self.beta,
-            ridge: self.ridge,
+            ridge: Some(self.ridge),
             dim: self.dim,
             walks: self.walks,
             steps: self.steps.or(base.steps),

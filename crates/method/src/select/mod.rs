@@ -16,12 +16,14 @@ mod choose;
 mod criterion;
 mod grid;
 pub(crate) mod held_out;
+mod options;
 mod race;
 
 pub use changes::{Change, Tried};
 pub use choose::Warning;
 pub use criterion::Criterion;
 pub use grid::{Candidate, Grid, candidates};
+pub use options::SearchOptions;
 
 use std::time::Instant;
 
@@ -65,17 +67,7 @@ pub struct Search {
 impl Search {
     /// The default search.
     pub fn around(params: &Params) -> Search {
-        Search {
-            grid: Grid::around(params),
-            folds: 5,
-            hold_out: HoldOut::Pairs,
-            criterion: Criterion::default(),
-            halving: true,
-            one_standard_error: false,
-            weights: None,
-            try_offsets: true,
-            try_signed: true,
-        }
+        SearchOptions::default().search(params, |_| false)
     }
 
     /// The parameters that all candidates share.

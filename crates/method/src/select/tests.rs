@@ -1,7 +1,7 @@
 use super::*;
 use crate::measure::{KMeans, purity};
 use crate::model::fit;
-use crate::params::{Normalize, OptimizerKind, Param, ScoreKind};
+use crate::params::{Descent, Normalize, OptimizerKind, ScoreKind};
 use crate::synthetic::{CLUSTERS, Noise, synthetic};
 
 fn base() -> Params {
@@ -115,7 +115,7 @@ fn a_choice_on_the_edge_is_warned_about() {
     };
     let found = select(&base(), &made.data, &search, Runtime::default()).unwrap();
     let edge = |ridge| Warning::Edge {
-        param: Param::Ridge,
+        param: "ridge",
         value: ridge,
         largest: ridge == 10.0,
     };
@@ -197,7 +197,10 @@ fn a_candidate_that_diverges_is_reported_and_skipped() {
     // Under so strong a ridge plain gradient steps of this length run away.
     let base = Params {
         optimizer: Some(OptimizerKind::Sgd),
-        learning_rate: Some(0.01),
+        descent: Descent {
+            learning_rate: Some(0.01),
+            ..Descent::default()
+        },
         solver: Some(crate::params::SolverKind::Exact),
         steps: Some(200),
         ..base()

@@ -282,7 +282,7 @@ impl<'l> Local<'l> {
             kernel: Kernel::new(&score),
             score,
             tiles: Tiled::default(),
-            ridge: params.ridge,
+            ridge: params.ridge(),
             runtime,
             watched: None,
             best: None,

@@ -30,7 +30,7 @@ fn table(n: usize) -> Fitted {
     let data = Dataset::from_links(Graph::from_rows(n, &links(n)).unwrap()).unwrap();
     let params = Params {
         dim: 4,
-        ridge: 0.05,
+        ridge: Some(0.05),
         ..Params::default()
     };
     crate::fit(&params.check().unwrap(), &data).unwrap()
@@ -227,7 +227,7 @@ fn ids_stay_as_they_were_written() {
     let graph = Graph::new(Ids::from(names), links.collect(), rules).unwrap();
     let params = Params {
         dim: 2,
-        ridge: 0.1,
+        ridge: Some(0.1),
         ..Params::default()
     };
     let data = Dataset::from_links(graph).unwrap();

@@ -114,14 +114,17 @@ impl Page<'_> {
             ("links", grouped(self.links.n_links())),
             ("dimensions", model.dim().to_string()),
             ("score", model.params().score.to_string()),
-            ("ridge", model.params().ridge.to_string()),
+            ("ridge", model.params().ridge().to_string()),
             ("gamma", self.gamma_in_words()),
             ("value", figures(report.value)),
             ("steps", grouped(report.steps)),
             ("seconds", figures(report.seconds)),
         ];
-        let of_score = model.params().of_score();
-        facts.splice(4..4, of_score.map(|(param, value)| (param.name(), value)));
+        let of_score = model.params().score_settings();
+        facts.splice(
+            4..4,
+            of_score.map(|(name, value)| (name, value.to_string())),
+        );
         if let Some((start, best)) = report.held_out {
             facts.push((
                 "held-out score, a pair",

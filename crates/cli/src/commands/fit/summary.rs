@@ -51,7 +51,7 @@ pub(super) fn as_json(
     for (name, value) in [
         ("score", json!(params.score)),
         ("beta", json!(params.beta)),
-        ("ridge", json!(params.ridge)),
+        ("ridge", json!(params.ridge())),
         ("out", json!(args.out.display().to_string())),
         ("nodes", json!(fitted.node_ids().len())),
         ("links", json!(fitted.links().n_links())),
@@ -158,10 +158,10 @@ fn details(fitted: &Fitted, findings: &Findings, peak: Option<u64>) -> String {
     let (report, params) = (fitted.report(), fitted.params());
     let about = |is_estimated| if is_estimated { "about " } else { "" };
     let mut text = format!("\n  score     {}", params.score);
-    for (param, value) in params.of_score() {
-        let _ = write!(text, ", {param} {value}");
+    for (name, value) in params.score_settings() {
+        let _ = write!(text, ", {name} {value}");
     }
-    let _ = write!(text, "; ridge {}", params.ridge);
+    let _ = write!(text, "; ridge {}", params.ridge());
     if let Some(chosen) = findings.robust.as_ref().map(|found| found.chosen) {
         let rounds = counted(chosen.rounds, "round");
         let _ = write!(

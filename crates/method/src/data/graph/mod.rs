@@ -17,10 +17,10 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use self::listing::Listing;
+use crate::choice::choice;
 use crate::data::buffer::Buffer;
 use crate::data::ids::Ids;
 use crate::error::{Error, Result, quote};
-use crate::schema::choice;
 
 /// One link as listed, from row `src` to row `dst` ([example](crate::data)).
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -49,7 +49,7 @@ impl<T: Real> FirstOrder<T> {
             adam,
             first: vec![T::ZERO; start.len()],
             second: vec![T::ZERO; if adam { start.len() } else { 0 }],
-            start: plan.radius.map(|_| start.to_vec()),
+            start: plan.descent.radius.map(|_| start.to_vec()),
             plan: plan.clone(),
             steps: 0,
             squares: Vec::new(),
@@ -93,18 +93,11 @@ impl<T: Real> FirstOrder<T> {
         Ok(())
     }
 
-    /// `delta_t = delta_0 (1 + t/t_0)^-alpha`.
-    fn rate(&self) -> f64 {
-        let t = f64::from(self.steps - 1);
-        self.plan.learning_rate
-            * math::pow(1.0 + t / self.plan.schedule_t0, -self.plan.schedule_alpha)
-    }
-
     /// Moves the parameters along a gradient and returns its norm. Where that
     /// is not finite, the parameters are not either.
     pub fn step(&mut self, theta: &mut [T], gradient: &Gradient<T>) -> f64 {
         self.steps += 1;
-        let clip = self.plan.clip.map_or(1.0, |clip| {
+        let clip = self.plan.descent.clip.map_or(1.0, |clip| {
             let norm = dot_f64(gradient.derivatives(), gradient.derivatives()).sqrt();
             (clip / norm.max(1e-300)).min(1.0)
         });
@@ -141,12 +134,13 @@ impl<T: Real> FirstOrder<T> {
 
     /// The factors of parameters that have moved so often.
     fn factors(&self, moves: i32, clip: f64) -> Factors<T> {
+        let rate = self.plan.descent.rate(f64::from(self.steps - 1));
         let (rate, momentum, second_scale) = if self.adam {
             let first_scale = 1.0 - math::pow(FIRST_DECAY, f64::from(moves));
             let second_scale = 1.0 - math::pow(SECOND_DECAY, f64::from(moves));
-            (self.rate() / first_scale, FIRST_DECAY, 1.0 / second_scale)
+            (rate / first_scale, FIRST_DECAY, 1.0 / second_scale)
         } else {
-            (self.rate(), self.plan.momentum, 1.0)
+            (rate, self.plan.descent.momentum, 1.0)
         };
         Factors {
             rate: T::of(rate),
@@ -158,7 +152,7 @@ impl<T: Real> FirstOrder<T> {
 
     /// Back onto the ball around the start.
     fn project(&self, theta: &mut [T]) {
-        let (Some(start), Some(radius)) = (&self.start, self.plan.radius) else {
+        let (Some(start), Some(radius)) = (&self.start, self.plan.descent.radius) else {
             return;
         };
         let square: f64 = theta

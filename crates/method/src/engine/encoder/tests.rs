@@ -1,24 +1,24 @@
 use super::*;
 use crate::data::features::Matrix;
-use crate::params::{Activation, Encoder, EncoderKind, LayerSpec, OutputActivation, Params, Shift};
+use crate::params::{Activation, Encoder, EncoderKind, LayerSpec, Mlp, OutputActivation, Shift};
 use crate::support::{cases, is_derivative};
 use proptest::prelude::*;
 
-fn spec(kind: EncoderKind, params: &Params) -> NetworkSpec {
+fn spec(kind: EncoderKind, settings: &Mlp) -> NetworkSpec {
     NetworkSpec {
-        encoder: Encoder::new(kind, params),
+        encoder: Encoder::new(kind, settings),
         inputs: if kind == EncoderKind::Table { 7 } else { 6 },
         outputs: 3,
     }
 }
 
 fn mlp(hidden: &[usize], batch_norm: bool) -> Network {
-    let params = Params {
+    let settings = Mlp {
         hidden: hidden.to_vec(),
         batch_norm,
-        ..Params::default()
+        ..Mlp::default()
     };
-    Network::new(spec(EncoderKind::Mlp, &params))
+    Network::new(spec(EncoderKind::Mlp, &settings))
 }
 
 fn wave(n: usize, frequency: f64) -> Vec<f64> {
@@ -91,11 +91,11 @@ fn any_network() -> impl Strategy<Value = Network> {
     });
     let layers = prop::collection::vec(layer, 1..4);
     (layers, 0..4).prop_map(|(mut layers, is_table)| match is_table {
-        0 => Network::new(spec(EncoderKind::Table, &Params::default())),
+        0 => Network::new(spec(EncoderKind::Table, &Mlp::default())),
         _ => {
             let last = layers.len() - 1;
             layers[last].outputs = 3;
-            Network::of_layers(spec(EncoderKind::Mlp, &Params::default()), &layers)
+            Network::of_layers(spec(EncoderKind::Mlp, &Mlp::default()), &layers)
         }
     })
 }
@@ -201,16 +201,16 @@ fn starts_have_the_scale_asked_for() {
             OutputActivation::None
         };
         let inputs = if kind == EncoderKind::Table { 500 } else { 6 };
-        let params = Params {
+        let settings = Mlp {
             hidden,
             output_activation,
             batch_norm: norm,
-            ..Params::default()
+            ..Mlp::default()
         };
         let network = Network::new(NetworkSpec {
             inputs,
             outputs: 20,
-            ..spec(kind, &params)
+            ..spec(kind, &settings)
         });
         let data = matrix(500, false);
         let input = if network.is_table() {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use crate::engine::encoder::{Batch, Input, Network, NetworkSpec, Pass, Statistics};
-use crate::params::{Encoder, EncoderKind, Params};
+use crate::params::{Encoder, EncoderKind};
 use linkproof_numeric::real::Real;
 
 /// Where the offsets of a view's nodes come from.
@@ -25,7 +25,7 @@ impl ViewOffsets {
     /// The shape of `u` for data vectors of this dimension.
     pub fn map_of(inputs: usize) -> Network {
         Network::new(NetworkSpec {
-            encoder: Encoder::new(EncoderKind::Linear, &Params::default()),
+            encoder: Encoder::new(EncoderKind::Linear, &Default::default()),
             inputs,
             outputs: 1,
         })

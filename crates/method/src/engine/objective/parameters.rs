@@ -24,18 +24,18 @@ pub(crate) fn method<'n>(
     // Who sets lambda, which the exact solver has no use for, wants samples.
     let exact = n_nodes <= EXACT_SOLVER_NODES
         && params.optimizer != Some(OptimizerKind::Sgd)
-        && params.lambda.is_none();
+        && params.sampling.lambda.is_none();
     let solver = params.solver.unwrap_or(match exact {
         true => SolverKind::Exact,
         false => SolverKind::Sgd,
     });
     let smooth = |network: &Network| {
-        let dropout = network.spec().encoder.settings.dropout;
+        let dropout = network.spec().encoder.mlp.dropout;
         network.is_linear() && dropout == 0.0
     };
     let smooth = solver == SolverKind::Exact
         && params.input_dropout == 0.0
-        && params.radius.is_none()
+        && params.descent.radius.is_none()
         && networks.into_iter().all(smooth);
     let optimizer = params.optimizer.unwrap_or(match smooth {
         true => OptimizerKind::Lbfgs,

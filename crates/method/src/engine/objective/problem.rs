@@ -46,16 +46,16 @@ impl<'a> Problem<'a> {
         let mut dropout = 0.0;
         for view in &data.views {
             let encoder = params.encoder(&view.name, view.matrix.is_some())?;
-            dropout = encoder.settings.dropout.max(dropout);
+            dropout = encoder.mlp.dropout.max(dropout);
         }
         let drops = dropout > 0.0 || params.input_dropout > 0.0;
         Ok(Problem {
             data,
             parameters: ParameterLayout::new(data, params)?,
             dim: params.dim,
-            negative: params.given().negative(),
+            negative: params.negative(),
             score: params.score(),
-            ridge: params.ridge,
+            ridge: params.ridge(),
             dropout: drops.then_some((params.input_dropout, dropout)),
             seed: params.seed,
             params: params.given().clone(),

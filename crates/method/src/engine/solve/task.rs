@@ -104,7 +104,7 @@ mod tests {
         ] {
             let params = Params {
                 dim: 2,
-                ridge: 0.1,
+                ridge: Some(0.1),
                 validation: Some(0.1),
                 encoder: Some(encoder),
                 precision,

@@ -179,7 +179,7 @@ fn replicate(
 ) -> Result<Replicate> {
     let with = Params {
         // Against as many pairs as there are, at their weights.
-        ridge: params.ridge * share,
+        ridge: Some(params.ridge() * share),
         validation: Some(0.0),
         ..params.given().clone()
     };

@@ -47,7 +47,7 @@ fn params() -> CheckedParams {
         dim: 2,
         score: ScoreKind::Likelihood,
         beta: 0.0,
-        ridge: 1e-3,
+        ridge: Some(1e-3),
         validation: Some(0.0),
         normalize: crate::params::Normalize::None,
         ..Params::default()
@@ -137,7 +137,7 @@ fn free_vectors_are_compared_where_both_nodes_took_part() {
     let (_, data) = fitted(60, 3);
     let links = Dataset::from_links(data.graph().clone()).unwrap();
     let params = Params {
-        ridge: 1.0,
+        ridge: Some(1.0),
         ..params().given().clone()
     };
     let params = params.check().unwrap();
@@ -235,7 +235,7 @@ fn intervals_of_directed_models_hold_what_was_planted() {
 fn intervals_of_models_with_offsets_hold_what_was_planted() {
     let params = Params {
         offsets: true,
-        ridge: 0.05,
+        ridge: Some(0.05),
         ..params().given().clone()
     };
     let share = coverage(&params.check().unwrap(), Ends::Alike, 80, 12, false);
@@ -246,7 +246,7 @@ fn intervals_of_models_with_offsets_hold_what_was_planted() {
 #[test]
 fn intervals_of_free_vectors_hold_what_was_planted() {
     let params = Params {
-        ridge: 0.05,
+        ridge: Some(0.05),
         ..params().given().clone()
     };
     let share = coverage(&params.check().unwrap(), Ends::Alike, 80, 8, true);
@@ -265,7 +265,7 @@ fn a_node_of_a_directed_model_is_drawn_as_source_and_target_together() {
     let graph = Graph::new(Ids::Rows(30), links.collect(), rules).unwrap();
     let data = Dataset::from_links(graph).unwrap();
     let params = Params {
-        ridge: 0.5,
+        ridge: Some(0.5),
         offsets: true,
         ..params().given().clone()
     };

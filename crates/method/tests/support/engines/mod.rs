@@ -16,8 +16,8 @@ use linkproof_method::engine::objective::{Prepared, Problem};
 use linkproof_method::engine::pairs::{Part, Split};
 use linkproof_method::engine::{Backend, Engine, Look, OptimizerMemory, Plan};
 use linkproof_method::params::{
-    Activation, EncoderKind, OptimizerKind, OutputActivation, Sampler, ScoreKind, Similarity,
-    SolverKind,
+    Activation, EncoderKind, Mlp, OptimizerKind, OutputActivation, Sampler, Sampling, ScoreKind,
+    Similarity, SolverKind,
 };
 use linkproof_method::score::Score;
 
@@ -87,20 +87,26 @@ fn aside(data: &Dataset) -> Graph {
 fn encoders() -> [Params; 3] {
     let params = |encoder| Params {
         dim: 3,
-        ridge: 0.7,
+        ridge: Some(0.7),
         beta: 0.4,
         encoder: Some(encoder),
-        hidden: vec![6, 5],
-        activation: Activation::Tanh,
+        mlp: Mlp {
+            hidden: vec![6, 5],
+            activation: Activation::Tanh,
+            ..Mlp::default()
+        },
         ..Params::default()
     };
     [
         params(EncoderKind::Linear),
         Params {
-            batch_norm: true,
-            dropout: 0.3,
+            mlp: Mlp {
+                batch_norm: true,
+                dropout: 0.3,
+                output_activation: OutputActivation::Tanh,
+                ..params(EncoderKind::Mlp).mlp
+            },
             input_dropout: 0.2,
-            output_activation: OutputActivation::Tanh,
             ..params(EncoderKind::Mlp)
         },
         params(EncoderKind::Table),
@@ -285,9 +291,12 @@ pub fn plans(params: &Params, problem: &Problem<'_>) -> Vec<(&'static str, Plan)
         let mut params = Params {
             optimizer: Some(OptimizerKind::Adam),
             solver: Some(SolverKind::Sgd),
-            block: Some(12),
-            link_batch: Some(9),
-            pair_batch: 14,
+            sampling: Sampling {
+                block: Some(12),
+                link_batch: Some(9),
+                pair_batch: 14,
+                ..Sampling::default()
+            },
             ..params.clone()
         };
         change(&mut params);
@@ -298,8 +307,8 @@ pub fn plans(params: &Params, problem: &Problem<'_>) -> Vec<(&'static str, Plan)
         ..plan(|_| ())
     };
     let sweep = plan(|params| {
-        params.link_batch = None;
-        params.block = Some(8);
+        params.sampling.link_batch = None;
+        params.sampling.block = Some(8);
     });
     let mut plans = vec![
         (
@@ -308,12 +317,16 @@ pub fn plans(params: &Params, problem: &Problem<'_>) -> Vec<(&'static str, Plan)
         ),
         ("blocks", blocks(false)),
         ("blocks and links", blocks(true)),
-        ("pairs", plan(|params| params.sampler = Sampler::Pairs)),
+        (
+            "pairs",
+            plan(|params| params.sampling.sampler = Sampler::Pairs),
+        ),
         (
             "momentum, clipped, in a ball",
             plan(|params| {
                 params.optimizer = Some(OptimizerKind::Sgd);
-                (params.clip, params.radius) = (Some(0.5), Some(0.02));
+                params.descent.clip = Some(0.5);
+                params.descent.radius = Some(0.02);
             }),
         ),
     ];

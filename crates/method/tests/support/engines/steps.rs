@@ -245,9 +245,10 @@ impl Descent {
         let squares = squares.filter(|(_, moved)| **moved != Move::No);
         let squares = squares.map(|(slope, _)| slope * slope);
         let norm = squares.sum::<f64>().sqrt();
-        let clip = plan.clip.map_or(1.0, |clip| (clip / norm).min(1.0));
-        let passed = 1.0 + f64::from(self.steps - 1) / plan.schedule_t0;
-        let rate = plan.learning_rate * f64::powf(passed, -plan.schedule_alpha);
+        let clip = plan.descent.clip.map_or(1.0, |clip| (clip / norm).min(1.0));
+        let passed = 1.0 + f64::from(self.steps - 1) / plan.descent.schedule_t0;
+        let rate = plan.descent.learning_rate.unwrap()
+            * f64::powf(passed, -plan.descent.schedule_alpha.unwrap());
         for (at, theta) in theta.iter_mut().enumerate() {
             let moved = match moves.moved[at] {
                 Move::No => continue,
@@ -256,7 +257,7 @@ impl Descent {
             };
             let gradient = clip * moves.gradient[at];
             if plan.optimizer == OptimizerKind::Sgd {
-                self.first[at] = plan.momentum * self.first[at] + gradient;
+                self.first[at] = plan.descent.momentum * self.first[at] + gradient;
                 *theta -= rate * self.first[at];
                 continue;
             }
@@ -266,7 +267,7 @@ impl Descent {
             let second = self.second[at] / (1.0 - f64::powf(0.999, f64::from(moved)));
             *theta -= rate * first / (second.sqrt() + 1e-8);
         }
-        if let Some(radius) = plan.radius {
+        if let Some(radius) = plan.descent.radius {
             let away = theta.iter().zip(&self.start).map(|(x, s)| (x - s).powi(2));
             let distance = away.sum::<f64>().sqrt();
             if distance > radius {
