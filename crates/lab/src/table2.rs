@@ -105,7 +105,10 @@ fn recipes(quick: bool) -> Vec<Recipe> {
         let params = Params {
             score,
             beta,
-            sampler,
+            sampling: Sampling {
+                sampler,
+                ..Sampling::default()
+            },
             ..network(quick)
         };
         let name = format!("paper's network, {name}");

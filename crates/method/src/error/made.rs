@@ -47,19 +47,27 @@ impl Error {
         Error::data(Subject::Features { view: None }, found, expected)
     }
 
-    /// A setting, or another argument, by its name in kebab case, that must be something
-    /// else, in words that follow "must be".
+    /// Something given that must be something else, in words that follow "must be".
+    pub fn param(
+        subject: impl Into<Subject>,
+        accepted: impl Into<String>,
+        given: impl fmt::Display,
+    ) -> Self {
+        Error::Param {
+            subject: subject.into(),
+            accepted: accepted.into(),
+            given: given.to_string(),
+            remedy: None,
+        }
+    }
+
+    /// The same of a setting or another argument, by its name in kebab case.
     pub fn argument(
         name: &'static str,
         accepted: impl Into<String>,
         given: impl fmt::Display,
     ) -> Self {
-        Error::Param {
-            subject: Subject::Argument(name),
-            accepted: accepted.into(),
-            given: given.to_string(),
-            remedy: None,
-        }
+        Error::param(Subject::Argument(name), accepted, given)
     }
 
     /// The same error with what can be done about it, as [`Style::spell`](super::Style::spell)
