@@ -4,7 +4,7 @@ mod held_out;
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaStream, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaStream, LaunchConfig};
 use linkproof_method::engine::pairs::{AllPairs, Part, PassShare, Split, Sums, ViewMatrix};
 use linkproof_method::error::Result;
 use linkproof_method::score::{Score, UnlinkedForm};
@@ -16,6 +16,7 @@ use crate::layout::{Layout, TILE, Work};
 use crate::memory::Buffer;
 use crate::pass::{Item, Number, Pass, RuleNumbers, part_number};
 use crate::series::Series;
+use crate::vectors::launch;
 
 /// The widest rows that tensor cores are used for.
 const WIDEST: usize = 128;
@@ -105,9 +106,9 @@ impl<T: Number> CardPairs<T> {
     }
 
     /// Where the embeddings are, and where as the other ends of pairs see them.
-    pub fn sides(&self, stream: &CudaStream) -> (u64, u64) {
+    pub fn sides(&self, on: &Place) -> (u64, u64) {
         let mirror = self.mirror.as_ref().unwrap_or(&self.rows);
-        (self.rows.address(stream), mirror.address(stream))
+        (self.rows.address(on), mirror.address(on))
     }
 
     /// Sums over pairs of the rows, and if asked to the gradient in them.
@@ -135,25 +136,23 @@ impl<T: Number> CardPairs<T> {
         (gamma, score): (&ViewMatrix, &Score),
         (share, wants_gradient): (PassShare, bool),
     ) -> Result<(Work, Vec<ItemSums>)> {
-        let (device, stream) = (&*on.device, &on.stream);
         let tensor = tensor::<T>(on, layout.dim);
         let own = if tensor.is_some() { 2 * TILE } else { TILE };
-        let work = layout.work(pairs, gamma, (own, 6 * device.processors), share);
+        let work = layout.work(pairs, gamma, (own, 6 * on.device.processors), share);
         if work.items.is_empty() {
-            self.gradient
-                .clear(device, stream, layout.rows * layout.width)?;
+            self.gradient.clear(on, layout.rows * layout.width)?;
             return Ok((work, Vec::new()));
         }
-        self.items.fill(device, stream, work.items.as_slice())?;
+        self.items.fill(on, work.items.as_slice())?;
         let mut pass = self.pass(on, layout, score)?;
         let mut split = 0;
         let mut counts = None;
         if let Some((rule, part)) = pairs.split {
             self.tell_rules(on, pairs.nodes, layout, rule)?;
-            pass.hash_first = self.hashes[0].address(stream);
-            pass.hash_fold = self.hashes[1].address(stream);
-            pass.hash_stop = self.hashes[2].address(stream);
-            pass.named = self.named.address(stream);
+            pass.hash_first = self.hashes[0].address(on);
+            pass.hash_fold = self.hashes[1].address(on);
+            pass.hash_stop = self.hashes[2].address(on);
+            pass.named = self.named.address(on);
             [pass.fold, pass.stop] = RuleNumbers::of_split(Some(rule));
             pass.part = part_number(part);
             pass.watches = i32::from(pairs.watched);
@@ -176,7 +175,7 @@ impl<T: Number> CardPairs<T> {
         };
         self.launch(on, variant, &mut pass, (layout, &work))?;
         let mut found = vec![0.0; work.items.len() * SUMS];
-        self.sums.read(device, stream, &mut found)?;
+        self.sums.read(on, &mut found)?;
         let of_item = |(item, found): (usize, &[f64])| {
             let part = |place: usize| -> f64 { found.iter().skip(place).step_by(3).sum() };
             let (pairs, watched) = match &counts {
@@ -197,7 +196,6 @@ impl<T: Number> CardPairs<T> {
 
     /// The numbers of a pass that are always needed.
     pub fn pass(&mut self, on: &Place, layout: &Layout, score: &Score) -> Result<Pass> {
-        let (device, stream) = (&*on.device, &on.stream);
         let (mut growth, mut beta, mut per_unit) = (1.0, 0.0, 0.0);
         let mut series = Series::default();
         match score.unlinked_form() {
@@ -211,7 +209,7 @@ impl<T: Number> CardPairs<T> {
                 series = match &self.tabulated {
                     Some((known, series)) if *known == beta => *series,
                     _ => {
-                        self.cells.fill(device, stream, cells.as_slice())?;
+                        self.cells.fill(on, cells.as_slice())?;
                         Series::new(beta, tolerance(on.products))
                     }
                 };
@@ -224,9 +222,9 @@ impl<T: Number> CardPairs<T> {
             false => growth,
         };
         Ok(Pass {
-            items: self.items.address(stream),
-            left: self.rows.address(stream),
-            right: self.mirror.as_ref().unwrap_or(&self.rows).address(stream),
+            items: self.items.address(on),
+            left: self.rows.address(on),
+            right: self.mirror.as_ref().unwrap_or(&self.rows).address(on),
             gradient: 0,
             sums: 0,
             stretch: 0,
@@ -236,7 +234,7 @@ impl<T: Number> CardPairs<T> {
             named: 0,
             keep: 0,
             watch: 0,
-            cells: self.cells.address(stream),
+            cells: self.cells.address(on),
             fold: RuleNumbers::default(),
             stop: RuleNumbers::default(),
             part: 0,
@@ -262,79 +260,53 @@ impl<T: Number> CardPairs<T> {
         pass: &mut Pass,
         (layout, work): (&Layout, &Work),
     ) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
         let size = layout.rows * layout.width;
-        self.sums.room(device, stream, work.items.len() * SUMS)?;
-        pass.sums = self.sums.address(stream);
+        self.sums.room(on, work.items.len() * SUMS)?;
+        pass.sums = self.sums.address(on);
         if variant.gradient {
             // Not every tile writes to every part.
-            self.slots.clear(device, stream, size * work.slots)?;
-            pass.gradient = self.slots.address(stream);
+            self.slots.clear(on, size * work.slots)?;
+            pass.gradient = self.slots.address(on);
         }
         let mut config = blocks(work.items.len(), 256);
         if matches!(variant.kind, Kind::Tensor { .. }) {
             self.pack(on, variant, layout)?;
-            pass.right = self.packed.address(stream);
-            pass.stretch = self.stretch.address(stream);
+            pass.right = self.packed.address(on);
+            pass.stretch = self.stretch.address(on);
             config.block_dim.0 = 384;
             config.shared_mem_bytes = variant.shared_bytes();
         } else if variant.gradient {
             config.grid_dim.1 = layout.width.div_ceil(128) as u32;
         }
-        let function = device.function(variant, "pairs")?;
-        let mut launch = stream.launch_builder(&function);
-        launch.arg(&*pass);
-        // SAFETY: the arguments are those of the kernel, and all memory is there.
-        device.check("all pairs", unsafe { launch.launch(config) })?;
+        launch!(on, variant, "pairs", config; &*pass)?;
         if variant.gradient {
-            let function = device.function(Variant::plain(T::NAME), "add_slots")?;
-            let gradient = self.gradient.room(device, stream, size)?;
-            let (size, slots) = (size as u64, work.slots as u32);
-            let mut launch = stream.launch_builder(&function);
-            launch
-                .arg(&pass.gradient)
-                .arg(&size)
-                .arg(&slots)
-                .arg(gradient);
-            // SAFETY: the arguments are those of the kernel.
-            device.check("adding up", unsafe { launch.launch(over(size as usize)) })?;
+            let gradient = self.gradient.room(on, size)?;
+            let (config, count, slots) = (over(size), size as u64, work.slots as u32);
+            let kernels = Variant::plain(T::NAME);
+            launch!(on, kernels, "add_slots", config; &pass.gradient, &count, &slots, gradient)?;
         }
         Ok(())
     }
 
     /// Writes rows as tensor cores read them.
     fn pack(&mut self, on: &Place, variant: Variant, layout: &Layout) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
-        self.most.clear(device, stream, 1)?;
+        self.most.clear(on, 1)?;
         let tiles = layout.rows / TILE;
-        let most = self.most.room(device, stream, 1)?;
-        let stretch = self.stretch.room(device, stream, 1)?;
+        let most = self.most.room(on, 1)?;
+        let stretch = self.stretch.room(on, 1)?;
         let bytes = tiles * variant.stages().1 as usize;
-        let packed = self.packed.room(device, stream, bytes)?;
-        let left = self.rows.address(stream);
-        let rows = self.mirror.as_ref().unwrap_or(&self.rows).address(stream);
+        let packed = self.packed.room(on, bytes)?;
+        let left = self.rows.address(on);
+        let rows = self.mirror.as_ref().unwrap_or(&self.rows).address(on);
         let count = (layout.rows * layout.width) as u64;
-        let largest = device.function(variant, "largest")?;
         for side in [left, rows] {
-            let mut launch = stream.launch_builder(&largest);
-            launch.arg(&side).arg(&count).arg(&mut *most);
-            // SAFETY: the arguments are those of the kernel.
-            device.check("packing", unsafe { launch.launch(blocks(1024, 256)) })?;
+            launch!(on, variant, "largest", blocks(1024, 256); &side, &count, &mut *most)?;
             if left == rows {
                 break;
             }
         }
-        let stretch_of = device.function(variant, "stretch_of")?;
-        let mut launch = stream.launch_builder(&stretch_of);
-        launch.arg(&*most).arg(&mut *stretch);
-        // SAFETY: likewise.
-        device.check("packing", unsafe { launch.launch(blocks(1, 1)) })?;
-        let pack = device.function(variant, "pack")?;
-        let mut launch = stream.launch_builder(&pack);
-        launch.arg(&rows).arg(&*stretch).arg(packed);
-        // SAFETY: likewise.
-        device.check("packing", unsafe { launch.launch(blocks(tiles, 256)) })?;
-        Ok(())
+        launch!(on, variant, "stretch_of", blocks(1, 1); &*most, &mut *stretch)?;
+        launch!(on, variant, "pack", blocks(tiles, 256); &rows, &*stretch, packed)
     }
 }
 

@@ -2,6 +2,7 @@
 //! all pairs, and sweeps over tables.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use linkproof_method::engine::pairs::{AllPairs, Part, Sums, ViewMatrix};
 use linkproof_method::engine::{OptimizerMemory, Plan, StepOutcome, SweepPart, Sweeper};
@@ -73,7 +74,7 @@ impl<T: Number> Descent<T> {
         };
         let place = &on.pairs.on;
         for memory in [&mut descent.first, &mut descent.second] {
-            memory.clear(&place.device, &place.stream, problem.n_params())?;
+            memory.clear(place, problem.n_params())?;
         }
         Ok(Some(descent))
     }
@@ -85,7 +86,7 @@ impl<T: Number> Descent<T> {
         for (which, buffer) in [&self.first, &self.second].into_iter().enumerate() {
             let mut numbers = vec![T::ZERO; self.remembered(which, problem.n_params())];
             if !numbers.is_empty() {
-                buffer.read(&place.device, &place.stream, &mut numbers)?;
+                buffer.read(place, &mut numbers)?;
                 for (&(_, _, at), memory) in problem.parameters.gammas.iter().zip(&self.gammas) {
                     numbers[at] = T::of(memory[which]);
                 }
@@ -111,7 +112,7 @@ impl<T: Number> Descent<T> {
             if kept.is_empty() {
                 continue;
             }
-            mine.fill(&place.device, &place.stream, &**kept)?;
+            mine.fill(place, &**kept)?;
             let gammas = problem.parameters.gammas.iter();
             for (&(_, _, at), memory) in gammas.zip(&mut self.gammas) {
                 memory[which] = kept[at].to_f64();
@@ -152,9 +153,8 @@ impl<T: Number> Descent<T> {
         let (gradient_norm, clip) = self.norm_and_clip(squares, &slopes);
         // All weights are one row, at the start.
         let place = &on.pairs.on;
-        self.places
-            .fill(&place.device, &place.stream, &[0u64][..])?;
-        let from = on.derivative.address(&place.stream);
+        self.places.fill(place, &[0u64][..])?;
+        let from = on.derivative.address(place);
         self.move_rows(on, (from, 1, on.n_weights()), clip, self.steps)?;
         self.move_gammas(on, &slopes, clip);
         let value = found.value;
@@ -168,7 +168,7 @@ impl<T: Number> Descent<T> {
     fn sweep(&mut self, on: &mut Resident<'_, T>, part: &SweepPart) -> Result<StepOutcome> {
         let problem = on.problem;
         let gamma = problem.parameters.gamma(&on.theta);
-        let pairs = std::sync::Arc::clone(&on.pairs);
+        let pairs = Arc::clone(&on.pairs);
         let mut state = pairs.state();
         let (layout, sums) = self.pair_sums(on, &mut state, part, &gamma)?;
         let whole = part.of as f64 / problem.n_links();
@@ -177,7 +177,7 @@ impl<T: Number> Descent<T> {
         let slopes: Vec<f64> = slopes.collect();
         let squares = self.derivative(on, &state, &layout)?;
         let (gradient_norm, clip) = self.norm_and_clip(squares, &slopes);
-        let from = self.derivative.address(&pairs.on.stream);
+        let from = self.derivative.address(&pairs.on);
         let rows = (from, layout.rows, layout.dim);
         self.move_rows(on, rows, clip, part.sweep as i32)?;
         self.move_gammas(on, &slopes, clip);
@@ -206,8 +206,8 @@ impl<T: Number> Descent<T> {
         gamma: &ViewMatrix,
     ) -> Result<(Layout, Sums)> {
         let problem = on.problem;
-        let place = on.pairs.on.clone();
-        let (device, stream) = (&*place.device, &place.stream);
+        let place = &on.pairs.on.clone();
+
         let (mut views, mut nodes) = (Vec::new(), Vec::new());
         for (view, rows) in problem.encoders().iter().zip(&part.rows) {
             views.push(nodes.len()..nodes.len() + rows.len());
@@ -230,13 +230,11 @@ impl<T: Number> Descent<T> {
                 (places[at], rows[at]) = (on.table_places[row], row as u32);
             }
         }
-        self.places.fill(device, stream, places.as_slice())?;
-        self.rows.fill(device, stream, rows.as_slice())?;
-        state
-            .rows
-            .room(device, stream, layout.rows * layout.width)?;
-        let (from, to) = (on.parameters.address(stream), state.rows.address(stream));
-        let at = self.places.address(stream);
+        self.places.fill(place, places.as_slice())?;
+        self.rows.fill(place, rows.as_slice())?;
+        state.rows.room(place, layout.rows * layout.width)?;
+        let (from, to) = (on.parameters.address(place), state.rows.address(place));
+        let at = self.places.address(place);
         let (count, dim, width) = (layout.rows as u32, layout.dim as u32, layout.width as u32);
         let kernels = variant::<T>(&score);
         launch!(
@@ -246,7 +244,7 @@ impl<T: Number> Descent<T> {
         let mut sums = state.run(&place, &layout, &all, (gamma, &score), true)?;
         on.tell_gamma(gamma)?;
         let pass = state.pass(&place, &layout, &score)?;
-        let of_rows = self.rows.address(stream);
+        let of_rows = self.rows.address(place);
         let mut row_sums = std::mem::take(&mut on.row_sums);
         let mut there = std::mem::take(&mut on.sums);
         let lists = [
@@ -254,19 +252,19 @@ impl<T: Number> Descent<T> {
             on.aside.as_ref().map(|list| (list, -1.0)),
         ];
         for (list, factor) in lists.into_iter().flatten() {
-            row_sums.clear(device, stream, layout.rows * part.rows.len() * 2)?;
+            row_sums.clear(place, layout.rows * part.rows.len() * 2)?;
             let listed = crate::lists::Listed {
-                gradient: state.gradient.address(stream),
-                sums: row_sums.address(stream),
+                gradient: state.gradient.address(place),
+                sums: row_sums.address(place),
                 ..on.listed(list, &list.caps, factor)
             };
             let config = blocks(layout.rows.div_ceil(8), 256);
-            let table_places = on.table_places_there.address(stream);
+            let table_places = on.table_places_there.address(place);
             launch!(
                 place, kernels, "swept", config;
                 &pass, &listed, &of_rows, &from, &table_places, &dim
             )?;
-            let by = (&place, kernels);
+            let by = (place, kernels);
             Resident::<T>::add_row_sums(by, &row_sums, &mut there, &layout, &mut sums)?;
             if factor < 0.0 {
                 let ends = |row: &u32| match *row {
@@ -288,26 +286,22 @@ impl<T: Number> Descent<T> {
         layout: &Layout,
     ) -> Result<f64> {
         let place = &on.pairs.on;
-        let (device, stream) = (&*place.device, &place.stream);
-        self.derivative
-            .room(device, stream, layout.rows * layout.dim)?;
+
+        self.derivative.room(place, layout.rows * layout.dim)?;
         let n_blocks = (layout.rows * layout.dim).div_ceil(256).clamp(1, SQUARES);
-        self.squares.room(device, stream, n_blocks)?;
+        self.squares.room(place, n_blocks)?;
         let inverse = T::of(1.0 / on.problem.n_links());
         let ridge = T::of(2.0 * on.problem.ridge / on.problem.n_links());
-        let (slopes, table) = (
-            state.gradient.address(stream),
-            on.parameters.address(stream),
-        );
-        let (places, out) = (self.places.address(stream), self.derivative.address(stream));
+        let (slopes, table) = (state.gradient.address(place), on.parameters.address(place));
+        let (places, out) = (self.places.address(place), self.derivative.address(place));
         let (count, dim, width) = (layout.rows as u32, layout.dim as u32, layout.width as u32);
-        let squares = self.squares.address(stream);
+        let squares = self.squares.address(place);
         launch!(
             place, variant::<T>(&on.score), "part_derivative", blocks(n_blocks, 256);
             &slopes, &table, &places, &count, &dim, &width, &inverse, &ridge, &out, &squares
         )?;
         let mut found = vec![0.0; n_blocks];
-        self.squares.read(device, stream, &mut found)?;
+        self.squares.read(place, &mut found)?;
         Ok(found.iter().sum())
     }
 
@@ -319,16 +313,16 @@ impl<T: Number> Descent<T> {
         moves: i32,
     ) -> Result<()> {
         let place = &on.pairs.on;
-        let stream = &place.stream;
+
         let factors = self.factors(moves);
         let (rate, clip) = (T::of(factors.rate), T::of(clip));
         let (momentum, second_scale) = (T::of(factors.momentum), T::of(factors.second_scale));
-        let places = self.places.address(stream);
+        let places = self.places.address(place);
         let config = over(rows * dim);
         let (count, dim) = (rows as u32, dim as u32);
         let adam = i32::from(self.is_adam);
-        let table = on.parameters.address(stream);
-        let (first, second) = (self.first.address(stream), self.second.address(stream));
+        let table = on.parameters.address(place);
+        let (first, second) = (self.first.address(place), self.second.address(place));
         launch!(
             place, variant::<T>(&on.score), "part_step", config;
             &from, &places, &count, &dim, &adam, &rate, &clip, &momentum, &second_scale,

@@ -27,7 +27,6 @@ pub struct List {
 impl List {
     /// The links of a graph between internal rows.
     pub fn new(on: &Place, graph: &Graph, layout: &Layout, score: &Score) -> Result<List> {
-        let (device, stream) = (&*on.device, &on.stream);
         let links = graph.adjacency();
         let (mut offsets, mut later) = (vec![0u64], vec![0u32; layout.rows]);
         let mut ends = vec![0.0; layout.rows];
@@ -58,10 +57,9 @@ impl List {
             later,
             ends,
         };
-        list.offsets.fill(device, stream, offsets.as_slice())?;
-        list.targets.fill(device, stream, targets.as_slice())?;
-        list.weights
-            .fill(device, stream, list.host_weights.as_slice())?;
+        list.offsets.fill(on, offsets.as_slice())?;
+        list.targets.fill(on, targets.as_slice())?;
+        list.weights.fill(on, list.host_weights.as_slice())?;
         list.caps = list.caps_of(on, score)?;
         Ok(list)
     }
@@ -74,7 +72,7 @@ impl List {
             .map(|&w| score.link_cap(w))
             .collect();
         let mut buffer = Buffer::default();
-        buffer.fill(&on.device, &on.stream, caps.as_slice())?;
+        buffer.fill(on, caps.as_slice())?;
         Ok(buffer)
     }
 }

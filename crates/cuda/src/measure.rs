@@ -93,7 +93,7 @@ impl Cuda {
         let layout = state.layout(&pairs.on, &all, dim);
         let rows = padded(&embedded, &layout, Side::Left);
         let on = &pairs.on;
-        state.rows.fill(&on.device, &on.stream, rows.as_slice())?;
+        state.rows.fill(on, rows.as_slice())?;
         // The first compiles kernels, and finds out which pairs are held out.
         state.run(on, &layout, &all, (&gamma, score), true)?;
         let mut seconds = Vec::with_capacity(times);

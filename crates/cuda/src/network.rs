@@ -136,7 +136,6 @@ impl<T: Number> Net<T> {
         numbers: Numbers,
         dropout: Option<Dropout>,
     ) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
         let kernels = kernels::<T>();
         let count = numbers.count;
         for place in 0..self.layers.len() {
@@ -148,8 +147,8 @@ impl<T: Number> Net<T> {
                 continue;
             };
             let size = count * layer.outputs;
-            passed.values.room(device, stream, size)?;
-            let values = passed.values.address(stream);
+            passed.values.room(on, size)?;
+            let values = passed.values.address(on);
             let product = Numbers {
                 weights,
                 rows: values,
@@ -160,7 +159,7 @@ impl<T: Number> Net<T> {
             match below.last() {
                 None => x.forward(on, products, product)?,
                 Some(below) => {
-                    let from = below.outputs.address(stream);
+                    let from = below.outputs.address(on);
                     dense_rows(on, products, (from, layer.inputs), product)?;
                 }
             }
@@ -169,9 +168,9 @@ impl<T: Number> Net<T> {
             let (mut mean, mut inverse, mut scale) = (0, 0, 0);
             let mut shift = layer.bias.as_ref().map_or(0, |bias| at(bias.start));
             if let Some(norm) = &layer.norm {
-                passed.mean.room(device, stream, layer.outputs)?;
-                passed.inverse.room(device, stream, layer.outputs)?;
-                (mean, inverse) = (passed.mean.address(stream), passed.inverse.address(stream));
+                passed.mean.room(on, layer.outputs)?;
+                passed.inverse.room(on, layer.outputs)?;
+                (mean, inverse) = (passed.mean.address(on), passed.inverse.address(on));
                 (scale, shift) = (at(norm.scale.start), at(norm.shift.start));
                 launch!(
                     on, kernels, "moments", by_units(layer.outputs);
@@ -181,8 +180,8 @@ impl<T: Number> Net<T> {
             let (outputs, width) = match is_last {
                 true => (numbers.rows, numbers.width),
                 false => {
-                    passed.outputs.room(device, stream, size)?;
-                    (passed.outputs.address(stream), layer.outputs)
+                    passed.outputs.room(on, size)?;
+                    (passed.outputs.address(on), layer.outputs)
                 }
             };
             let shape = shape(layer, count, width);
@@ -206,14 +205,13 @@ impl<T: Number> Net<T> {
         (slopes, inverse, ridge): (CUdeviceptr, f64, f64),
         (parts, out): (&mut Buffer<T>, CUdeviceptr),
     ) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
         let (count, rows) = (numbers.count, numbers.count as u32);
         let (dim, width) = (numbers.dim as u32, numbers.width as u32);
         let widest = self.layers.iter().map(|layer| layer.outputs).max();
         for memory in &mut self.slopes {
-            memory.room(device, stream, count * widest.unwrap_or(0))?;
+            memory.room(on, count * widest.unwrap_or(0))?;
         }
-        let [mut derivative, mut next] = self.slopes.each_ref().map(|it| it.address(stream));
+        let [mut derivative, mut next] = self.slopes.each_ref().map(|it| it.address(on));
         launch!(
             on, kernels::<T>(), "take_slopes", over(count * numbers.dim);
             &slopes, &rows, &dim, &width, &inverse, &derivative
@@ -230,7 +228,7 @@ impl<T: Number> Net<T> {
             let n_parts = match place.checked_sub(1) {
                 None => x.columns(on, products, product, parts)?,
                 Some(below) => {
-                    let from = self.passed[below].outputs.address(stream);
+                    let from = self.passed[below].outputs.address(on);
                     dense_columns(on, products, (from, layer.inputs), product, parts)?
                 }
             };
@@ -240,7 +238,7 @@ impl<T: Number> Net<T> {
                 layer.strip as u32,
             );
             let start = bytes::<T>(layer.weights.start);
-            let (from, to) = (parts.address(stream), out + start);
+            let (from, to) = (parts.address(on), out + start);
             let weights = numbers.weights + start;
             launch!(
                 on, kernels::<T>(), "finish_layer", over(layer.inputs * layer.outputs);
@@ -272,11 +270,11 @@ impl<T: Number> Net<T> {
         derivative: CUdeviceptr,
         out: CUdeviceptr,
     ) -> Result<()> {
-        let (stream, kernels) = (&on.stream, kernels::<T>());
+        let kernels = kernels::<T>();
         let (layer, passed) = (&self.layers[place], &self.passed[place]);
         let (outputs, width) = match place + 1 == self.layers.len() {
             true => (numbers.rows, numbers.width),
-            false => (passed.outputs.address(stream), layer.outputs),
+            false => (passed.outputs.address(on), layer.outputs),
         };
         let (count, size) = (numbers.count, numbers.count * layer.outputs);
         let (shape, drop) = (shape(layer, count, width), self.drop(place, dropout));
@@ -291,8 +289,8 @@ impl<T: Number> Net<T> {
             let sum = out + bytes::<T>(norm.shift.start);
             let product = out + bytes::<T>(norm.scale.start);
             let scale = numbers.weights + bytes::<T>(norm.scale.start);
-            let normed = passed.values.address(stream);
-            let inverse = passed.inverse.address(stream);
+            let normed = passed.values.address(on);
+            let inverse = passed.inverse.address(on);
             launch!(
                 on, kernels, "unit_sums", by_units(layer.outputs);
                 &derivative, &normed, &rows, &units, &sum, &product
@@ -330,8 +328,8 @@ impl<T: Number> Net<T> {
             return Ok(from);
         }
         let size = layer.inputs * layer.outputs;
-        self.weights.room(&on.device, &on.stream, size)?;
-        let to = self.weights.address(&on.stream);
+        self.weights.room(on, size)?;
+        let to = self.weights.address(on);
         let (inputs, units) = (layer.inputs as u32, layer.outputs as u32);
         let (strip, transposed) = (layer.strip as u32, i32::from(transposed));
         launch!(

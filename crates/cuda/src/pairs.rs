@@ -44,17 +44,17 @@ impl<T: Number> DevicePairs<T> {
         embedded: &EmbeddedRows<'_, T>,
         pairs: &AllPairs<'_>,
     ) -> Result<Layout> {
-        let (device, stream) = (&*self.on.device, &self.on.stream);
+        let on = &self.on;
         // Offsets are two more dimensions: (y, b, 1) meets (z, 1, b).
         let of_offsets = if embedded.offsets.is_empty() { 0 } else { 2 };
-        let layout = state.layout(&self.on, pairs, embedded.dim + of_offsets);
+        let layout = state.layout(on, pairs, embedded.dim + of_offsets);
         let rows = padded(embedded, &layout, Side::Left);
-        state.rows.fill(device, stream, rows.as_slice())?;
+        state.rows.fill(on, rows.as_slice())?;
         state.mirror = match of_offsets > 0 || embedded.mirror.as_ptr() != embedded.y.as_ptr() {
             true => {
                 let mut mirror = state.mirror.take().unwrap_or_default();
                 let right = padded(embedded, &layout, Side::Right);
-                mirror.fill(device, stream, right.as_slice())?;
+                mirror.fill(on, right.as_slice())?;
                 Some(mirror)
             }
             false => None,
@@ -65,8 +65,8 @@ impl<T: Number> DevicePairs<T> {
     /// Brings the gradient of all rows down, as they stand there.
     pub fn bring_down(&self, state: &CardPairs<T>, layout: &Layout) -> Result<Vec<T>> {
         let mut rows = vec![T::ZERO; layout.rows * layout.width];
-        let (device, stream) = (&*self.on.device, &self.on.stream);
-        state.gradient.read(device, stream, &mut rows)?;
+        let on = &self.on;
+        state.gradient.read(on, &mut rows)?;
         Ok(rows)
     }
 

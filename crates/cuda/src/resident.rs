@@ -154,10 +154,9 @@ impl<'p, T: Number> Resident<'p, T> {
             unit: problem.parameters.view_matrix(1.0),
             rows,
         };
-        let (device, stream) = (&*on.device, &on.stream);
-        resident.view_of.fill(device, stream, view_of.as_slice())?;
+        resident.view_of.fill(on, view_of.as_slice())?;
         let places = resident.table_places.as_slice();
-        resident.table_places_there.fill(device, stream, places)?;
+        resident.table_places_there.fill(on, places)?;
         Ok(resident)
     }
 
@@ -170,7 +169,7 @@ impl<'p, T: Number> Resident<'p, T> {
             self.theta.extend_from_slice(theta);
             let on = &self.pairs.on;
             let to = &mut self.parameters;
-            self.staging.up(&on.device, &on.stream, theta, to)?;
+            self.staging.up(on, theta, to)?;
         }
         Ok(changes)
     }
@@ -182,7 +181,7 @@ impl<'p, T: Number> Resident<'p, T> {
         if self.has_moved {
             let weights = self.theta.len() - gammas;
             let into = &mut self.theta[..weights];
-            self.parameters.read(&on.device, &on.stream, into)?;
+            self.parameters.read(on, into)?;
             self.has_moved = false;
         }
         Ok(&self.theta)
@@ -204,7 +203,7 @@ impl<'p, T: Number> Resident<'p, T> {
         if let Some(gradient) = gradient {
             let on = &self.pairs.on;
             let from = &self.derivative;
-            self.staging.down(&on.device, &on.stream, from, gradient)?;
+            self.staging.down(on, from, gradient)?;
             let gammas = self.problem.parameters.gammas.iter();
             for (&(_, _, place), slope) in gammas.zip(slopes) {
                 gradient[place] = T::of(slope);
@@ -234,7 +233,7 @@ impl<'p, T: Number> Resident<'p, T> {
             true => {
                 let mut watched = Sums::zero(self.rows.len());
                 (watched.value, watched.pairs) = sums.watched;
-                let from = (&layout, state.sides(&pairs.on.stream));
+                let from = (&layout, state.sides(&pairs.on));
                 self.add_listed(&mut state, from, Part::HeldOut, by, (&mut watched, false))?;
                 Some(part_sum(&watched))
             }
@@ -299,26 +298,23 @@ impl<'p, T: Number> Resident<'p, T> {
         dropout: Option<Dropout>,
     ) -> Result<()> {
         let on = &self.pairs.on;
-        let (device, stream) = (&*on.device, &on.stream);
         // Padding has no view, and must be zero.
-        rows.clear(device, stream, layout.rows * layout.width)?;
+        rows.clear(on, layout.rows * layout.width)?;
         match has_mirror(self.problem) {
-            true => {
-                mirror
-                    .get_or_insert_default()
-                    .clear(device, stream, layout.rows * layout.width)?
-            }
+            true => mirror
+                .get_or_insert_default()
+                .clear(on, layout.rows * layout.width)?,
             false => *mirror = None,
         }
         let pass = Pass {
             on,
             products: variant::<T>(score),
             layout,
-            theta: self.parameters.address(stream),
+            theta: self.parameters.address(on),
             dropout,
         };
-        let mirror = mirror.as_ref().map(|mirror| mirror.address(stream));
-        let to = (rows.address(stream), mirror);
+        let mirror = mirror.as_ref().map(|mirror| mirror.address(on));
+        let to = (rows.address(on), mirror);
         for (place, view) in self.views.iter_mut().enumerate() {
             view.forward(pass, self.problem, place, to)?;
         }
@@ -333,13 +329,13 @@ impl<'p, T: Number> Resident<'p, T> {
         by: (&ViewMatrix, &Score),
         (dropout, wants_gradient): (Option<Dropout>, bool),
     ) -> Result<(Layout, Sums)> {
-        let on = self.pairs.on.clone();
+        let on = &self.pairs.on.clone();
         let layout = state.layout(&on, &self.all(part, watched), self.layout.dim);
         let rows = (&mut state.rows, &mut state.mirror);
         self.embed(rows, &layout, by.1, dropout)?;
         let all = self.all(part, watched);
         let mut sums = state.run(&on, &layout, &all, by, wants_gradient)?;
-        let from = (&layout, state.sides(&on.stream));
+        let from = (&layout, state.sides(on));
         self.add_listed(state, from, part, by, (&mut sums, wants_gradient))?;
         Ok((layout, sums))
     }
@@ -352,7 +348,7 @@ impl<'p, T: Number> Resident<'p, T> {
 
     /// The sum of the squares that the ridge holds down.
     fn ridged_squares(&mut self) -> Result<f64> {
-        let from = self.parameters.address(&self.pairs.on.stream);
+        let from = self.parameters.address(&self.pairs.on);
         let mut sum = 0.0;
         for place in 0..self.ridged.len() {
             let (range, factor) = self.ridged[place].clone();
@@ -363,23 +359,22 @@ impl<'p, T: Number> Resident<'p, T> {
 
     /// The sum of the squares of the derivative in the weights.
     pub fn derivative_squares(&mut self) -> Result<f64> {
-        let from = self.derivative.address(&self.pairs.on.stream);
+        let from = self.derivative.address(&self.pairs.on);
         self.squares(from, 0..self.n_weights())
     }
 
     /// The sum of the squares of some numbers.
     fn squares(&mut self, from: u64, range: Range<usize>) -> Result<f64> {
-        let on = self.pairs.on.clone();
-        let (device, stream) = (&*on.device, &on.stream);
+        let on = &self.pairs.on.clone();
         // Blocks beyond would have nothing to sum up.
         let n_blocks = range.len().div_ceil(256).clamp(1, SQUARES);
-        self.sums.room(device, stream, n_blocks)?;
-        let to = self.sums.address(stream);
+        self.sums.room(on, n_blocks)?;
+        let to = self.sums.address(on);
         let from = from + (range.start * size_of::<T>()) as u64;
         let (count, config) = (range.len() as u64, blocks(n_blocks, 256));
         launch!(on, variant::<T>(&self.score), "squares", config; &from, &count, &to)?;
         let mut found = vec![0.0; n_blocks];
-        self.sums.read(device, stream, &mut found)?;
+        self.sums.read(on, &mut found)?;
         Ok(found.iter().sum())
     }
 
@@ -391,18 +386,16 @@ impl<'p, T: Number> Resident<'p, T> {
         factors: (f64, f64),
     ) -> Result<()> {
         let on = &self.pairs.on;
-        let (device, stream) = (&*on.device, &on.stream);
-        self.derivative
-            .room(device, stream, self.problem.n_params())?;
+        self.derivative.room(on, self.problem.n_params())?;
         let pass = Pass {
             on,
             products: variant::<T>(&self.score),
             layout,
-            theta: self.parameters.address(stream),
+            theta: self.parameters.address(on),
             dropout,
         };
-        let from = (state.rows.address(stream), state.gradient.address(stream));
-        let out = self.derivative.address(stream);
+        let from = (state.rows.address(on), state.gradient.address(on));
+        let out = self.derivative.address(on);
         for (place, view) in self.views.iter_mut().enumerate() {
             let to = (&mut self.parts, out);
             view.backward(pass, self.problem, place, from, factors, to)?;

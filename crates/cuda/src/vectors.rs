@@ -67,23 +67,21 @@ impl<T: Number> Compressed<T> {
             values: Buffer::default(),
             dropped: Buffer::default(),
         };
-        let (device, stream) = (&*on.device, &on.stream);
-        compressed.offsets.fill(device, stream, offsets)?;
-        compressed.places.fill(device, stream, places)?;
-        compressed.values.fill(device, stream, values)?;
+        compressed.offsets.fill(on, offsets)?;
+        compressed.places.fill(on, places)?;
+        compressed.values.fill(on, values)?;
         Ok(compressed)
     }
 
     fn addresses(&self, on: &Place, drops: bool) -> [CUdeviceptr; 3] {
-        let stream = &on.stream;
         let values = match drops {
             true => &self.dropped,
             false => &self.values,
         };
         [
-            self.offsets.address(stream),
-            self.places.address(stream),
-            values.address(stream),
+            self.offsets.address(on),
+            self.places.address(on),
+            values.address(on),
         ]
     }
 
@@ -94,9 +92,9 @@ impl<T: Number> Compressed<T> {
         (count, lines): (usize, usize),
         of: (bool, Draws),
     ) -> Result<()> {
-        self.dropped.room(&on.device, &on.stream, count)?;
+        self.dropped.room(on, count)?;
         let [offsets, places, values] = self.addresses(on, false);
-        let to = self.dropped.address(&on.stream);
+        let to = self.dropped.address(on);
         let (lines_there, by_column) = (lines as u32, i32::from(of.0));
         launch!(
             on, network::kernels::<T>(), "drop_lines", over(lines);
@@ -133,12 +131,11 @@ impl<T: Number> Encoder<T> {
 
     /// Copies the data vectors of a view up.
     pub fn new(on: &Place, network: &Network, matrix: Option<&Matrix>) -> Result<Encoder<T>> {
-        let (device, stream) = (&*on.device, &on.stream);
         Ok(match matrix.filter(|_| !network.is_table()) {
             None => Encoder::Table,
             Some(Matrix::Dense(dense)) => {
                 let mut values = Buffer::default();
-                values.fill(device, stream, &*dense.values().cast::<T>())?;
+                values.fill(on, &*dense.values().cast::<T>())?;
                 Encoder::Dense {
                     inputs: dense.n_columns(),
                     values,
@@ -170,8 +167,8 @@ impl<T: Number> Encoder<T> {
                 values,
                 dropped,
             } => {
-                dropped.room(&on.device, &on.stream, count * *inputs)?;
-                let (x, to) = (values.address(&on.stream), dropped.address(&on.stream));
+                dropped.room(on, count * *inputs)?;
+                let (x, to) = (values.address(on), dropped.address(on));
                 let (rows, columns) = (count as u32, *inputs as u32);
                 launch!(
                     on, network::kernels::<T>(), "drop_dense", over(count * *inputs);
@@ -205,7 +202,7 @@ impl<T: Number> Encoder<T> {
                 dropped,
             } => {
                 let values = if numbers.drops { dropped } else { values };
-                dense_rows(on, variant, (values.address(&on.stream), *inputs), numbers)
+                dense_rows(on, variant, (values.address(on), *inputs), numbers)
             }
             Encoder::Sparse(sparse) => {
                 let [offsets, columns, values] = sparse.by_row.addresses(on, numbers.drops);
@@ -232,8 +229,8 @@ impl<T: Number> Encoder<T> {
         let dim = numbers.dim as u32;
         let (from, rows, width) = match self {
             Encoder::Table => (numbers.rows, numbers.count, numbers.width),
-            Encoder::Dense { inputs, .. } => (parts.address(&on.stream), *inputs, numbers.dim),
-            Encoder::Sparse(sparse) => (parts.address(&on.stream), sparse.inputs, numbers.dim),
+            Encoder::Dense { inputs, .. } => (parts.address(on), *inputs, numbers.dim),
+            Encoder::Sparse(sparse) => (parts.address(on), sparse.inputs, numbers.dim),
         };
         let (size, weights) = (rows * numbers.dim, numbers.weights);
         let (distance, rows, width) = (size as u64, rows as u32, width as u32);
@@ -252,7 +249,6 @@ impl<T: Number> Encoder<T> {
         numbers: Numbers,
         parts: &mut Buffer<T>,
     ) -> Result<u32> {
-        let (device, stream) = (&*on.device, &on.stream);
         match self {
             Encoder::Table => Ok(1),
             Encoder::Dense {
@@ -261,12 +257,12 @@ impl<T: Number> Encoder<T> {
                 dropped,
             } => {
                 let values = if numbers.drops { dropped } else { values };
-                let x = (values.address(stream), *inputs);
+                let x = (values.address(on), *inputs);
                 dense_columns(on, variant, x, numbers, parts)
             }
             Encoder::Sparse(sparse) => {
-                parts.room(device, stream, sparse.inputs * numbers.dim)?;
-                let (slopes, to) = (numbers.rows, parts.address(stream));
+                parts.room(on, sparse.inputs * numbers.dim)?;
+                let (slopes, to) = (numbers.rows, parts.address(on));
                 let (dim, width) = (numbers.dim as u32, numbers.width as u32);
                 let [offsets, rows, values] = sparse.by_column.addresses(on, numbers.drops);
                 launch!(
@@ -305,13 +301,12 @@ pub fn dense_columns<T: Number>(
     numbers: Numbers,
     parts: &mut Buffer<T>,
 ) -> Result<u32> {
-    let (device, stream) = (&*on.device, &on.stream);
     let n_tiles = inputs.div_ceil(64) * numbers.dim.div_ceil(64);
-    let n_parts = (4 * device.processors)
+    let n_parts = (4 * on.device.processors)
         .div_ceil(n_tiles)
         .clamp(1, numbers.count.div_ceil(256).max(1));
-    parts.room(device, stream, n_parts * inputs * numbers.dim)?;
-    let (slopes, to) = (numbers.rows, parts.address(stream));
+    parts.room(on, n_parts * inputs * numbers.dim)?;
+    let (slopes, to) = (numbers.rows, parts.address(on));
     let (count, columns) = (numbers.count as u32, inputs as u32);
     let (dim, width) = (numbers.dim as u32, numbers.width as u32);
     let config = tiles(inputs, numbers.dim, n_parts);

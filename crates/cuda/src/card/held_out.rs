@@ -1,6 +1,6 @@
 //! Which pairs of a pass are held out: the rule's numbers, counts, and bits that are kept.
 
-use cudarc::driver::{LaunchConfig, PushKernelArg};
+use cudarc::driver::LaunchConfig;
 use linkproof_method::engine::pairs::{AllPairs, PassShare, Split};
 use linkproof_method::error::Result;
 
@@ -9,6 +9,7 @@ use crate::compile::{Kind, Variant};
 use crate::layout::{Layout, TILE, Work};
 use crate::memory::Buffer;
 use crate::pass::{Item, Number, Pass};
+use crate::vectors::launch;
 
 /// It is written down which pairs take part, bit by bit, where that takes at most this
 /// share of the memory.
@@ -25,7 +26,6 @@ impl<T: Number> CardPairs<T> {
         layout: &Layout,
         split: Split,
     ) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
         let rules = split.rules();
         let mut hashes = [const { Vec::new() }; 3];
         hashes
@@ -44,9 +44,9 @@ impl<T: Number> CardPairs<T> {
             }
         }
         for (buffer, hashes) in self.hashes.iter_mut().zip(&hashes) {
-            buffer.fill(device, stream, hashes.as_slice())?;
+            buffer.fill(on, hashes.as_slice())?;
         }
-        self.named.fill(device, stream, named.as_slice())
+        self.named.fill(on, named.as_slice())
     }
 
     /// The numbers of pairs of the part that items have, and of those watched, times their
@@ -59,23 +59,18 @@ impl<T: Number> CardPairs<T> {
         (pairs, share): (&AllPairs<'_>, PassShare),
         (work, own): (&Work, usize),
     ) -> Result<Vec<(f64, f64)>> {
-        let (device, stream) = (&*on.device, &on.stream);
         let is_kept = is_everything(pairs.nodes);
         let key = (layout.clone(), pairs.scale.clone(), pairs.split, share);
         let known = self.counted.iter().find(|(of, _)| is_kept && *of == key);
         let mut counts = match known {
             Some((_, counts)) => counts.clone(),
             None => {
-                let function = device.function(Variant::plain(T::NAME), "count")?;
-                let counts = self.counts.room(device, stream, 2 * work.items.len())?;
-                let own = own as i32;
-                let mut launch = stream.launch_builder(&function);
-                launch.arg(pass).arg(&own).arg(counts);
-                let config = blocks(work.items.len(), 256);
-                // SAFETY: the arguments are those of the kernel.
-                device.check("counting", unsafe { launch.launch(config) })?;
+                let kernels = Variant::plain(T::NAME);
+                let counts = self.counts.room(on, 2 * work.items.len())?;
+                let (own, config) = (own as i32, blocks(work.items.len(), 256));
+                launch!(on, kernels, "count", config; pass, &own, counts)?;
                 let mut counts = vec![0u64; 2 * work.items.len()];
-                self.counts.read(device, stream, &mut counts)?;
+                self.counts.read(on, &mut counts)?;
                 let of_item = |(item, counts): (&Item, &[u64])| {
                     let half = 0.5 * item.scale;
                     (half * counts[0] as f64, half * counts[1] as f64)
@@ -102,12 +97,11 @@ impl<T: Number> CardPairs<T> {
         (layout, pairs, split): (&Layout, &AllPairs<'_>, Split),
         (terms, width): (u32, u32),
     ) -> Result<bool> {
-        let (device, stream) = (&*on.device, &on.stream);
         let tiles = layout.rows / TILE;
         let words = tiles * tiles * 128;
         let key = (layout.clone(), pairs.scale.clone(), split);
         let is_known = self.written.as_ref() == Some(&key);
-        let (free, all) = device.memory()?;
+        let (free, all) = on.device.memory()?;
         let most = match on.memory {
             Memory::Free => free,
             Memory::All => all,
@@ -116,10 +110,10 @@ impl<T: Number> CardPairs<T> {
             return Ok(false);
         }
         for masks in &mut self.masks {
-            masks.room(device, stream, words)?;
+            masks.room(on, words)?;
         }
-        pass.keep = self.masks[0].address(stream);
-        pass.watch = self.masks[1].address(stream);
+        pass.keep = self.masks[0].address(on);
+        pass.watch = self.masks[1].address(on);
         if is_known {
             return Ok(true);
         }
@@ -127,25 +121,21 @@ impl<T: Number> CardPairs<T> {
         let gamma = pairs.scale.map(|_| 0.0);
         let work = layout.work(pairs, &gamma, (2 * TILE, 1), PassShare::WHOLE);
         let mut items = Buffer::default();
-        items.fill(device, stream, work.items.as_slice())?;
+        items.fill(on, work.items.as_slice())?;
         let variant = Variant {
             kind: Kind::Tensor { terms, width },
             split: 2,
             ..Variant::plain(T::NAME)
         };
-        let function = device.function(variant, "masks")?;
         let of_masks = Pass {
-            items: items.address(stream),
+            items: items.address(on),
             ..*pass
         };
-        let mut launch = stream.launch_builder(&function);
-        launch.arg(&of_masks);
         let config = LaunchConfig {
             grid_dim: (work.items.len() as u32, 4, 1),
             ..blocks(1, 256)
         };
-        // SAFETY: the arguments are those of the kernel.
-        device.check("the held-out rule", unsafe { launch.launch(config) })?;
+        launch!(on, variant, "masks", config; &of_masks)?;
         self.written = Some(key);
         Ok(true)
     }

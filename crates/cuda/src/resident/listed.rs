@@ -23,15 +23,14 @@ impl<T: Number> Resident<'_, T> {
         by: (&ViewMatrix, &Score),
     ) -> Result<Sums> {
         let problem = self.problem;
-        let on = self.pairs.on.clone();
-        let (device, stream) = (&*on.device, &on.stream);
+        let on = &self.pairs.on.clone();
         let mut all_rows = std::mem::take(&mut self.all_rows);
         let mut all_mirror = self.all_mirror.take();
         let mut layout = self.layout.clone();
         layout.width = state.layout(&on, &self.all(part, false), layout.dim).width;
         self.embed((&mut all_rows, &mut all_mirror), &layout, by.1, None)?;
-        let from = all_rows.address(stream);
-        let from_mirror = all_mirror.as_ref().map(|mirror| mirror.address(stream));
+        let from = all_rows.address(on);
+        let from_mirror = all_mirror.as_ref().map(|mirror| mirror.address(on));
         let (dim, width) = (layout.dim as u32, layout.width as u32);
         let mut total = Sums::zero(self.rows.len());
         for drawn in Look::blocks(problem) {
@@ -53,16 +52,16 @@ impl<T: Number> Resident<'_, T> {
                     places[at] = (self.place_of(nodes[joined] as usize) * layout.width) as u64;
                 }
             }
-            self.places.fill(device, stream, places.as_slice())?;
-            let (places, count) = (self.places.address(stream), block.rows as u32);
+            self.places.fill(on, places.as_slice())?;
+            let (places, count) = (self.places.address(on), block.rows as u32);
             state.mirror = from_mirror.map(|_| state.mirror.take().unwrap_or_default());
             let sides = [
                 Some((from, &mut state.rows)),
                 from_mirror.zip(state.mirror.as_mut()),
             ];
             for (from, to) in sides.into_iter().flatten() {
-                to.room(device, stream, block.rows * block.width)?;
-                let to = to.address(stream);
+                to.room(on, block.rows * block.width)?;
+                let to = to.address(on);
                 launch!(
                     on, variant::<T>(by.1), "gather", over(block.rows * block.width);
                     &from, &places, &count, &dim, &width, &to
@@ -85,8 +84,7 @@ impl<T: Number> Resident<'_, T> {
         (gamma, score): (&ViewMatrix, &Score),
         (sums, wants_gradient): (&mut Sums, bool),
     ) -> Result<()> {
-        let on = self.pairs.on.clone();
-        let (device, stream) = (&*on.device, &on.stream);
+        let on = &self.pairs.on.clone();
         let n_views = self.rows.len();
         self.tell_gamma(gamma)?;
         let pass = Pass {
@@ -113,11 +111,10 @@ impl<T: Number> Resident<'_, T> {
                     &own
                 }
             };
-            self.row_sums
-                .clear(device, stream, layout.rows * n_views * 2)?;
+            self.row_sums.clear(on, layout.rows * n_views * 2)?;
             let listed = Listed {
                 gradient: match wants_gradient {
-                    true => state.gradient.address(stream),
+                    true => state.gradient.address(on),
                     false => 0,
                 },
                 ..self.listed(list, caps, factor)
@@ -125,7 +122,7 @@ impl<T: Number> Resident<'_, T> {
             let config = blocks(layout.rows.div_ceil(8), 256);
             let kernels = variant::<T>(score);
             launch!(on, kernels, "listed", config; &pass, &listed)?;
-            let by = (&on, kernels);
+            let by = (on, kernels);
             Resident::<T>::add_row_sums(by, &self.row_sums, &mut self.sums, layout, sums)?;
             if !corrects {
                 let counted = list.later.iter().map(|later| f64::from(*later));
@@ -141,22 +138,22 @@ impl<T: Number> Resident<'_, T> {
         let entries = (0..n_views).flat_map(|d| (0..n_views).map(move |e| (d, e)));
         let entries: Vec<f64> = entries.map(|(d, e)| gamma.get(d, e)).collect();
         let on = &self.pairs.on;
-        self.gamma.fill(&on.device, &on.stream, entries.as_slice())
+        self.gamma.fill(on, entries.as_slice())
     }
 
     /// What a kernel is told of a list.
     pub fn listed(&self, list: &List, caps: &Buffer<f64>, factor: f64) -> Listed {
-        let stream = &self.pairs.on.stream;
+        let on = &self.pairs.on;
         Listed {
-            offsets: list.offsets.address(stream),
-            targets: list.targets.address(stream),
-            weights: list.weights.address(stream),
-            caps: caps.address(stream),
-            views: self.view_of.address(stream),
-            gamma: self.gamma.address(stream),
+            offsets: list.offsets.address(on),
+            targets: list.targets.address(on),
+            weights: list.weights.address(on),
+            caps: caps.address(on),
+            views: self.view_of.address(on),
+            gamma: self.gamma.address(on),
             takes: 0,
             gradient: 0,
-            sums: self.row_sums.address(stream),
+            sums: self.row_sums.address(on),
             factor,
             n_views: self.rows.len() as u32,
             corrects: i32::from(factor > 0.0),
@@ -171,20 +168,19 @@ impl<T: Number> Resident<'_, T> {
         layout: &Layout,
         sums: &mut Sums,
     ) -> Result<()> {
-        let (device, stream) = (&*on.device, &on.stream);
         let n_views = layout.places.len();
-        sums_there.room(device, stream, n_views * n_views * 2)?;
+        sums_there.room(on, n_views * n_views * 2)?;
         let columns = 2 * n_views as u32;
         for (d, place) in layout.places.iter().enumerate() {
             let row = (place.start * n_views * 2 * size_of::<f64>()) as u64;
-            let from = row_sums.address(stream) + row;
-            let to = sums_there.address(stream) + (d * n_views * 2 * size_of::<f64>()) as u64;
+            let from = row_sums.address(on) + row;
+            let to = sums_there.address(on) + (d * n_views * 2 * size_of::<f64>()) as u64;
             let count = place.rows.len() as u32;
             let config = blocks(2 * n_views, 256);
             launch!(on, kernels, "column_sums", config; &from, &count, &columns, &to)?;
         }
         let mut found = vec![0.0; n_views * n_views * 2];
-        sums_there.read(device, stream, &mut found)?;
+        sums_there.read(on, &mut found)?;
         for (place, found) in found.chunks_exact(2).enumerate() {
             sums.value += found[0];
             sums.gamma.add(place / n_views, place % n_views, -found[1]);

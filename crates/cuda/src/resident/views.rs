@@ -97,8 +97,8 @@ impl<T: Number> View<T> {
             own = pass.at::<T>(offsets.own.start);
             unit = offsets.unit;
             if let Some((_, map)) = &offsets.map {
-                self.told.room(&on.device, &on.stream, numbers.count)?;
-                told = self.told.address(&on.stream);
+                self.told.room(on, numbers.count)?;
+                told = self.told.address(on);
                 let of_map = Numbers {
                     weights: pass.at::<T>(map.start),
                     rows: told,
