@@ -1,4 +1,4 @@
-"""Ray clusters: connecting, checking, and handing work out."""
+"""Ray clusters: shares of passes over all pairs, and whole fits, computed by their nodes."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import json
 import logging
 import os
 import socket
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from linkproof import _core
 from linkproof._settings import read_count, read_real
@@ -25,6 +30,7 @@ class ClusterError(RuntimeError):
     """Work on a cluster that cannot go on, and why."""
 
 
+@dataclass
 class Cluster:
     """A Ray cluster, and how much of it to use.
 
@@ -56,35 +62,26 @@ class Cluster:
     Cluster(address=None, workers=4, threads=2, patience=60.0, device='cpu', cards=1.0)
     """
 
-    def __init__(
-        self,
-        address: str | None = None,
-        *,
-        workers: int | None = None,
-        threads: int | None = None,
-        patience: float = 60.0,
-        device: str = "cpu",
-        cards: float = 1.0,
-    ) -> None:
-        if not (address is None or isinstance(address, str)):
-            raise refused("address", "the address of a Ray cluster or None", address)
-        self.address = address
-        self.workers = None if workers is None else read_count("workers", workers, 1)
-        self.threads = None if threads is None else read_count("threads", threads, 1)
-        self.patience = read_real("patience", patience)
-        if device not in ("cpu", "cuda"):
-            raise refused("device", "'cpu' or 'cuda'", device)
-        self.device = device
-        self.cards = read_real("cards", cards)
-        if not 0 < self.cards <= 1:
-            raise refused("cards", "a number above 0 and at most 1", cards)
+    address: str | None = None
+    _: KW_ONLY
+    workers: int | None = None
+    threads: int | None = None
+    patience: float = 60.0
+    device: str = "cpu"
+    cards: float = 1.0
 
-    def __repr__(self) -> str:
-        return (
-            f"Cluster(address={self.address!r}, workers={self.workers}, "
-            f"threads={self.threads}, patience={self.patience}, "
-            f"device={self.device!r}, cards={self.cards})"
-        )
+    def __post_init__(self) -> None:
+        if not (self.address is None or isinstance(self.address, str)):
+            raise refused("address", "the address of a Ray cluster or None", self.address)
+        for name in ("workers", "threads"):
+            if getattr(self, name) is not None:
+                setattr(self, name, read_count(name, getattr(self, name), 1))
+        self.patience = read_real("patience", self.patience)
+        if self.device not in ("cpu", "cuda"):
+            raise refused("device", "'cpu' or 'cuda'", self.device)
+        self.cards = read_real("cards", self.cards)
+        if not 0 < self.cards <= 1:
+            raise refused("cards", "a number above 0 and at most 1", self.cards)
 
     def connect(self) -> Any:
         """Connect this process to the cluster; the module `ray`.
@@ -225,3 +222,276 @@ def put(ray: Any, what: Any, called: str) -> Any:
             f"ray: the object store cannot hold {called}: {_first_line(error)}; "
             "start Ray with a larger object_store_memory"
         ) from error
+
+
+class _PairActor:
+    """A worker: shares of passes over all pairs."""
+
+    def __init__(self, threads: int, device: str) -> None:
+        self._threads = threads
+        self._device = device
+        self._worker = _core.PairWorker()
+
+    def about(self) -> tuple[tuple[str, bytes], tuple[str, bytes]]:
+        """The version and its bits; the kind of card, if one computes, and its bits."""
+        if self._device == "cpu":
+            return _about(), ("", b"")
+        # Not before: what goes wrong here is told in its own words.
+        self._worker = _core.PairWorker(self._device)
+        return _about(), (self._worker.card, small_pass(self._worker))
+
+    def part(
+        self,
+        request: str,
+        y: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        share: tuple[int, int],
+        with_gradient: bool,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+        return self._worker.part(request, y, offsets, share, with_gradient, threads=self._threads)
+
+
+def _solve(
+    words: str, threads: int, about: tuple[str, bytes], names: list[int], *arrays: Any
+) -> bytes:
+    """One of many fits, on whichever node."""
+    if _about() != about:
+        raise ClusterError(_differs(_about()[0], about[0]))
+    lists: list[list[Any]] = []
+    rest = list(arrays)
+    for count in names:
+        lists.append(rest[:count])
+        rest = rest[count:]
+    return _core.solve_task(words, lists, threads=threads)
+
+
+class Remote:
+    """A cluster that computes passes and fits; the compiled half calls it from its threads."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._ray = cluster.connect()
+        self._about = _about()
+        self._actors: list[Any] = []
+        self._threads: list[int] = []
+        self._stock: dict[str, list[Any]] = {}
+        self._solving = 0
+        # Whether cards compute shares of passes, which the compiled half asks, and what
+        # they have in common.
+        self.on_cards = cluster.device != "cpu"
+        self._card: tuple[str, bytes] | None = None
+        self._lock = threading.Lock()
+        # How many passes were made.
+        self.passes_done = 0
+
+    # Passes over all pairs
+
+    def passes(
+        self,
+        request: str,
+        y: npt.NDArray[Any],
+        offsets: npt.NDArray[Any],
+        with_gradient: bool,
+        most: int,
+    ) -> list[tuple[int, int, Any, Any, Any]] | None:
+        """All shares of a pass; None while the cluster is busy with tasks."""
+        with self._lock:
+            if self._solving:
+                return None
+            if not self._actors:
+                self._start_workers()
+            of = min(len(self._actors), most)
+            numbers = self._put(y), self._put(offsets)
+            asked = (request, *numbers)
+            waiting = {
+                self._actors[place].part.remote(*asked, (place, of), with_gradient): (place, 0)
+                for place in range(of)
+            }
+            found: list[tuple[int, int, Any, Any, Any]] = []
+            while waiting:
+                ready, _ = self._ray.wait(list(waiting), num_returns=1)
+                place, tries = waiting.pop(ready[0])
+                try:
+                    sums, places, parts = self._ray.get(ready[0])
+                except self._ray.exceptions.RayTaskError as error:
+                    raise ClusterError(f"ray: a worker failed: {_first_line(error)}") from error
+                except self._ray.exceptions.RayError as error:
+                    self._replace(place, tries, error)
+                    again = self._actors[place].part.remote(*asked, (place, of), with_gradient)
+                    waiting[again] = (place, tries + 1)
+                    continue
+                found.append((place, of, sums, places, parts))
+            self.passes_done += 1
+            return found
+
+    def _put(self, numbers: npt.NDArray[Any]) -> Any:
+        return put(self._ray, numbers, f"{numbers.nbytes / 1e6:.0f} MB more")
+
+    def _start_workers(self) -> None:
+        places = self._places()
+        self._threads = [threads for _, threads in places]
+        self._actors = [self._actor(place, threads) for place, threads in places]
+        self._check(self._actors)
+
+    def _places(self) -> list[tuple[str | None, int]]:
+        """The node of each worker, None for any, and its threads."""
+        cluster = self._cluster
+        kind = "GPU" if self.on_cards else "CPU"
+        alive = [node for node in self._ray.nodes() if node["Alive"]]
+        found = {node["NodeID"]: int(node["Resources"].get(kind, 0)) for node in alive}
+        found = {node: count for node, count in sorted(found.items()) if count > 0}
+        if not found and not (self.on_cards and cluster.workers):
+            hint = ": start Ray with --num-gpus on nodes that have cards, or compute with "
+            what = f"card; expected one at least{hint}device='cpu'"
+            what = what if self.on_cards else "CPU; expected one at least"
+            raise ClusterError(f"ray: found no node with a {what}")
+        if self.on_cards:
+            # Without a number of workers each has its share of one card.
+            places: list[str | None] = [
+                node for node, count in found.items() for _ in range(count * int(1 / cluster.cards))
+            ]
+            places = places if cluster.workers is None else [None] * cluster.workers
+            return [(node, cluster.threads or 1) for node in places]
+        if cluster.workers is not None:
+            return [(None, cluster.threads or min(found.values()))] * cluster.workers
+        return [(node, cluster.threads or count) for node, count in found.items()]
+
+    def _actor(self, node: str | None, threads: int) -> Any:
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        strategy = "DEFAULT" if node is None else NodeAffinitySchedulingStrategy(node, soft=True)
+        options: dict[str, Any] = {"num_cpus": threads, "scheduling_strategy": strategy}
+        if self.on_cards:
+            options["num_gpus"] = self._cluster.cards
+        actor = self._ray.remote(_PairActor).options(**options)
+        return actor.remote(threads, self._cluster.device)
+
+    def _check(self, actors: list[Any]) -> None:
+        """Wait for workers, and see that they compute the same bits as this process."""
+        asked = [actor.about.remote() for actor in actors]
+        ready, missing = self._ray.wait(
+            asked, num_returns=len(asked), timeout=self._cluster.patience
+        )
+        if missing:
+            there = self._ray.cluster_resources()
+            asked_for, has = f"{sum(self._threads)} CPUs", f"{there.get('CPU', 0):g}"
+            if self.on_cards:
+                asked_for += f" and {self._cluster.cards * len(self._threads):g} cards"
+                has += f" and {there.get('GPU', 0):g}"
+            raise ClusterError(
+                f"ray: {len(missing)} of {len(asked)} workers did not start within "
+                f"{self._cluster.patience:g} seconds; they ask for {asked_for}, "
+                f"and the cluster has {has}"
+            )
+        for answer in ready:
+            try:
+                about, card = self._ray.get(answer)
+            except self._ray.exceptions.RayError as error:
+                raise ClusterError(f"ray: a worker cannot start: {_first_line(error)}") from error
+            if about != self._about:
+                raise ClusterError(_differs(about[0], self._about[0]))
+            self._card = self._card or card
+            if card[0] != self._card[0]:
+                raise ClusterError(
+                    f"ray: found workers on two kinds of cards, {self._card[0]} and {card[0]}, "
+                    "whose results have other bits; expected one kind"
+                )
+            if card != self._card:
+                raise ClusterError(
+                    f"ray: found workers on {card[0]} that compute other bits; expected the same "
+                    "driver and CUDA toolkit on every node"
+                )
+
+    def _replace(self, place: int, tries: int, error: Exception) -> None:
+        """Another worker in the place of one that was lost."""
+        if tries + 1 >= _TRIES:
+            raise ClusterError(
+                f"ray: {_TRIES} workers were lost one after another with the same share of "
+                f"the work, the last one so: {_first_line(error)}; with too little memory, use "
+                "fewer workers on a node, and go on from a checkpoint"
+            ) from error
+        actor = self._actor(None, self._threads[place])
+        self._check([actor])
+        self._actors[place] = actor
+
+    # Many fits
+
+    def begin(self, words: str, lists: list[tuple[str | None, list[Any]]]) -> Any:
+        """Set a fit off as a task."""
+        if self.on_cards:
+            raise ClusterError("ray: cards compute plain fits alone; expected device='cpu'")
+        threads = self._cluster.threads or 1
+        self._cluster.check_room(threads)
+        with self._lock:
+            self._dismiss()
+            self._solving += 1
+            references: list[Any] = []
+            for name, arrays in lists:
+                kept = None if name is None else self._stock.get(name)
+                if kept is None:
+                    kept = [self._put(array) for array in arrays]
+                    if name is not None:
+                        self._stock[name] = kept
+                references.extend(kept)
+            task = self._ray.remote(_solve).options(num_cpus=threads, max_retries=_TRIES)
+            counts = [len(arrays) for _, arrays in lists]
+            return task.remote(words, threads, self._about, counts, *references)
+
+    def outcome(self, task: Any) -> bytes | None:
+        """What a fit found; None while it is not done."""
+        ready, _ = self._ray.wait([task], timeout=_WAIT)
+        if not ready:
+            return None
+        with self._lock:
+            self._solving -= 1
+        try:
+            found: bytes = self._ray.get(task)
+        except self._ray.exceptions.RayTaskError as error:
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, (ClusterError, MemoryError)):
+                raise type(cause)(*cause.args) from error
+            raise ClusterError(f"ray: a fit failed on its node: {_first_line(error)}") from error
+        except self._ray.exceptions.RayError as error:
+            raise ClusterError(
+                f"ray: a fit was lost with its worker each time it ran: {_first_line(error)}; "
+                "with too little memory, give each fit more threads, so that fewer run on a node"
+            ) from error
+        return found
+
+    def cancel(self, task: Any) -> None:
+        """Nobody wants a fit any longer."""
+        with self._lock:
+            self._solving -= 1
+        self._ray.cancel(task, force=True)
+
+    def threads_here(self, threads: int | None) -> int:
+        """Threads of this process: those of its own work, and one to wait for each fit."""
+        cpus = int(self._ray.cluster_resources().get("CPU", 1))
+        return max(threads or os.cpu_count() or 1, cpus // (self._cluster.threads or 1))
+
+    def _dismiss(self) -> None:
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._actors = []
+
+    def close(self) -> None:
+        """Let workers and numbers go."""
+        with self._lock:
+            self._dismiss()
+            self._stock.clear()
+
+
+@contextmanager
+def remote(cluster: Cluster | None, device: Any) -> Iterator[Remote | None]:
+    """What computes on a cluster while work lasts; None without a cluster."""
+    if cluster is None:
+        yield None
+        return
+    if device not in ("auto", "cpu"):
+        expected = "'auto' with ray: linkproof.ray.Cluster says what workers compute with"
+        raise refused("device", expected, device)
+    ours = Remote(cluster)
+    try:
+        yield ours
+    finally:
+        ours.close()

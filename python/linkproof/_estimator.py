@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from linkproof import _core
-from linkproof._cluster import read_cluster
-from linkproof._cluster_hands import hands
+from linkproof._cluster import read_cluster, remote
 from linkproof._evidence import both_ends, core_evidence, read_verified, split_evidence
 from linkproof._inputs import core_data, read_graph
 from linkproof._judging import Judging
@@ -397,7 +396,7 @@ class GraphEmbedding(
             raise ValueError(f"X, links: {found}; expected two at least")
         rules = read_rules(self.duplicates, self.self_links, self.directed)
         data = core_data(graph, rules, table, name)
-        with hands(cluster, self.device) as helpers, Progress("fitting", self.verbose) as progress:
+        with remote(cluster, self.device) as helpers, Progress("fitting", self.verbose) as progress:
             how: dict[str, Any] = {
                 "device": str(self.device),
                 "threads": helpers.threads_here(threads) if helpers and robust else threads,

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from linkproof import _core
-from linkproof._cluster import read_cluster
-from linkproof._cluster_hands import hands
+from linkproof._cluster import read_cluster, remote
 from linkproof._estimator import GraphEmbedding
 from linkproof._inputs import core_data, read_graph
 from linkproof._links import refuse_directions
@@ -144,7 +143,7 @@ def select(
     )
     cluster = read_cluster(ray)
     threads = read_threads(base.n_jobs)
-    with hands(cluster, base.device) as helpers, Progress("choosing", base.verbose) as progress:
+    with remote(cluster, base.device) as helpers, Progress("choosing", base.verbose) as progress:
         if helpers is not None:
             threads = helpers.threads_here(threads)
         report = _core.select(

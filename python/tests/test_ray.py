@@ -16,8 +16,8 @@ ray = pytest.importorskip("ray", reason="Ray is not installed: fits on clusters 
 
 from ray_cluster import graph, kill_a_worker, on  # noqa: E402
 
-from linkproof import _cluster_hands  # noqa: E402
-from linkproof._cluster_hands import Hands  # noqa: E402
+from linkproof import _cluster  # noqa: E402
+from linkproof._cluster import Remote  # noqa: E402
 from linkproof.ray import Cluster, ClusterError  # noqa: E402
 
 
@@ -76,7 +76,7 @@ def test_a_fit_survives_workers_that_are_killed(cluster, large):
 
 
 def test_a_share_that_no_worker_survives_ends_the_fit(cluster, large, monkeypatch):
-    monkeypatch.setattr(_cluster_hands, "_TRIES", 1)
+    monkeypatch.setattr(_cluster, "_TRIES", 1)
 
     def kill(record):
         kill_a_worker(cluster, "_PairActor")
@@ -167,14 +167,20 @@ def test_tasks_of_lost_workers_run_again(cluster, small):
     assert np.array_equal(found.embedding_, expected)
 
 
-def test_data_vectors_are_put_once(cluster, small):
-    helpers = Hands(Cluster())
+def test_data_vectors_are_put_once(cluster, small, monkeypatch):
+    seen, original = [], _cluster.put
+
+    def put(ray, what, called):
+        seen.append(what.nbytes)
+        return original(ray, what, called)
+
+    monkeypatch.setattr(_cluster, "put", put)
+    helpers = Remote(Cluster())
     try:
         vectors = [np.arange(1000.0)]
-        words = "{}"
         for _ in range(3):
-            helpers.begin(words, [("the same", vectors), (None, [np.zeros(10)])])
-        assert helpers.bytes_out == 8000 + 3 * 80
+            helpers.begin("{}", [("the same", vectors), (None, [np.zeros(10)])])
+        assert seen == [8000, 80, 80, 80]
     finally:
         helpers.close()
 
@@ -218,7 +224,7 @@ def test_more_threads_than_a_node_has(cluster, small):
 
 
 def test_nodes_with_another_linkproof(cluster, large, small, monkeypatch):
-    monkeypatch.setattr(_cluster_hands, "_about", lambda: ("0.0.1", b""))
+    monkeypatch.setattr(_cluster, "_about", lambda: ("0.0.1", b""))
     with pytest.raises(ClusterError, match=r"found linkproof .* on a node; expected 0\.0\.1"):
         exact().fit(*large, ray=on(1))
     with pytest.raises(ClusterError, match=r"on a node; expected 0\.0\.1"):

@@ -19,7 +19,7 @@ from ray_cluster import (  # noqa: E402
     on,
 )
 
-from linkproof._cluster_hands import Hands  # noqa: E402
+from linkproof._cluster import Remote  # noqa: E402
 from linkproof.ray import Cluster, ClusterError, fit_table  # noqa: E402
 
 STORE = 80 * 1024 * 1024
@@ -74,7 +74,7 @@ SETTINGS = [
 
 def fits_by(where, X, links):
     """Fits of every kind by the same workers; their embeddings."""
-    helpers = Hands(where)
+    helpers = Remote(where)
     try:
         found = [fit_with(helpers, exact(**settings), X, links).embedding for settings in SETTINGS]
         assert helpers.passes_done > len(SETTINGS)
