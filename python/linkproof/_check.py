@@ -16,7 +16,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 from linkproof import _core
-from linkproof._evidence import both_ends, core_evidence, read_verified, split_evidence
+from linkproof._evidence import both_ends, judge_request, read_verified, split_evidence
 from linkproof._features import as_table, frame_library, is_tensor
 from linkproof._inputs import GraphInput, core_data, read_graph
 from linkproof._links import MatrixLinks, is_networkx_graph, is_pyg_data, refuse_directions
@@ -171,9 +171,8 @@ class Check:
         """
         if self._given is None or self._given.data is None:
             raise ValueError("missing: found a check that was loaded; expected one just made")
-        pairs = self._core.missing(
-            self._given.data, read_count("count", count), threads=self._given.threads, show=None
-        )
+        context = _core.Context(threads=self._given.threads)
+        pairs = self._core.missing(self._given.data, read_count("count", count), context)
         table = pd.DataFrame(pairs, columns=["src", "dst", "agreement"])
         return self._table(table.astype({"src": np.int64, "dst": np.int64}).to_dict("series"))
 
@@ -483,17 +482,19 @@ def check(
     table = _named(table, names, graph)
     data = core_data(graph, rules, table, None if names is None else "name")
     with Progress("judging links", verbose, "%") as progress:
-        found = _core.Check.judge(
-            data,
+        request = judge_request(
+            columns,
+            graph.links,
+            checked,
+            graph.ids,
+            graph.n,
             weights=weights == "auto",
             one_to_one=one_to_one,
             test=test,
             seed=read_seed(seed),
-            evidence=core_evidence(columns, graph.links),
-            checked=read_verified(checked, both_ends(graph.ids, graph.n)),
-            threads=workers,
-            show=progress.show,
         )
+        context = _core.Context(threads=workers, show=progress.show)
+        found = _core.Check.judge(data, request, context)
     return Check(found, graph.ids, _Given(links, graph, data, workers))
 
 

@@ -10,7 +10,8 @@ _Show: TypeAlias = Callable[[int, int, _Record | None], object] | None
 _EveryStep: TypeAlias = Callable[[_Record], object] | None
 _View: TypeAlias = tuple[str, int, Vectors | None]
 _Column: TypeAlias = tuple[str, Sequence[str]]
-_Evidence: TypeAlias = tuple[Sequence[int], Sequence[int], Sequence[tuple[str, Sequence[float]]]]
+# evidence, checked, weights, one_to_one, test and seed.
+_JudgeRequest: TypeAlias = dict[str, Any]
 _Verified: TypeAlias = Sequence[tuple[int, int, bool]]
 _Near: TypeAlias = tuple[npt.NDArray[Any], npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
@@ -18,6 +19,7 @@ __all__ = [
     "BucketWorker",
     "Check",
     "Checkpoint",
+    "Context",
     "Data",
     "FitError",
     "Links",
@@ -104,15 +106,8 @@ class Check:
     @staticmethod
     def judge(
         data: Data,
-        *,
-        weights: bool,
-        one_to_one: bool,
-        test: bool,
-        seed: int,
-        evidence: _Evidence | None,
-        checked: _Verified,
-        threads: int | None,
-        show: _Show,
+        request: _JudgeRequest,
+        context: Context,
     ) -> Check: ...
     @staticmethod
     def load(folder: str | PathLike[str]) -> Check: ...
@@ -131,12 +126,24 @@ class Check:
     def report(self) -> str: ...
     def table(self, all: bool) -> dict[str, Any]: ...
     def sample(self, count: int, seed: int) -> dict[str, Any]: ...
-    def missing(
-        self, data: Data, count: int, *, threads: int | None, show: _Show
-    ) -> list[tuple[int, int, float]]: ...
+    def missing(self, data: Data, count: int, context: Context) -> list[tuple[int, int, float]]: ...
     def at_rate(self, rate: float) -> list[int]: ...
     def checked(self, checks: _Verified) -> Check: ...
     def lines(self, next: Sequence[str]) -> str: ...
+
+@final
+class Context:
+    def __new__(
+        cls,
+        *,
+        threads: int | None = None,
+        show: _Show = None,
+        every_step: _EveryStep = None,
+        device: str | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        resume: bool = False,
+        remote: Any = None,
+    ) -> Context: ...
 
 @final
 class Checkpoint:
@@ -189,14 +196,7 @@ class Model:
     def fit(
         data: Data,
         settings: str,
-        *,
-        device: str,
-        threads: int | None,
-        show: _Show,
-        every_step: _EveryStep,
-        checkpoint: str | PathLike[str] | None,
-        resume: bool,
-        hands: Any = None,
+        context: Context,
     ) -> Model: ...
     @staticmethod
     def load(folder: str | PathLike[str]) -> Model: ...
@@ -251,9 +251,7 @@ class Model:
         title: str,
         labels: Sequence[str | None] | None,
         layout: str | None,
-        *,
-        threads: int | None,
-        show: _Show,
+        context: Context,
     ) -> None: ...
     def expected(
         self,
@@ -278,9 +276,7 @@ class Model:
     @property
     def name_column(self) -> str | None: ...
 
-def bootstrap(
-    model: Model, data: Data, count: int, *, device: str, threads: int | None, show: _Show
-) -> Model: ...
+def bootstrap(model: Model, data: Data, count: int, context: Context) -> Model: ...
 def spread(
     model: Model, src: npt.NDArray[np.int64], dst: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]] | None: ...
@@ -294,27 +290,15 @@ def default_settings() -> str: ...
 def robust_settings() -> list[tuple[str, str]]: ...
 def inspect(data: Data, settings: str, *, threads: int | None) -> str: ...
 def select(
-    data: Data,
-    settings: str,
-    search: str,
-    given: list[str],
-    *,
-    device: str,
-    threads: int | None,
-    show: _Show,
-    hands: Any = None,
+    data: Data, settings: str, search: str, given: list[str], context: Context
 ) -> str: ...
 def audit(
     model: Model,
     links: Links | None,
     views: Sequence[_View],
-    *,
-    evidence: _Evidence | None,
-    checked: _Verified,
-    one_to_one: bool,
+    request: _JudgeRequest,
     missing_pairs: int,
-    threads: int | None,
-    show: _Show,
+    context: Context,
 ) -> tuple[dict[str, Any], list[tuple[int, int, float]], str]: ...
 def missing_pairs(
     model: Model, links: Links | None, count: int
@@ -322,15 +306,8 @@ def missing_pairs(
 def fit_robust(
     data: Data,
     settings: str,
-    *,
-    device: str,
-    threads: int | None,
-    show: _Show,
-    checkpoint: str | PathLike[str] | None,
-    resume: bool,
-    evidence: _Evidence | None = None,
-    checked: _Verified = ...,
-    hands: Any = None,
+    request: _JudgeRequest,
+    context: Context,
 ) -> Model: ...
 def solve_task(
     words: str, lists: Sequence[Sequence[npt.NDArray[Any]]], *, threads: int | None
@@ -340,20 +317,17 @@ def update(
     links: Links | None,
     withdrawn: Links | None,
     vectors: Sequence[tuple[int, Sequence[str], Vectors]],
-    *,
     named: tuple[Sequence[str], Sequence[_Column]],
-    threads: int | None,
-    show: _Show,
+    context: Context,
 ) -> Model: ...
 def export(
     model: Model,
     path: str | PathLike[str],
+    context: Context,
     *,
     format: str,
     embeddings: bool,
     layout: str | None,
-    threads: int | None,
-    show: _Show,
 ) -> int: ...
 def objective(
     y: npt.NDArray[Any],

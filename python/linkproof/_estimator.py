@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from linkproof import _core
 from linkproof._cluster import read_cluster, remote
-from linkproof._evidence import both_ends, core_evidence, read_verified, split_evidence
+from linkproof._evidence import judge_request, split_evidence
 from linkproof._inputs import core_data, read_graph
 from linkproof._judging import Judging
 from linkproof._links import refuse_directions
@@ -397,35 +397,27 @@ class GraphEmbedding(
         rules = read_rules(self.duplicates, self.self_links, self.directed)
         data = core_data(graph, rules, table, name)
         with remote(cluster, self.device) as helpers, Progress("fitting", self.verbose) as progress:
-            how: dict[str, Any] = {
-                "device": str(self.device),
-                "threads": helpers.threads_here(threads) if helpers and robust else threads,
-                "show": progress.show,
-                "checkpoint": checkpoint,
-                "resume": resume,
-                "hands": helpers,
-            }
+            context = _core.Context(
+                device=str(self.device),
+                threads=helpers.threads_here(threads) if helpers and robust else threads,
+                show=progress.show,
+                every_step=callback,
+                checkpoint=checkpoint,
+                resume=resume,
+                remote=helpers,
+            )
             if robust:
-                model = _core.fit_robust(
-                    data,
-                    settings,
-                    evidence=core_evidence(columns, graph.links),
-                    checked=read_verified(checked, both_ends(graph.ids, graph.n)),
-                    **how,
-                )
+                request = judge_request(columns, graph.links, checked, graph.ids, graph.n)
+                model = _core.fit_robust(data, settings, request, context)
             else:
-                model = _core.Model.fit(data, settings, every_step=callback, **how)
+                model = _core.Model.fit(data, settings, context)
                 progress.finish(len(model.history()["step"]))
         if self.bootstrap is not None:
             with Progress("fitting to parts of the nodes", self.verbose) as progress:
-                model = _core.bootstrap(
-                    model,
-                    data,
-                    int(self.bootstrap),
-                    device=str(self.device),
-                    threads=threads,
-                    show=progress.show,
+                context = _core.Context(
+                    device=str(self.device), threads=threads, show=progress.show
                 )
+                model = _core.bootstrap(model, data, int(self.bootstrap), context)
         self._keep(model, graph.ids)
         if len(graph.views) == 1 and graph.views[0].column_names is not None:
             self.feature_names_in_ = np.array(graph.views[0].column_names, dtype=object)

@@ -119,6 +119,29 @@ def core_evidence(columns: Columns, rows: MatrixLinks | ListedLinks | None) -> A
     return (*ends, [(name, numbers.tolist()) for name, numbers in columns])
 
 
+def judge_request(
+    columns: Columns,
+    rows: MatrixLinks | ListedLinks | None,
+    checked: Any,
+    ids: Sequence[Hashable] | None,
+    n: int,
+    *,
+    weights: bool = True,
+    one_to_one: bool = False,
+    test: bool = True,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """What a judge is asked beside its data, as the core takes it."""
+    return {
+        "evidence": core_evidence(columns, rows),
+        "checked": read_verified(checked, both_ends(ids, n)),
+        "weights": weights,
+        "one_to_one": one_to_one,
+        "test": test,
+        "seed": seed,
+    }
+
+
 def both_ends(ids: Sequence[Hashable] | None, n: int) -> list[RowsOf]:
     """Where the rows of ends are found, if both are nodes of one list."""
     texts = core_ids(ids, n)

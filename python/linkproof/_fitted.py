@@ -16,6 +16,8 @@ from linkproof import _core
 from linkproof._features import as_table, frame_library, read_matrix
 from linkproof._inputs import core_vectors, matrix_block
 from linkproof._nodes import core_ids, id_array
+from linkproof._progress import Progress
+from linkproof._settings import read_threads
 from linkproof._words import refused
 
 
@@ -123,6 +125,10 @@ class FittedModel:
         views = model.views
         if (len(views) == 1 or model.directed) and views[0][1]:
             self.n_features_in_ = views[0][2]
+
+    def _context(self, progress: Progress) -> _core.Context:
+        """What the model's work runs with."""
+        return _core.Context(threads=read_threads(self.n_jobs), show=progress.show)
 
     def _nodes_of(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The ids of rows of the core, where nodes of directed links have two each."""

@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from linkproof import _core
 from linkproof._check import link_table
-from linkproof._evidence import both_ends, core_evidence, read_verified, split_evidence
+from linkproof._evidence import judge_request, split_evidence
 from linkproof._features import is_dict, read_matrix, row_ids
 from linkproof._fitted import FittedModel
 from linkproof._inputs import core_links, core_vectors, read_graph
 from linkproof._links import ListedLinks, MatrixLinks, is_hetero_data, refuse_directions
 from linkproof._nodes import core_ids, rows_of
 from linkproof._progress import Progress
-from linkproof._settings import read_count, read_flag, read_rules, read_threads
+from linkproof._settings import read_count, read_flag, read_rules
 from linkproof._words import quoted
 
 # Keywords of earlier versions, and what takes their place.
@@ -112,17 +112,16 @@ class Judging(FittedModel):
         if columns and links is None:
             raise ValueError("evidence: found without links; expected the links it is about")
         rows = self._rows_between(plain)
+        n, alone = len(self.embedding_), read_flag("one_to_one", one_to_one)
+        request = judge_request(columns, rows, checked, self._ids, n, one_to_one=alone)
         with Progress("judging links", self.verbose, "%") as progress:
             found, pairs, told = _core.audit(
                 self._model,
                 self._core_links(rows),
                 self._vectors_of_nodes(X),
-                evidence=core_evidence(columns, rows),
-                checked=read_verified(checked, both_ends(self._ids, len(self.embedding_))),
-                one_to_one=read_flag("one_to_one", one_to_one),
-                missing_pairs=read_count("missing", missing, 0),
-                threads=read_threads(self.n_jobs),
-                show=progress.show,
+                request,
+                read_count("missing", missing, 0),
+                self._context(progress),
             )
         src, dst = (found[end].astype(np.int64) for end in ("src", "dst"))
         table = link_table(found, self.nodes_, self.names_)

@@ -146,16 +146,11 @@ def select(
     with remote(cluster, base.device) as helpers, Progress("choosing", base.verbose) as progress:
         if helpers is not None:
             threads = helpers.threads_here(threads)
-        report = _core.select(
-            data,
-            core_settings,
-            json.dumps(wanted),
-            [name for name, value in settings.items() if value is not None],
-            device=str(base.device),
-            threads=threads,
-            show=progress.show,
-            hands=helpers,
+        context = _core.Context(
+            device=str(base.device), threads=threads, show=progress.show, remote=helpers
         )
+        given = [name for name, value in settings.items() if value is not None]
+        report = _core.select(data, core_settings, json.dumps(wanted), given, context)
     found = _selection(base, settings, json.loads(report))
     for warning in found.warnings:
         warnings.warn(warning, UserWarning, stacklevel=2)

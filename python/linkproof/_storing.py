@@ -15,7 +15,7 @@ from linkproof import _core
 from linkproof._fitted import FittedModel
 from linkproof._options import grouped
 from linkproof._progress import Progress
-from linkproof._settings import from_core, read_flag, read_threads
+from linkproof._settings import from_core, read_flag
 from linkproof._verdict import CHOSEN_BY_RECIPE
 from linkproof.measures import is_unlabelled
 
@@ -101,14 +101,7 @@ class Storing(FittedModel):
             if len(names) != n:
                 raise ValueError(f"labels: found {len(names)}; expected {n}, one for each node")
         with Progress("laying nodes out", self.verbose) as progress:
-            self._model.write_page(
-                path,
-                str(title),
-                names,
-                layout,
-                threads=read_threads(self.n_jobs),
-                show=progress.show,
-            )
+            self._model.write_page(path, str(title), names, layout, self._context(progress))
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -206,11 +199,10 @@ class Exporting(FittedModel):
             replaced = _core.export(
                 self._model,
                 path,
+                self._context(progress),
                 format=format,
                 embeddings=read_flag("embeddings", embeddings),
                 layout=layout,
-                threads=read_threads(self.n_jobs),
-                show=progress.show,
             )
         if replaced:
             warnings.warn(

@@ -175,17 +175,10 @@ class Updating(FittedModel):
                 _add_unknown(ids, read)
             rows, _, _ = by_row_number(read, len(ids), _named(ids, read))
             given.append(core_links(rows, core_ids(ids, len(ids)), rules))
-        threads = read_threads(self.n_jobs)
+        texts = [str(node) for node in ids], table.of(ids, len(ids))
         with Progress("updating", self.verbose) as progress:
-            model = _core.update(
-                self._model,
-                given[0],
-                given[1],
-                vectors,
-                named=([str(node) for node in ids], table.of(ids, len(ids))),
-                threads=threads,
-                show=progress.show,
-            )
+            context = self._context(progress)
+            model = _core.update(self._model, given[0], given[1], vectors, texts, context)
         columns = self.__dict__.get("feature_names_in_")
         self._keep(model, ids)
         if columns is not None:

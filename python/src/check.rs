@@ -14,12 +14,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
 
+use crate::context::Context;
 use crate::data::Data;
 use crate::errors::exception;
-use crate::judged::{Evidence, Places, Verified, columns};
+use crate::judged::{JudgeRequest, Places, Verified, columns};
 use crate::kept::Surroundings;
 use crate::model::{text, versions};
-use crate::work::{Listeners, quietly, run};
+use crate::work::quietly;
 
 /// A finished check.
 #[pyclass(frozen, module = "linkproof._core")]
@@ -31,44 +32,24 @@ pub struct Check {
 impl Check {
     /// Judges links.
     #[staticmethod]
-    #[pyo3(signature = (data, *, weights, one_to_one, test, seed, evidence, checked, threads, show))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "private; Python's function has defaults"
-    )]
     fn judge(
         py: Python<'_>,
         data: &Data,
-        weights: bool,
-        one_to_one: bool,
-        test: bool,
-        seed: u64,
-        evidence: Option<Evidence>,
-        checked: Verified,
-        threads: Option<usize>,
-        show: Option<Py<PyAny>>,
+        request: JudgeRequest,
+        context: &Context,
     ) -> PyResult<Check> {
         let began = Instant::now();
-        let every_step = None;
         let attributes = data.attributes.clone().unwrap_or_default();
         let data = &data.dataset;
-        run(py, threads, &Listeners { show, every_step }, |monitor| {
+        context.run(py, |monitor| {
             let around = Surroundings::of(data)?;
-            let places = Places::of_data(data);
-            let spec = JudgeSpec {
-                seed,
-                one_to_one,
-                weights,
-                test,
-                columns: evidence.map_or_else(Vec::new, |it| places.evidence(&it)),
-                checks: places.verified(&checked)?,
-            };
+            let spec = request.spec(&Places::of_data(data))?;
             let monitor = monitor.shares();
             let judgment = judge(data, &spec, around.runtime(&monitor))?;
             let names: Vec<&String> = spec.columns.iter().map(|column| &column.name).collect();
             let record = [
-                ("seed", json!(seed)),
-                ("test", json!(test)),
+                ("seed", json!(spec.seed)),
+                ("test", json!(spec.test)),
                 ("evidence", json!(names)),
                 ("read", json!(data.graph().counts())),
                 ("seconds", json!(began.elapsed().as_secs_f64())),
@@ -92,16 +73,13 @@ impl Check {
     }
 
     /// Pairs of the checked data without a link that look most like links: their rows.
-    #[pyo3(signature = (data, count, *, threads, show))]
     fn missing(
         &self,
         py: Python<'_>,
         data: &Data,
         count: usize,
-        threads: Option<usize>,
-        show: Option<Py<PyAny>>,
+        context: &Context,
     ) -> PyResult<Vec<(u32, u32, f64)>> {
-        let every_step = None;
         let seed = self.check.record.get("seed").and_then(Value::as_u64);
         let spec = JudgeSpec {
             seed: seed.unwrap_or(0),
@@ -109,7 +87,7 @@ impl Check {
             ..JudgeSpec::default()
         };
         let data = &data.dataset;
-        run(py, threads, &Listeners { show, every_step }, |monitor| {
+        context.run(py, |monitor| {
             let around = Surroundings::of(data)?;
             let monitor = monitor.shares();
             let found = missing_links(data, &spec, count, around.runtime(&monitor))?;

@@ -3,7 +3,6 @@
 use linkproof::audit::{Audit, AuditSettings, ExpectedLink, audit, judged_data, missing};
 use linkproof::data::features::Matrix;
 use linkproof::io::{JudgedTable, facts_json};
-use linkproof::judge::JudgeSpec;
 use linkproof::text::judged;
 use linkproof::{Dataset, Features, Fitted, Graph};
 use numpy::PyArray1;
@@ -11,10 +10,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 
+use crate::context::Context;
 use crate::data::{Links, ViewArgument, features};
-use crate::judged::{Evidence, Places, Verified, columns};
+use crate::judged::{JudgeRequest, Places, columns};
 use crate::model::{Model, name_of, reader};
-use crate::work::{Listeners, apart, run};
+use crate::work::apart;
 
 /// The data to judge: other links than the model's, and features.
 struct Given {
@@ -51,22 +51,15 @@ type Audited<'py> = (Bound<'py, PyDict>, Vec<(u32, u32, f64)>, String);
 
 /// Audits links, the most suspicious first.
 #[pyfunction]
-#[pyo3(name = "audit", signature = (model, links, views, *, evidence, checked, one_to_one, missing_pairs, threads, show))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "private; Python's method has defaults"
-)]
+#[pyo3(name = "audit", signature = (model, links, views, request, missing_pairs, context))]
 pub fn audit_links<'py>(
     py: Python<'py>,
     model: &Model,
     links: Option<&Links>,
     views: Vec<ViewArgument<'py>>,
-    evidence: Option<Evidence>,
-    checked: Verified,
-    one_to_one: bool,
+    request: JudgeRequest,
     missing_pairs: usize,
-    threads: Option<usize>,
-    show: Option<Py<PyAny>>,
+    context: &Context,
 ) -> PyResult<Audited<'py>> {
     let view = |(name, n, vectors): ViewArgument<'_>| {
         (name, n, vectors.map(|vectors| vectors.matrix.clone()))
@@ -77,9 +70,9 @@ pub fn audit_links<'py>(
     };
     // Of its own links a robust fit has the judgment.
     let is_judged = model.fitted.believed().is_some() || given.views.is_empty();
-    let is_known = given.links.is_none() && is_judged && !one_to_one && evidence.is_none();
-    let every_step = None;
-    let found = run(py, threads, &Listeners { show, every_step }, |monitor| {
+    let is_known =
+        given.links.is_none() && is_judged && !request.one_to_one && request.evidence.is_none();
+    let found = context.run(py, |monitor| {
         let data = match is_known {
             true => None,
             false => Some(given.data(model)?),
@@ -89,12 +82,7 @@ pub fn audit_links<'py>(
             None => Places::of_graph(model.fitted.links()),
         };
         let settings = AuditSettings {
-            judge: JudgeSpec {
-                one_to_one,
-                columns: evidence.map_or_else(Vec::new, |it| places.evidence(&it)),
-                checks: places.verified(&checked)?,
-                ..JudgeSpec::default()
-            },
+            judge: request.spec(&places)?,
             missing: missing_pairs,
         };
         let monitor = monitor.shares();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use linkproof::data::ids::Ids;
 use linkproof::error::quote;
 use linkproof::io::JudgedTable;
-use linkproof::judge::{Check, EvidenceColumn};
+use linkproof::judge::{Check, EvidenceColumn, JudgeSpec};
 use linkproof::{Dataset, Error, Graph, Result};
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -17,6 +17,36 @@ pub type Evidence = (Vec<u32>, Vec<u32>, Vec<(String, Vec<f64>)>);
 
 /// Verified links: the rows of both ends, and whether the link is real.
 pub type Verified = Vec<(u32, u32, bool)>;
+
+/// What a judge is asked beside its data, as a dict of Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct JudgeRequest {
+    pub evidence: Option<Evidence>,
+    checked: Verified,
+    weights: bool,
+    pub one_to_one: bool,
+    test: bool,
+    seed: u64,
+}
+
+impl JudgeRequest {
+    /// The same for the judge of some links.
+    ///
+    /// # Errors
+    /// A verified pair that is no link, or that is marked both ways.
+    pub fn spec(&self, places: &Places<'_>) -> Result<JudgeSpec> {
+        let columns = self.evidence.as_ref();
+        Ok(JudgeSpec {
+            seed: self.seed,
+            one_to_one: self.one_to_one,
+            weights: self.weights,
+            test: self.test,
+            columns: columns.map_or_else(Vec::new, |it| places.evidence(it)),
+            checks: places.verified(&self.checked)?,
+        })
+    }
+}
 
 /// Finds the places of links in a graph by the rows that Python knows.
 pub struct Places<'d> {

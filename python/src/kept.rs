@@ -9,12 +9,13 @@ use linkproof::engine::runtime::{Keeper, MemoryBound, Monitor, Stage};
 use linkproof::error::in_bytes;
 use linkproof::io::memory::{Available, bytes};
 use linkproof::io::{Checkpoint, Pace};
-use linkproof::{Dataset, Error, Params, Result, Runtime};
+use linkproof::{Dataset, Error, Result, Runtime};
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::{Map, Value, json};
 
+use crate::context::Work;
 use crate::errors::exception;
 use crate::worker::read;
 
@@ -60,22 +61,19 @@ impl Surroundings {
     /// minutes, and where it is interrupted.
     pub fn kept_in(
         self,
-        (folder, resume): (Option<PathBuf>, bool),
-        (what, more): (&str, &str),
-        params: &Params,
+        folder: &Path,
+        resume: bool,
+        work: &Work<'_>,
         data: &Dataset,
     ) -> Result<Surroundings> {
-        let Some(folder) = folder else {
-            return Ok(self);
-        };
-        let work = Map::from_iter([
+        let about = Map::from_iter([
             ("linkproof".to_owned(), env!("CARGO_PKG_VERSION").into()),
-            ("work".to_owned(), what.into()),
-            ("settings".to_owned(), json!(params)),
+            ("work".to_owned(), work.name.into()),
+            ("settings".to_owned(), json!(work.params)),
             ("data".to_owned(), data.digest().into()),
-            ("more".to_owned(), more.into()),
+            ("more".to_owned(), work.more.into()),
         ]);
-        let kept = open(&folder, resume, work)?;
+        let kept = open(folder, resume, about)?;
         Ok(Surroundings {
             kept: Some(kept),
             ..self

@@ -4,6 +4,7 @@ mod afar;
 mod arrays;
 mod buckets;
 mod check;
+mod context;
 mod data;
 mod errors;
 mod judge;
@@ -50,6 +51,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<worker::PairWorker>()?;
     module.add_class::<check::Check>()?;
+    module.add_class::<context::Context>()?;
     module.add_class::<kept::KeptWork>()?;
     module.add_class::<buckets::BucketWorker>()?;
     module.add_function(wrap_pyfunction!(default_settings, module)?)?;

@@ -4,9 +4,9 @@ use linkproof::inspect::inspect;
 use linkproof::text::{Style, inspection_json};
 use pyo3::prelude::*;
 
+use crate::context::Context;
 use crate::data::Data;
 use crate::settings::params;
-use crate::work::{Listeners, run};
 
 /// What there is to know before a fit, as JSON.
 #[pyfunction]
@@ -19,8 +19,7 @@ pub fn inspect_data(
 ) -> PyResult<String> {
     let params = params(settings)?;
     let data = &data.dataset;
-    let (show, every_step) = (None, None);
-    run(py, threads, &Listeners { show, every_step }, |_| {
+    Context::on(threads).run(py, |_| {
         let report = inspect(data, &params)?;
         Ok(inspection_json(&report, Style::Python).to_string())
     })

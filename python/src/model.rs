@@ -17,13 +17,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use serde_json::{Map, Value, json};
 
-use crate::afar::{self, Afar, handed_out};
+use crate::context::{Context, Work};
 use crate::data::{Columns, Data, Links, Vectors, new_links};
 use crate::errors::{choice, exception};
-use crate::kept::Surroundings;
 use crate::page;
 use crate::settings::params;
-use crate::work::{Listeners, apart, quietly, run};
+use crate::work::{apart, quietly};
 
 /// A fitted model.
 #[pyclass(frozen, module = "linkproof._core")]
@@ -54,37 +53,19 @@ type Expected<'py> = (
 impl Model {
     /// Fits a model.
     #[staticmethod]
-    #[pyo3(signature = (data, settings, *, device, threads, show, every_step, checkpoint, resume, hands=None))]
-    #[allow(clippy::too_many_arguments)] // by name, all of them
-    fn fit(
-        py: Python<'_>,
-        data: &Data,
-        settings: &str,
-        device: &str,
-        threads: Option<usize>,
-        show: Option<Py<PyAny>>,
-        every_step: Option<Py<PyAny>>,
-        checkpoint: Option<PathBuf>,
-        resume: bool,
-        hands: Option<Py<PyAny>>,
-    ) -> PyResult<Model> {
+    fn fit(py: Python<'_>, data: &Data, settings: &str, context: &Context) -> PyResult<Model> {
         let params = params(settings)?;
-        let listeners = Listeners { show, every_step };
         let attributes = data.attributes.clone();
         let data = &data.dataset;
-        let afar = hands.map(Afar::new).transpose()?;
-        let afar = afar.as_ref();
-        run(py, threads, &listeners, |monitor| {
-            let around = Surroundings::of(data)?;
-            let kept = (checkpoint, resume);
-            let around = around.kept_in(kept, ("fit", ""), params.given(), data)?;
-            let device = afar::device(device, data.n_nodes(), afar)?;
-            let runtime = around.runtime(monitor).on(device.backend());
-            let runtime = handed_out(runtime, afar);
+        let work = Work {
+            name: "fit",
+            params: params.given(),
+            more: "",
+        };
+        context.fit(py, data, Some(work), |runtime, here| {
             let fitted = Fit::new(&params).runtime(runtime).run(data)?;
             let fitted = fitted.with_attributes(attributes)?;
-            let look = plain_verdict(&fitted, data, around.runtime(monitor))?;
-            around.finish();
+            let look = plain_verdict(&fitted, data, here)?;
             let verdict = linkproof::text::plain(&look, &reader(&|row| name_of(&fitted, row)));
             let record = Map::from_iter([
                 ("versions".to_owned(), versions()?),
@@ -290,11 +271,6 @@ impl Model {
     }
 
     /// Writes the model as one page. Labels are one for each node, or none.
-    #[pyo3(signature = (path, title, labels, layout, *, threads, show))]
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "private; Python's method has defaults"
-    )]
     fn write_page(
         &self,
         py: Python<'_>,
@@ -302,11 +278,10 @@ impl Model {
         title: &str,
         labels: Option<Vec<Option<String>>>,
         layout: Option<&str>,
-        threads: Option<usize>,
-        show: Option<Py<PyAny>>,
+        context: &Context,
     ) -> PyResult<()> {
-        let (method, every_step) = (page::method(layout)?, None);
-        run(py, threads, &Listeners { show, every_step }, |monitor| {
+        let method = page::method(layout)?;
+        context.run(py, |monitor| {
             let place = (path.as_path(), title);
             page::write(&self.fitted, &self.record, place, labels, method, monitor)
         })

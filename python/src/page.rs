@@ -12,9 +12,10 @@ use linkproof_pictures::report::Page;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
 
+use crate::context::Context;
 use crate::errors::{choice, exception};
 use crate::model::{Model, text};
-use crate::work::{Listeners, WorkMonitor, run};
+use crate::work::WorkMonitor;
 
 /// How nodes are laid out, by its name.
 pub fn method(layout: Option<&str>) -> PyResult<Option<Method>> {
@@ -67,22 +68,20 @@ pub fn write(
 
 /// Writes a model as a graph, and says how many characters XML had no place for.
 #[pyfunction]
-#[pyo3(signature = (model, path, *, format, embeddings, layout, threads, show))]
-#[allow(clippy::too_many_arguments)] // by name, all of them
+#[pyo3(signature = (model, path, context, *, format, embeddings, layout))]
 pub fn export(
     py: Python<'_>,
     model: &Model,
     path: PathBuf,
+    context: &Context,
     format: &str,
     embeddings: bool,
     layout: Option<&str>,
-    threads: Option<usize>,
-    show: Option<Py<PyAny>>,
 ) -> PyResult<usize> {
     let format = choice("format", format, GraphFormat::ALL)?;
-    let (method, every_step) = (method(layout)?, None);
+    let method = method(layout)?;
     let model = &model.fitted;
-    run(py, threads, &Listeners { show, every_step }, |monitor| {
+    context.run(py, |monitor| {
         Files::default().writes([&path]).check()?;
         let (y, width) = model.by_node(model.recommended(), model.dim());
         let n = model.node_ids().len();

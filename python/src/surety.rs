@@ -4,32 +4,25 @@ use linkproof::robust::{self, Recipe};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
+use crate::context::Context;
 use crate::data::Data;
-use crate::kept::Surroundings;
 use crate::model::Model;
-use crate::work::{self, Listeners, apart, quietly, run};
+use crate::work::{apart, quietly};
 
 /// A list of real numbers.
 type Reals<'py> = Bound<'py, PyArray1<f64>>;
 
 /// The same model with so many fits to parts of its nodes.
 #[pyfunction]
-#[pyo3(signature = (model, data, count, *, device, threads, show))]
 pub fn bootstrap(
     py: Python<'_>,
     model: &Model,
     data: &Data,
     count: usize,
-    device: &str,
-    threads: Option<usize>,
-    show: Option<Py<PyAny>>,
+    context: &Context,
 ) -> PyResult<Model> {
-    let every_step = None;
     let (fitted, data) = (&model.fitted, &data.dataset);
-    run(py, threads, &Listeners { show, every_step }, |monitor| {
-        let around = Surroundings::of(data)?;
-        let device = work::device(device, data.n_nodes())?;
-        let runtime = around.runtime(monitor).on(device.backend());
+    context.fit(py, data, None, |runtime, _| {
         let found = robust::bootstrap(fitted, data, &Recipe::default(), count, runtime)?;
         Ok(Model {
             fitted: fitted.clone().with_replicates(found)?,

@@ -6,10 +6,10 @@ use linkproof::update::{Changes, update};
 use linkproof::{Features, Runtime};
 use pyo3::prelude::*;
 
+use crate::context::Context;
 use crate::data::{Columns, Links, Vectors, attributes};
 use crate::errors::exception;
 use crate::model::Model;
-use crate::work::{Listeners, run};
 
 /// Data vectors: the place of their view, the ids of their nodes, and the vectors.
 type Given<'py> = (usize, Vec<String>, PyRef<'py, Vectors>);
@@ -18,9 +18,8 @@ type Given<'py> = (usize, Vec<String>, PyRef<'py, Vectors>);
 #[pyfunction]
 #[pyo3(
     name = "update",
-    signature = (model, links, withdrawn, vectors, *, named, threads, show)
+    signature = (model, links, withdrawn, vectors, named, context)
 )]
-#[allow(clippy::too_many_arguments)] // by name, the last of them
 pub fn update_model(
     py: Python<'_>,
     model: &Model,
@@ -28,8 +27,7 @@ pub fn update_model(
     withdrawn: Option<&Links>,
     vectors: Vec<Given<'_>>,
     named: (Vec<String>, Columns),
-    threads: Option<usize>,
-    show: Option<Py<PyAny>>,
+    context: &Context,
 ) -> PyResult<Model> {
     let vectors: Result<Vec<_>, _> = vectors
         .into_iter()
@@ -49,9 +47,8 @@ pub fn update_model(
     };
     let (named, columns) = named;
     let columns = attributes(columns, None).map_err(exception)?;
-    let every_step = None;
     let (fitted, record) = (&model.fitted, &model.record);
-    run(py, threads, &Listeners { show, every_step }, |monitor| {
+    context.run(py, |monitor| {
         let found = update(fitted, &changes, Runtime::watched_by(monitor))?;
         let mut record = record.clone();
         record.insert("update".to_owned(), update_json(&found.report));

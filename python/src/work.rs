@@ -18,20 +18,11 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::context::Context;
 use crate::errors::exception;
 
 /// How often signals are answered and progress is shown.
 const TICK: Duration = Duration::from_millis(50);
-
-/// Who is told how work goes on.
-#[derive(Default)]
-pub struct Listeners {
-    /// Called now and then with what was done, of how much, and with the
-    /// record of a step, if it was one.
-    pub show: Option<Py<PyAny>>,
-    /// Called with the record of every step, which waits for it.
-    pub every_step: Option<Py<PyAny>>,
-}
 
 /// A step of a fit, or a number of finished fits.
 #[derive(Clone, Copy)]
@@ -116,26 +107,25 @@ impl WorkMonitor {
     }
 }
 
-/// Runs work on so many threads, or on as many as there are cores.
+/// Runs work on the threads of a context, and lets those who watch know.
 ///
 /// The threads are the work's own and have ended when it returns: a pool for the whole
 /// process would not survive a fork.
 pub fn run<T: Send>(
     py: Python<'_>,
-    threads: Option<usize>,
-    listeners: &Listeners,
+    context: &Context,
     work: impl FnOnce(&WorkMonitor) -> Result<T> + Send,
 ) -> PyResult<T> {
     linkproof::instructions().map_err(exception)?;
     let (sender, messages) = channel();
-    let wants_steps = listeners.every_step.is_some();
+    let wants_steps = context.every_step.is_some();
     let monitor = WorkMonitor {
         stopped: AtomicBool::new(false),
         latest: Mutex::new(None),
         messages: wants_steps.then(|| Mutex::new(sender.clone())),
     };
     let monitor = &monitor;
-    let own = Threads::start(threads)?;
+    let own = Threads::start(context.threads)?;
     let (outcome, failure) = py
         .detach(move || {
             thread::scope(|scope| {
@@ -149,7 +139,7 @@ pub fn run<T: Send>(
                 };
                 let worker = thread::Builder::new().spawn_scoped(scope, work);
                 worker.map(|worker| {
-                    let failure = listen(&messages, monitor, listeners);
+                    let failure = listen(&messages, monitor, context);
                     (worker.join(), failure)
                 })
             })
@@ -244,7 +234,7 @@ pub fn quietly<T: Send>(
     threads: Option<usize>,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
-    run(py, threads, &Listeners::default(), |monitor| {
+    run(py, &Context::on(threads), |monitor| {
         let found = work()?;
         match monitor.goes_on() {
             true => Ok(found),
@@ -254,11 +244,7 @@ pub fn quietly<T: Send>(
 }
 
 /// Serves the work until it is done; what a signal or a callback raised.
-fn listen(
-    messages: &Receiver<Message>,
-    monitor: &WorkMonitor,
-    listeners: &Listeners,
-) -> Option<PyErr> {
+fn listen(messages: &Receiver<Message>, monitor: &WorkMonitor, context: &Context) -> Option<PyErr> {
     let mut failure = None;
     let mut last = Instant::now();
     loop {
@@ -271,12 +257,12 @@ fn listen(
         let tick = last.elapsed() >= TICK;
         if failure.is_none() && (tick || step.is_some()) {
             let heard = Python::attach(|py| {
-                if let (Some((news, _)), Some(callback)) = (&step, &listeners.every_step) {
+                if let (Some((news, _)), Some(callback)) = (&step, &context.every_step) {
                     callback.call1(py, (news.record(py)?,))?;
                 }
                 if tick {
                     py.check_signals()?;
-                    show(py, monitor, listeners)?;
+                    show(py, monitor, context)?;
                 }
                 Ok(())
             });
@@ -295,8 +281,8 @@ fn listen(
     }
 }
 
-fn show(py: Python<'_>, monitor: &WorkMonitor, listeners: &Listeners) -> PyResult<()> {
-    if let (Some(show), Some(news)) = (&listeners.show, monitor.latest()) {
+fn show(py: Python<'_>, monitor: &WorkMonitor, context: &Context) -> PyResult<()> {
+    if let (Some(show), Some(news)) = (&context.show, monitor.latest()) {
         let record = news.step.is_some().then(|| news.record(py)).transpose()?;
         show.call1(py, (news.done, news.all, record))?;
     }

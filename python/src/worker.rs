@@ -16,9 +16,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::arrays;
+use crate::context::Context;
 use crate::errors::exception;
 use crate::kept::Surroundings;
-use crate::work::{self, Listeners, quietly, run};
+use crate::work::{self, quietly};
 
 /// The precisions of fits, and what NumPy calls them.
 pub trait Number: Real + Element {
@@ -211,7 +212,7 @@ pub fn solve_elsewhere<'py>(
     });
     let numbers = lists.collect::<PyResult<Vec<Lists>>>()?;
     let task = SolverTask { words, numbers };
-    let bytes = run(py, threads, &Listeners::default(), |monitor| {
+    let bytes = Context::on(threads).run(py, |monitor| {
         let around = Surroundings::here()?;
         run_task(task, around.runtime(monitor))
     })?;

@@ -58,17 +58,7 @@ def fit_with(helpers, model, X, links):
 
     data = core_data(read_graph(X, links, None), read_rules("error", "error", False))
     settings = to_core(model.get_params(deep=False), 1)
-    return _core.Model.fit(
-        data,
-        settings,
-        device="cpu",
-        threads=None,
-        show=None,
-        every_step=None,
-        checkpoint=None,
-        resume=False,
-        hands=helpers,
-    )
+    return _core.Model.fit(data, settings, _core.Context(remote=helpers))
 
 
 def kill_a_worker(cluster, name):

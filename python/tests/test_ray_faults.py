@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from linkproof import GraphEmbedding, Search, select
+from linkproof import GraphEmbedding, Search, _core, select
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: faults of clusters are not tested")
 
@@ -42,7 +42,9 @@ def test_a_full_store_and_a_full_disk(large, tmp_path):
         kept = tmp_path / "kept"
         with pytest.raises(ClusterError, match="store cannot hold the table: .*from a checkpoint"):
             fit_table(chain(8000), dim=600, checkpoint=kept, **how)
-        assert json.loads((kept / "table.json").read_text())["state"]["moves"] == 0
+        about = (kept / "checkpoint.json").read_text()
+        state = json.loads(_core.Checkpoint(kept, True, about).recall("state"))["state"]
+        assert state["moves"] == 0
     finally:
         end(cluster)
 
