@@ -258,7 +258,7 @@ def compare(kind: str, links: np.ndarray, n: int, seed: int, given) -> float:
     print(
         f"{what}: in memory {' '.join(f'{x:.4f}' for x in inside)}, {table.n_buckets} buckets of "
         f"{table.n_parts} {found:.4f}, difference {found - np.mean(inside):+.4f}; a meeting by the "
-        f"model {visit / 1e6:.2f} MB, added {table.peak_bytes / 1e6:.2f} MB, {seconds:.0f} s",
+        f"model {visit / 1e6:.2f} MB, {seconds:.0f} s",
         flush=True,
     )
     return found - float(np.mean(inside))

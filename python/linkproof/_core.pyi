@@ -45,6 +45,7 @@ __all__ = [
     "stability",
     "together",
     "update",
+    "write_page",
 ]
 __version__: str
 
@@ -245,14 +246,6 @@ class Model:
     def offsets(self) -> npt.NDArray[np.float32] | None: ...
     @property
     def beliefs(self) -> npt.NDArray[np.float64] | None: ...
-    def write_page(
-        self,
-        path: str | PathLike[str],
-        title: str,
-        labels: Sequence[str | None] | None,
-        layout: str | None,
-        context: Context,
-    ) -> None: ...
     def expected(
         self,
         points: npt.NDArray[np.float32],
@@ -320,6 +313,14 @@ def update(
     named: tuple[Sequence[str], Sequence[_Column]],
     context: Context,
 ) -> Model: ...
+def write_page(
+    model: Model,
+    path: str | PathLike[str],
+    title: str,
+    labels: Sequence[str | None] | None,
+    layout: str | None,
+    context: Context,
+) -> None: ...
 def export(
     model: Model,
     path: str | PathLike[str],

@@ -193,20 +193,14 @@ def nested(params: Mapping[str, Any]) -> dict[str, Any]:
 def with_nested(current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters where those such as ``sgd__momentum`` are part of new groups."""
     found = {name: value for name, value in given.items() if name.split("__")[0] not in GROUPS}
-    for group, kind in GROUPS.items():
-        names = [field.name for field in fields(kind)]
-        changed = {}
-        for name, value in given.items():
-            before, _, setting = name.partition("__")
-            if before == group and setting:
-                if setting not in names:
-                    raise ValueError(f"Invalid parameter {setting!r} of {group}; valid: {names}")
-                changed[setting] = value
-        options = given.get(group, current[group])
-        if changed:
-            options = replace(read_options(group, kind, options), **changed)
-        if changed or group in given:
-            found[group] = options
+    found.update({group: given[group] for group in GROUPS if group in given})
+    for name in [name for name in given if name not in found]:
+        group, setting = name.split("__", 1)
+        options = read_options(group, GROUPS[group], found.get(group, current[group]))
+        if setting not in by_name(options):
+            valid = list(by_name(options))
+            raise ValueError(f"Invalid parameter {setting!r} of {group}; valid: {valid}")
+        found[group] = replace(options, **{setting: given[name]})
     return found
 
 

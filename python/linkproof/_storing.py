@@ -101,7 +101,8 @@ class Storing(FittedModel):
             if len(names) != n:
                 raise ValueError(f"labels: found {len(names)}; expected {n}, one for each node")
         with Progress("laying nodes out", self.verbose) as progress:
-            self._model.write_page(path, str(title), names, layout, self._context(progress))
+            context = self._context(progress)
+            _core.write_page(self._model, path, str(title), names, layout, context)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:

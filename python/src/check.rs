@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use linkproof::data::ids::Ids;
 use linkproof::io::{
     self, Field, FolderKind, JudgedTable, OutputFolder, check_files, check_json, load_check,
     read_checks, write_check, write_table,
@@ -19,7 +18,7 @@ use crate::data::Data;
 use crate::errors::exception;
 use crate::judged::{JudgeRequest, Places, Verified, columns};
 use crate::kept::Surroundings;
-use crate::model::{text, versions};
+use crate::model::{ids_as_text, versions};
 use crate::work::quietly;
 
 /// A finished check.
@@ -138,14 +137,7 @@ impl Check {
     /// The ids of the nodes in row order, as text; none if they are row numbers.
     #[getter]
     fn ids(&self) -> Option<Vec<String>> {
-        match self.check.node_ids() {
-            Ids::Rows(_) => None,
-            Ids::Names(names) => Some(text(names)),
-            ids @ Ids::Sides(_) => {
-                let rows = 0..ids.len();
-                Some(rows.map(|row| ids.name(row).into_owned()).collect())
-            }
-        }
+        ids_as_text(self.check.node_ids())
     }
 
     /// The number of nodes.

@@ -17,7 +17,6 @@ mod page;
 mod robust;
 mod search;
 mod settings;
-mod stored;
 mod surety;
 mod update;
 mod work;
@@ -63,6 +62,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(robust::fit_by_recipe, module)?)?;
     module.add_function(wrap_pyfunction!(update::update_model, module)?)?;
     module.add_function(wrap_pyfunction!(page::export, module)?)?;
+    module.add_function(wrap_pyfunction!(page::write_page, module)?)?;
     module.add_function(wrap_pyfunction!(worker::solve_elsewhere, module)?)?;
     module.add_function(wrap_pyfunction!(surety::bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(surety::spread, module)?)?;

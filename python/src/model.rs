@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use linkproof::data::attributes::Attributes;
 use linkproof::data::ids::{Ids, Names};
 use linkproof::inspect::plain_verdict;
-use linkproof::io::fit_json;
+use linkproof::io::{
+    FolderKind, OutputFolder, Stored, fit_json, from_bytes, load, to_bytes, write_model,
+};
 use linkproof::model::{Nearness, Point, Query};
 use linkproof::robust::embed_new;
 use linkproof::text::{Reader, Style, note};
@@ -20,9 +22,9 @@ use serde_json::{Map, Value, json};
 use crate::context::{Context, Work};
 use crate::data::{Columns, Data, Links, Vectors, new_links};
 use crate::errors::{choice, exception};
-use crate::page;
 use crate::settings::params;
 use crate::work::{apart, quietly};
+use crate::worker::read;
 
 /// A fitted model.
 #[pyclass(frozen, module = "linkproof._core")]
@@ -79,25 +81,30 @@ impl Model {
     /// Loads a model folder.
     #[staticmethod]
     fn load(py: Python<'_>, folder: PathBuf) -> PyResult<Model> {
-        quietly(py, None, || Model::read(&folder))
+        quietly(py, None, || load(&folder).map(Model::from))
     }
 
     /// Writes a model folder; `extra` goes into `fit.json`.
     fn save(&self, py: Python<'_>, folder: PathBuf, overwrite: bool, extra: &str) -> PyResult<()> {
-        let extra = object(extra)?;
-        quietly(py, None, || self.write(&folder, overwrite, extra))
+        let mut record = self.record.clone();
+        record.extend(read::<Map<String, Value>>(extra, "extra")?);
+        quietly(py, None, || {
+            let folder = OutputFolder::create(&folder, FolderKind::model(), overwrite)?;
+            write_model(&self.fitted, &folder, &record)?;
+            folder.commit()
+        })
     }
 
     /// All of it in one piece, for a pickle.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = quietly(py, None, || self.bytes())?;
+        let bytes = quietly(py, None, || to_bytes(&self.fitted, &self.record))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// A model from one piece.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Model> {
-        quietly(py, None, || Model::of_bytes(bytes))
+        quietly(py, None, || from_bytes(bytes).map(Model::from))
     }
 
     fn __reduce__<'py>(
@@ -158,16 +165,7 @@ impl Model {
     /// The ids in row order, as text; `None` where they are row numbers.
     #[getter]
     fn ids(&self) -> Option<Vec<String>> {
-        match self.fitted.node_ids() {
-            Ids::Rows(_) => None,
-            Ids::Names(names) => Some(text(names)),
-            // Nodes of two kinds, which may share their ids.
-            ids @ Ids::Sides(_) => Some(
-                (0..ids.len())
-                    .map(|row| ids.name(row).into_owned())
-                    .collect(),
-            ),
-        }
+        ids_as_text(self.fitted.node_ids())
     }
 
     /// The views: name, whether it has an encoder of data vectors, and the
@@ -268,23 +266,6 @@ impl Model {
     fn beliefs<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         let believed = self.fitted.believed()?;
         Some(PyArray1::from_slice(py, believed.beliefs()))
-    }
-
-    /// Writes the model as one page. Labels are one for each node, or none.
-    fn write_page(
-        &self,
-        py: Python<'_>,
-        path: PathBuf,
-        title: &str,
-        labels: Option<Vec<Option<String>>>,
-        layout: Option<&str>,
-        context: &Context,
-    ) -> PyResult<()> {
-        let method = page::method(layout)?;
-        context.run(py, |monitor| {
-            let place = (path.as_path(), title);
-            page::write(&self.fitted, &self.record, place, labels, method, monitor)
-        })
     }
 
     /// What is expected of pairs of points ([`Model::points`]), whose views are given as
@@ -447,8 +428,20 @@ pub fn versions() -> linkproof::Result<Value> {
         "instructions": linkproof::instructions()? }))
 }
 
-fn object(text: &str) -> PyResult<Map<String, Value>> {
-    serde_json::from_str(text).map_err(|error| PyValueError::new_err(format!("extra: {error}")))
+impl From<Stored> for Model {
+    fn from(stored: Stored) -> Model {
+        Model {
+            fitted: stored.model,
+            record: stored.record,
+        }
+    }
+}
+
+/// Ids in row order as text; none if they are row numbers. Those of two kinds of nodes may
+/// be the same.
+pub fn ids_as_text(ids: &Ids) -> Option<Vec<String>> {
+    let name = |row| ids.name(row).into_owned();
+    (!matches!(ids, Ids::Rows(_))).then(|| (0..ids.len()).map(name).collect())
 }
 
 /// Names as texts.

@@ -1,13 +1,13 @@
 //! A model as one page, and as a graph that other programs read.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use linkproof::Error;
 use linkproof::data::ids::Names;
 use linkproof::io::{self, Files, GraphFormat, ModelGraph, fit_json, write_graph};
 use linkproof::model::Classes;
-use linkproof::{Error, Fitted};
-use linkproof_pictures::layout::{self, Method};
+use linkproof_pictures::layout::{self, Layout, Method};
 use linkproof_pictures::report::Page;
 use pyo3::prelude::*;
 use serde_json::{Map, Value};
@@ -18,7 +18,7 @@ use crate::model::{Model, text};
 use crate::work::WorkMonitor;
 
 /// How nodes are laid out, by its name.
-pub fn method(layout: Option<&str>) -> PyResult<Option<Method>> {
+fn method(layout: Option<&str>) -> PyResult<Option<Method>> {
     match layout {
         None | Some("auto") => Ok(None),
         Some("pca") => Ok(Some(Method::Principal)),
@@ -31,39 +31,55 @@ pub fn method(layout: Option<&str>) -> PyResult<Option<Method>> {
     }
 }
 
-/// Writes a model as a page. Labels are one for each node, or none.
-pub fn write(
-    fitted: &Fitted,
-    record: &Map<String, Value>,
-    (path, title): (&Path, &str),
-    labels: Option<Vec<Option<String>>>,
+/// Rows of vectors in two dimensions.
+fn laid_out(
+    y: &[f32],
+    dim: usize,
     method: Option<Method>,
+    seed: u64,
     monitor: &WorkMonitor,
-) -> linkproof::Result<()> {
-    Files::default().writes([path]).check()?;
-    let (y, n, dim) = (fitted.recommended(), fitted.n_nodes(), fitted.dim());
-    let seed = fitted.params().seed;
-    let layout = layout::layout(y, n, dim, method, seed, &mut |done, all| {
+) -> linkproof::Result<Layout> {
+    layout::layout(y, y.len() / dim, dim, method, seed, &mut |done, all| {
         monitor.fits(done, all);
         monitor.goes_on()
-    })?;
-    let record = match fit_json(fitted, record)? {
-        Value::Object(record) => record,
-        _ => Map::new(),
-    };
+    })
+}
+
+/// Writes a model as one page. Labels are one for each node, or none.
+#[pyfunction]
+pub fn write_page(
+    py: Python<'_>,
+    model: &Model,
+    path: PathBuf,
+    title: &str,
+    labels: Option<Vec<Option<String>>>,
+    layout: Option<&str>,
+    context: &Context,
+) -> PyResult<()> {
+    let method = method(layout)?;
     let classes = labels.map(classes);
-    let page = Page {
-        title,
-        model: fitted,
-        links: fitted.links(),
-        record: &record,
-        command_line: None,
-        classes: classes.as_ref(),
-        layout: &layout,
-        goes_on: &|| monitor.goes_on(),
-    };
-    let html = page.html()?;
-    io::write_file(path, |file| file.write_all(html.as_bytes()))
+    let fitted = &model.fitted;
+    context.run(py, |monitor| {
+        Files::default().writes([&path]).check()?;
+        let (y, dim, seed) = (fitted.recommended(), fitted.dim(), fitted.params().seed);
+        let layout = laid_out(y, dim, method, seed, monitor)?;
+        let record = match fit_json(fitted, &model.record)? {
+            Value::Object(record) => record,
+            _ => Map::new(),
+        };
+        let page = Page {
+            title,
+            model: fitted,
+            links: fitted.links(),
+            record: &record,
+            command_line: None,
+            classes: classes.as_ref(),
+            layout: &layout,
+            goes_on: &|| monitor.goes_on(),
+        };
+        let html = page.html()?;
+        io::write_file(&path, |file| file.write_all(html.as_bytes()))
+    })
 }
 
 /// Writes a model as a graph, and says how many characters XML had no place for.
@@ -84,18 +100,7 @@ pub fn export(
     context.run(py, |monitor| {
         Files::default().writes([&path]).check()?;
         let (y, width) = model.by_node(model.recommended(), model.dim());
-        let n = model.node_ids().len();
-        let layout = layout::layout(
-            &y,
-            n,
-            width,
-            method,
-            model.params().seed,
-            &mut |done, all| {
-                monitor.fits(done, all);
-                monitor.goes_on()
-            },
-        )?;
+        let layout = laid_out(&y, width, method, model.params().seed, monitor)?;
         let graph = ModelGraph {
             model,
             points: &layout.points,
