@@ -1,14 +1,11 @@
 //! The steps of a robust fit in their order.
 
-use std::borrow::Cow;
-
 use super::candidates::{RidgeTried, Search, choose_ridge};
 use super::fits::TOLERANCE;
 use super::smooth::smoothed;
-use super::walks::{expected_links, walks_over};
+use super::walks::{most_links, walks_over};
 use super::weight;
 use crate::data::dataset::Dataset;
-use crate::data::graph::{Graph, Link, LinkRules};
 use crate::engine::objective::{Prepared, Problem};
 use crate::engine::runtime::{Doing, FitCount, Fits, Runtime};
 use crate::engine::{Forecast, Plan};
@@ -134,7 +131,8 @@ pub fn fit_robust(
     // Links of unlike nodes join groups that differ: what is two steps away is not close.
     let is_signed = params.similarity == Similarity::Signed;
     let walks = if is_signed { 0 } else { recipe.walks };
-    let believed = believed(data, &judgment)?;
+    let beliefs = judgment.links.iter().map(|link| weight(link.belief));
+    let believed = data.graph().with_weights(beliefs.collect())?;
     let walked = data.with_graph(walks_over(data, &believed, walks)?);
     let count = FitCount::new(runtime, 0);
     let last = Fits {
@@ -188,20 +186,6 @@ pub fn fit_robust(
     })
 }
 
-/// The links by internal rows, each with the weight of its belief.
-fn believed(data: &Dataset, judgment: &Judgment) -> Result<Graph> {
-    let links = data.graph().links().zip(&judgment.links);
-    let links = links.map(|(link, judged)| Link {
-        weight: weight(judged.belief),
-        ..link
-    });
-    Graph::new(
-        data.graph().ids().clone(),
-        links.collect(),
-        LinkRules::default(),
-    )
-}
-
 /// If the links look random: the plain fit to all but those that are verified as false.
 fn plain(
     params: &CheckedParams,
@@ -214,18 +198,12 @@ fn plain(
     if data.graph().is_signed() {
         params.weights = WeightTransform::Binary;
     }
-    let mut data = Cow::Borrowed(data);
-    if judgment
-        .links
-        .iter()
-        .any(|link| link.verified == Some(false))
-    {
-        let links = data.graph().links().zip(&judgment.links);
-        let links = links.filter(|(_, judged)| judged.verified != Some(false));
-        let links = links.map(|(link, _)| link).collect();
-        let graph = Graph::new(data.graph().ids().clone(), links, LinkRules::default())?;
-        data = Cow::Owned(data.with_graph(graph));
-    }
+    let links = data.graph().links().zip(&judgment.links);
+    let weights = links.map(|(link, judged)| match judged.verified {
+        Some(false) => 0.0,
+        _ => link.weight,
+    });
+    let data = data.with_graph(data.graph().with_weights(weights.collect())?);
     let params = params.check()?;
     // Whether the features alone are the better choice.
     let pattern = data.graph().map_weights(|_| 1.0)?;
@@ -267,7 +245,7 @@ pub fn estimated_bytes(params: &CheckedParams, data: &Dataset, recipe: &Recipe) 
         Precision::F64 => Forecast::new::<f64>(&problem, &plan),
     };
     let fit = 4 * (data.n_nodes() * params.dim + problem.n_params());
-    let walks = one.with_links(expected_links(data, recipe.walks)).of(1.0);
+    let walks = one.with_links(most_links(data, recipe.walks)).of(1.0);
     let judged = 80 * data.graph().n_links() as u64;
     let fitting = walks + (KEPT_FITS * fit) as u64 + data.vector_bytes() + judged;
     // Normalized features, their entries, and the solutions for groups of outputs.

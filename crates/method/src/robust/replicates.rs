@@ -9,7 +9,6 @@ use super::unseen::believed_links;
 use super::walks::walks_over;
 use super::weight;
 use crate::data::dataset::Dataset;
-use crate::data::graph::{Graph, Link, LinkRules};
 use crate::engine::runtime::Runtime;
 use crate::error::Result;
 use crate::explained::averages;
@@ -81,14 +80,8 @@ pub fn bootstrap(
     let Some(beliefs) = believed.map(Believed::beliefs) else {
         return model::bootstrap(&params, data, model, count, runtime);
     };
-    let links = model.links().links().zip(beliefs);
-    let links: Vec<Link> = links
-        .map(|(link, &belief)| Link {
-            weight: weight(belief),
-            ..link
-        })
-        .collect();
-    let trusted = Graph::new(model.ids().clone(), links, LinkRules::default())?;
+    let weights = beliefs.iter().map(|&belief| weight(belief));
+    let trusted = model.links().with_weights(weights.collect())?;
     let trusted = data.with_graph(data.to_internal_rows(trusted)?);
     let walked = |part: Dataset| {
         let walked = walks_over(&part, part.graph(), recipe.walks)?;

@@ -346,7 +346,19 @@ impl Graph {
     /// # Errors
     /// A weight that is not a finite number.
     pub fn map_weights(&self, weight: impl Fn(Link) -> f64) -> Result<Graph> {
-        let weights: Vec<f64> = self.links().map(weight).collect();
+        self.with_weights(self.links().map(weight).collect())
+    }
+
+    /// The same pairs with other weights, in the order of the links; pairs whose weight
+    /// becomes zero go.
+    ///
+    /// # Errors
+    /// A weight that is not a finite number, or another number of weights than of links.
+    pub fn with_weights(&self, weights: Vec<f64>) -> Result<Graph> {
+        if weights.len() != self.n_links() {
+            let expected = format!("{} weights, one for each link", self.n_links());
+            return Err(Error::links(format!("{} weights", weights.len()), expected));
+        }
         if let Some(place) = weights.iter().position(|weight| !weight.is_finite()) {
             let link = Link {
                 weight: weights[place],
