@@ -215,7 +215,7 @@ mod tests {
             "{reasons}"
         );
         assert!(
-            reasons.contains("they stand apart from the rest"),
+            reasons.contains("heavier links are less likely by the rest"),
             "{reasons}"
         );
         assert!(

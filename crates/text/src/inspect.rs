@@ -336,7 +336,7 @@ pub(crate) mod tests {
             "\n  components      1, the largest of 200 nodes\n",
             "\n  features        none: each node gets a free vector (table)\n",
             "\nWeights\n  values          whole numbers; min 1, median 2, ",
-            ", apart from the rest; from 12 on where 2 is expected\n",
+            ", apart from the rest; from 13 on where 2 is expected\n",
             ": 400 where 2 is expected (a chance of 1e-",
             "\nLinks and features\n  - ",
             "\nEstimated cost of a fit in 2 dimensions, with ",

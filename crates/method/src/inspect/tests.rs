@@ -127,7 +127,7 @@ fn a_few_impossible_weights_get_the_probability_score_and_a_caution() {
     let advice = report.advice;
     assert_eq!((advice.score, advice.beta), (ScoreKind::Probability, 0.1));
     assert_eq!(advice.weights, WeightTransform::AsIs);
-    assert_eq!(advice.because, Look::Apart);
+    assert_eq!(advice.because, Look::Unlikely);
 }
 
 #[test]
