@@ -131,7 +131,7 @@ def test_selection(planted: Any) -> None:
     assert set(found.candidates["score"]) == {"likelihood", "probability"}
     best = found.candidates.dropna(subset=["behind"])["behind"].min()
     assert best == 0 and found.fits > 0
-    assert "tell held-out links from pairs without a link" in found.compared
+    assert "separate held-out links from non-links" in found.compared
     assert 1 <= found.tied <= len(found.candidates)
     assert found.estimator.get_params()["ridge"] == found.params["ridge"]
     found.estimator.fit(planted.X, planted.matrix)
