@@ -293,7 +293,7 @@ impl Keeper for Checkpoint {
             return Ok(None);
         }
         // A file that is not there or is damaged counts as none: the work is done again.
-        Ok(sound(&self.path(key, stage))
+        Ok(sound(&self.path(key, stage), key)
             .ok()
             .map(|file| Box::new(file) as Box<dyn Read>))
     }
@@ -322,7 +322,7 @@ impl Keeper for Checkpoint {
         write_file(self.path(key, stage), |file| {
             let mut hashed = Hashed {
                 inner: file,
-                hasher: Sha256::new(),
+                hasher: Sha256::new_with_prefix(key),
             };
             write(&mut hashed)?;
             let digest = hashed.hasher.finalize();
@@ -373,13 +373,14 @@ impl Write for Hashed<'_, '_> {
     }
 }
 
-/// The content of a file that ends with its own digest.
-fn sound(path: &Path) -> io::Result<impl Read + use<>> {
+/// The content of a file that ends with a digest of its key and its content: a state that
+/// was kept under another key counts as damaged.
+fn sound(path: &Path, key: &str) -> io::Result<impl Read + use<>> {
     let mut file = File::open(path)?;
     let length = file.metadata()?.len();
     let content = length.checked_sub(DIGEST as u64);
     let content = content.ok_or_else(|| io::Error::other("too short"))?;
-    let mut hasher = Sha256::new();
+    let mut hasher = Sha256::new_with_prefix(key);
     let mut bytes = vec![0; 1 << 16];
     let mut left = (&mut file).take(content);
     loop {

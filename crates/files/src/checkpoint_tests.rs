@@ -293,3 +293,18 @@ fn nothing_is_saved_before_its_time() {
     assert!(!at.exists() && kept.saves() == 0);
     assert!(Pace::every(-1.0).is_err() && Pace::every(f64::NAN).is_err());
 }
+
+#[test]
+fn a_state_under_another_key_is_none() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("state");
+    let kept = Checkpoint::begin(&folder, work("w"), often()).unwrap();
+    kept.keep("one", Stage::Done, &mut |to| to.write_all(b"found"))
+        .unwrap();
+    fs::copy(folder.join("one.done"), folder.join("two.done")).unwrap();
+    let mut text = String::new();
+    let mut one = kept.recall("one", Stage::Done).unwrap().unwrap();
+    one.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "found");
+    assert!(kept.recall("two", Stage::Done).unwrap().is_none());
+}

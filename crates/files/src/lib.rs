@@ -30,6 +30,7 @@ mod output;
 mod pairs;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod parts;
 mod record;
 mod side;
 mod source;

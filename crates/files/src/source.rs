@@ -257,7 +257,7 @@ fn finished(hasher: &Mutex<Sha256>) -> impl AsRef<[u8]> {
     hasher.clone().finalize()
 }
 
-fn in_hexadecimal(digest: &impl AsRef<[u8]>) -> String {
+pub(super) fn in_hexadecimal(digest: &impl AsRef<[u8]>) -> String {
     digest
         .as_ref()
         .iter()

@@ -13,7 +13,8 @@ use super::check_files::{CHECK, NODES, NUMBERS};
 use super::save::{named, own_names};
 use crate::model::links_between;
 use crate::nodes::{NodeLines, read_lines};
-use crate::source::Source;
+use crate::parts::Parts;
+use crate::source::{Source, Sources};
 use crate::steady::steady;
 use crate::{VERSION, read_text};
 use linkproof_method::data::attributes::Attributes;
@@ -29,6 +30,8 @@ struct Described {
     ends: Ends,
     name_column: Option<String>,
     facts: Facts,
+    /// None in checks of earlier versions.
+    parts: Option<Parts>,
 }
 
 /// Loads a check folder. One that is replaced meanwhile is read again.
@@ -51,10 +54,14 @@ fn load_files(folder: &Path) -> Result<Check> {
     let nodes = folder.join(NODES);
     let (ids, views, attributes) = nodes_of(&nodes, described.ends)?;
     let attributes = named(attributes, described.name_column.as_deref());
-    let graph = links_between(folder, &ids)?;
+    let sources = Sources::default();
+    let graph = links_between(folder, &sources, &ids)?;
     check_rows(&path, &described.facts, ids.len())?;
     let numbers = folder.join(NUMBERS);
-    let columns = columns_of(&numbers, graph.n_links())?;
+    let columns = columns_of(sources.open(&numbers)?, graph.n_links())?;
+    if let Some(parts) = &described.parts {
+        parts.check(folder, &sources, &ids)?;
+    }
     let in_range = |row: &f64| (0.0..ids.len() as f64).contains(row);
     if !columns
         .get("end")
@@ -171,8 +178,10 @@ fn on_sides(path: &Path, table: NodeLines) -> Result<Nodes> {
 }
 
 /// The numbers about links.
-fn columns_of(path: &Path, n_links: usize) -> Result<Columns> {
-    let bytes = std::fs::read(path).map_err(|source| Error::read(path, source))?;
+fn columns_of(mut source: Source, n_links: usize) -> Result<Columns> {
+    let mut bytes = Vec::new();
+    source.fill(&mut bytes, usize::MAX)?;
+    let path = source.path();
     let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(path, &error))?;
     let mut columns = Columns::new();
     for (name, tensor) in tensors.iter() {

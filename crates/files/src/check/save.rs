@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::check_files::{BELIEFS, CHECK, KEPT, LINKS, NODES, NUMBERS, SUSPECTS};
 use super::{Check, JudgedTable};
 use crate::model::{Tensor, write_safetensors};
+use crate::parts::{PARTS, Parts};
 use crate::{OutputFolder, VERSION, write_file, write_links, write_nodes};
 use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::graph::Ends;
@@ -42,7 +43,8 @@ pub fn write_check(check: &Check, folder: &OutputFolder) -> Result<()> {
         ("version", VERSION.to_owned()),
     ]);
     write_safetensors(&folder.file(NUMBERS), &metadata, &tensors)?;
-    let content = check_json(check)?;
+    let mut content = check_json(check)?;
+    content[PARTS] = json!(Parts::of(folder, &[NUMBERS, LINKS_HERE], &check.ids)?);
     write_file(folder.file(CHECK), |file| {
         serde_json::to_writer_pretty(&mut *file, &content)?;
         file.write_all(b"\n")
@@ -166,7 +168,7 @@ pub fn robust_json(summary: &RobustSummary) -> Value {
 /// The names that are not the writer's record.
 pub(super) fn own_names(check: &Check) -> Vec<String> {
     let found = found(check, &check.judgment.facts);
-    let others = ["facts", "ends", "format_version", "name_column"];
+    let others = ["facts", "ends", "format_version", "name_column", PARTS];
     let others = others.map(str::to_owned);
     found
         .into_iter()

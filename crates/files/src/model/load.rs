@@ -11,9 +11,11 @@ use super::files::{EMBEDDINGS, EMBEDDINGS_PLAIN, FIT, LABELS, LINKS, MODEL, NODE
 use super::reader::{Reader, Rest};
 use super::save::fit_json;
 use crate::nodes::read_lines;
+use crate::npy::read_npy_of;
+use crate::parts::{PARTS, Parts};
 use crate::source::Source;
 use crate::steady::steady;
-use crate::{Labels, read_labels, read_links, read_nodes, read_npy, read_text};
+use crate::{Labels, Sources, read_labels, read_nodes, read_text};
 use linkproof_method::data::attributes::Attributes;
 use linkproof_method::data::dataset::Dataset;
 use linkproof_method::data::features::{Matrix, Values};
@@ -38,8 +40,10 @@ pub fn load(folder: impl AsRef<Path>) -> Result<Stored> {
 }
 
 fn load_files(folder: &Path) -> Result<Stored> {
+    let sources = Sources::default();
     let path = folder.join(MODEL);
-    let bytes = std::fs::read(&path).map_err(|source| Error::read(&path, source))?;
+    let mut bytes = Vec::new();
+    sources.open(&path)?.fill(&mut bytes, usize::MAX)?;
     let reader = Reader::new(&path, &bytes)?;
     let described = reader.described()?;
     let views = reader.views(&described)?;
@@ -49,15 +53,21 @@ fn load_files(folder: &Path) -> Result<Stored> {
         _ => load_nodes(&nodes, &views)?,
     };
     let (n, dim) = (&ids, described.params.dim);
-    let recommended = load_embeddings(&folder.join(EMBEDDINGS), n, dim)?;
+    let embeddings = |name| load_embeddings(sources.open(&folder.join(name))?, n, dim);
+    let recommended = embeddings(EMBEDDINGS)?;
     // Expected weights belong to the embeddings of the encoder.
-    let plain = folder.join(EMBEDDINGS_PLAIN);
-    let (embeddings, averages) = match plain.exists() {
+    let (embeddings, averages) = match folder.join(EMBEDDINGS_PLAIN).exists() {
         false => (recommended, None),
-        true => (load_embeddings(&plain, n, dim)?, Some(recommended)),
+        true => (embeddings(EMBEDDINGS_PLAIN)?, Some(recommended)),
     };
-    let links = links_between(folder, &ids)?;
-    let (report, fit) = load_report(&folder.join(FIT), &read_text(folder.join(FIT))?)?;
+    let links = links_between(folder, &sources, &ids)?;
+    let (report, mut fit) = load_report(&folder.join(FIT), &read_text(folder.join(FIT))?)?;
+    // None in models of earlier versions.
+    if let Some(parts) = fit.remove(PARTS) {
+        let parts: Parts =
+            serde_json::from_value(parts).map_err(|error| damaged(&folder.join(FIT), &error))?;
+        parts.check(folder, &sources, &ids)?;
+    }
     let labels = folder.join(LABELS);
     let labels = labels.exists().then(|| read_labels(&labels)).transpose()?;
     let classes = labels.map(|labels| classes(&labels, &ids));
@@ -172,7 +182,7 @@ pub fn classes(labels: &Labels, ids: &Ids) -> Classes {
 }
 
 /// The links of a folder, between the rows of its nodes.
-pub(crate) fn links_between(folder: &Path, ids: &Ids) -> Result<Graph> {
+pub(crate) fn links_between(folder: &Path, sources: &Sources, ids: &Ids) -> Result<Graph> {
     let path = folder.join(LINKS);
     // A build without Parquet writes links.csv.
     let other = folder.join("links.csv");
@@ -189,7 +199,7 @@ pub(crate) fn links_between(folder: &Path, ids: &Ids) -> Result<Graph> {
         },
         ..LinkRules::default()
     };
-    let links = read_links(&path, &rules)?;
+    let links = sources.read_links(&path, &rules, &[])?.graph;
     let data = Dataset::with_nodes(links, ids.clone());
     let data = data.map_err(|error| match error {
         Error::UnknownNode { id, .. } => {
@@ -283,11 +293,11 @@ fn load_nodes(path: &Path, views: &[FittedView]) -> Result<(Ids, Vec<u32>, Attri
 
 /// The embeddings of all rows. In a directed model those of targets stand beside those of
 /// sources.
-fn load_embeddings(path: &Path, ids: &Ids, dim: usize) -> Result<Vec<f32>> {
+fn load_embeddings(source: Source, ids: &Ids, dim: usize) -> Result<Vec<f32>> {
     let Some(sides) = ids.sides().filter(|sides| sides.same) else {
-        return load_rows(path, ids.len(), dim);
+        return load_rows(source, ids.len(), dim);
     };
-    let both = load_rows(path, sides.source.len(), 2 * dim)?;
+    let both = load_rows(source, sides.source.len(), 2 * dim)?;
     let side = |first: usize| {
         let rows = both.chunks_exact(2 * dim);
         rows.flat_map(move |row| &row[first..first + dim]).copied()
@@ -295,8 +305,9 @@ fn load_embeddings(path: &Path, ids: &Ids, dim: usize) -> Result<Vec<f32>> {
     Ok(side(0).chain(side(dim)).collect())
 }
 
-fn load_rows(path: &Path, n: usize, dim: usize) -> Result<Vec<f32>> {
-    let matrix = read_npy(path)?;
+fn load_rows(source: Source, n: usize, dim: usize) -> Result<Vec<f32>> {
+    let path = &source.path().to_owned();
+    let matrix = read_npy_of(source)?;
     if (matrix.n_rows(), matrix.n_columns()) != (n, dim) {
         return Err(Error::input(
             path,

@@ -20,6 +20,7 @@ use super::files::{
 use super::tables::{write_judged, write_labels, write_offsets};
 use super::tensor::{Named, Tensor, header, write_tensors};
 use crate::check::check_files::KEPT;
+use crate::parts::{PARTS, Parts};
 use crate::{FolderKind, OutputFolder, write_file, write_links, write_nodes, write_npy};
 use linkproof_method::Fitted;
 use linkproof_method::data::attributes::Attributes;
@@ -68,7 +69,9 @@ pub fn write_model(
     write_offsets(model, folder)?;
     write_judged(model, folder)?;
     write_labels(model, folder)?;
-    let fit = fit_json(model, record)?;
+    let mut fit = fit_json(model, record)?;
+    let parts = [MODEL, EMBEDDINGS, EMBEDDINGS_PLAIN, LINKS];
+    fit[PARTS] = to_value(&Parts::of(folder, &parts, model.ids())?)?;
     write_file(folder.file(FIT), |file| {
         serde_json::to_writer_pretty(&mut *file, &fit)?;
         file.write_all(b"\n")
