@@ -290,9 +290,12 @@ impl InputReader {
             return Err(Error::input(&listed.path, 1, found, expected));
         }
         let (mut names, mut views) = (Names::default(), Vec::new());
+        // Each is wanted once more, with its numbers.
         for file in files {
-            // They are wanted again, with their numbers.
-            self.read.iter_mut().for_each(|known| known.wanted += 1);
+            let known = self.read.iter_mut().find(|known| known.path == file.path);
+            known.into_iter().for_each(|known| known.wanted += 1);
+        }
+        for file in files {
             let features = self.all_features(&file.path)?;
             let view = || file.view.clone().unwrap_or_default();
             let sides = "or, where all links lead from nodes of one view to nodes of the other, \
