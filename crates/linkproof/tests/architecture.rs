@@ -76,7 +76,6 @@ impl Source {
             }
             [room, module, ..] if rooms.contains(room) => Some(format!("{room}::{}", stem(module))),
             ["model", "folds.rs"] => Some("model::folds".into()),
-            ["schema", "value.rs"] => Some("schema::value".into()),
             [module, ..] => Some(stem(module)),
             [] => None,
         }
