@@ -4,9 +4,9 @@
 FROM rust:1.95-slim-bookworm AS build
 WORKDIR /source
 COPY . .
-RUN cargo build --locked --profile dist -p linkproof-cli
+RUN cargo build --locked --release -p linkproof-cli
 
 FROM debian:bookworm-slim
-COPY --from=build /source/target/dist/linkproof /usr/local/bin/linkproof
+COPY --from=build /source/target/release/linkproof /usr/local/bin/linkproof
 WORKDIR /data
 ENTRYPOINT ["linkproof"]
