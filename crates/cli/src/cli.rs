@@ -214,10 +214,10 @@ mod tests {
             let command = cli.find_subcommand_mut(name).unwrap();
             let options = |help: String| {
                 let lines = help.lines().take_while(|line| !line.starts_with("EXAMPLE"));
-                lines
-                    .map(str::trim_start)
-                    .filter(|line| line.starts_with('-'))
-                    .count()
+                // Lines of text are indented further.
+                let is_option =
+                    |line: &&str| line.starts_with("  -") || line.starts_with("      --");
+                lines.filter(is_option).count()
             };
             let short = options(command.render_help().to_string());
             let long = options(command.render_long_help().to_string());
