@@ -137,11 +137,9 @@ pub(super) fn assess(input: &Input<'_>, progress: &mut Progress<'_>) -> Result<A
     let m = pairs.n_links;
     let [coarse, fine] = [COARSE, FINE].map(|count| Strata::new(&pairs, &net, count));
     let known = Known {
-        links,
+        input,
         net: &net,
-        features: input.features,
         pairs: &pairs,
-        seed: input.seed,
     };
     let mut tails = Tails {
         pairs: &pairs,

@@ -4,15 +4,14 @@ use linkproof_numeric::linear::{
     TallProduct, cross, gram, inverse, leading_eigen, leading_singular, symmetric_eigen, times,
 };
 use linkproof_numeric::real::dot;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::Progress;
+use super::assess::Input;
 use super::features::FeatureSpaces;
 use super::net::{Net, ScaledNet};
 use super::outcome::Kind;
-use super::pairs::{FOLDS, Links, Pairs};
+use super::pairs::{FOLDS, Pairs, random_numbers};
 use super::paths::Paths;
 use super::rows::to_unit_rows;
 use crate::error::Result;
@@ -35,11 +34,9 @@ pub(super) type Evidence = (Kind, Vec<f64>);
 
 /// What all kinds are made of.
 pub(super) struct Known<'k> {
-    pub links: &'k Links,
+    pub input: &'k Input<'k>,
     pub net: &'k Net,
-    pub features: Option<&'k FeatureSpaces>,
     pub pairs: &'k Pairs,
-    pub seed: u64,
 }
 
 /// Rows of numbers about nodes, as sources and as targets.
@@ -98,8 +95,9 @@ impl Known<'_> {
             let near = self.of_pairs(&all, |[i, j], _| features.nearness(i, j));
             (Kind::Features, near)
         };
-        let mut found: Vec<Evidence> = self.features.map(nearness).into_iter().collect();
-        let [common, paths] = Paths::new(self.links, self.net, self.seed).of(self.pairs);
+        let mut found: Vec<Evidence> = self.input.features.map(nearness).into_iter().collect();
+        let [common, paths] =
+            Paths::new(self.input.links, self.net, self.input.seed).of(self.pairs);
         found.push((Kind::CommonNeighbors, common));
         found.push((Kind::Paths, paths));
         found
@@ -107,25 +105,23 @@ impl Known<'_> {
 
     /// Kinds that need a decomposition, which is computed for each fold without its links.
     pub fn held_out(&self, progress: &mut Progress<'_>) -> Result<Vec<Evidence>> {
-        let mut kinds = vec![Kind::Neighborhoods, Kind::Positions];
-        if self.features.is_some() {
-            kinds.extend([Kind::SharedTraits, Kind::TraitPairs]);
-        }
-        let inverse = self.features.and_then(|features| {
+        let inverse = self.input.features.and_then(|features| {
             let mut z = gram(&features.z, features.width);
             (0..features.width).for_each(|at| z[at * features.width + at] += RIDGE);
             inverse(&z, features.width)
         });
         let n = self.pairs.len();
-        let kinds = kinds.into_iter().map(|kind| (kind, vec![0.0; n]));
-        let mut found: Vec<Evidence> = kinds.collect();
+        let mut found: Vec<Evidence> = Vec::new();
         for fold in 0..FOLDS {
             let is_inside = |place: &u32| usize::from(self.pairs.fold[*place as usize]) == fold;
             let places: Vec<u32> = (0..n as u32).filter(is_inside).collect();
             let of_fold = self.fold(fold, &places, inverse.as_deref());
-            for ((_, all), values) in found.iter_mut().zip(of_fold) {
+            for (at, (kind, values)) in of_fold.into_iter().enumerate() {
+                if fold == 0 {
+                    found.push((kind, vec![0.0; n]));
+                }
                 for (&place, value) in places.iter().zip(values) {
-                    all[place as usize] = value;
+                    found[at].1[place as usize] = value;
                 }
             }
             progress.step(1.0)?;
@@ -133,22 +129,21 @@ impl Known<'_> {
         Ok(found)
     }
 
-    /// The numbers of the pairs of a fold: neighborhoods, positions, and with features
-    /// shared traits and pairs of traits.
-    fn fold(&self, fold: usize, places: &[u32], inverse: Option<&[f64]>) -> Vec<Vec<f64>> {
-        let rest = self.links.ends.iter().copied().zip(&self.pairs.fold);
+    /// The numbers of the pairs of a fold.
+    fn fold(&self, fold: usize, places: &[u32], inverse: Option<&[f64]>) -> Vec<Evidence> {
+        let rest = self.input.links.ends.iter().copied().zip(&self.pairs.fold);
         let rest = rest.filter(|(_, other)| usize::from(**other) != fold);
         let rest = rest.map(|(ends, _)| ends);
-        let rest = Net::new(self.links.n, self.links.directed, rest);
+        let rest = Net::new(self.input.links.n, self.input.links.directed, rest);
         let (spectral, signs) = self.spectral(&rest, fold);
         let positions = self.of_pairs(places, |ends, _| {
             let (a, b) = spectral.of(ends);
             let terms = a.iter().zip(b).zip(&signs);
             terms.map(|((x, y), sign)| x * y * sign).sum()
         });
-        let (Some(features), Some(inverse)) = (self.features, inverse) else {
+        let (Some(features), Some(inverse)) = (self.input.features, inverse) else {
             let around = self.neighborhoods(places, &spectral);
-            return vec![around, positions];
+            return vec![(Kind::Neighborhoods, around), (Kind::Positions, positions)];
         };
         drop(spectral);
         let width = features.width;
@@ -174,18 +169,21 @@ impl Known<'_> {
             dot(a, b)
         });
         let around = self.neighborhoods(places, &shared);
-        vec![around, positions, traits, trait_pairs]
+        vec![
+            (Kind::Neighborhoods, around),
+            (Kind::Positions, positions),
+            (Kind::SharedTraits, traits),
+            (Kind::TraitPairs, trait_pairs),
+        ]
     }
 
     /// Positions in the graph of links of other folds, and the signs of their products.
     fn spectral(&self, rest: &Net, fold: usize) -> (NodeRows, Vec<f64>) {
-        let n = self.links.n;
+        let n = self.input.links.n;
         let k = SPECTRAL_DIM.min(n.saturating_sub(2)).max(1);
         let wide = (k + EXTRA).min(n);
-        let mut random = ChaCha8Rng::seed_from_u64(self.seed);
-        random.set_stream(SPECTRAL_STREAM + fold as u64);
-        let start = (0..n * wide).map(|_| random.random_range(-1.0..1.0));
-        let start = start.collect();
+        let stream = SPECTRAL_STREAM + fold as u64;
+        let start = random_numbers(n * wide, self.input.seed, stream);
         let calm = ScaledNet::new(rest, true);
         let scaled = |mut rows: Vec<f64>, values: &[f64]| {
             for row in rows.chunks_exact_mut(values.len().max(1)) {
@@ -235,7 +233,7 @@ impl Known<'_> {
 
     /// Is each end like the other neighbors of the other end?
     pub fn neighbor_features(&self) -> Option<Evidence> {
-        let unit = self.features?.unit_rows();
+        let unit = self.input.features?.unit_rows();
         let sums = unit.sums_of_neighbors(self.net);
         let side = |sum: &[f64], own: f64, other: &[f64]| {
             let (mut along, mut square) = (0.0, 0.0);

@@ -202,8 +202,10 @@ pub struct Share {
 
 choice!(
     /// How links were planted.
+    #[derive(Default)]
     PlantedKind {
         /// Between any nodes.
+        #[default]
         Uniform = "uniform",
         /// Between nodes drawn by their number of links.
         ByDegree = "by degree",
@@ -213,7 +215,7 @@ choice!(
 );
 
 /// What became of planted links of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Detection {
     /// How they were planted.
     pub kind: PlantedKind,

@@ -38,6 +38,13 @@ pub(super) fn ordered(directed: bool, [i, j]: [u32; 2]) -> [u32; 2] {
     if directed || i <= j { [i, j] } else { [j, i] }
 }
 
+/// The random numbers that a subspace iteration starts from.
+pub(super) fn random_numbers(count: usize, seed: u64, stream: u64) -> Vec<f64> {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(stream);
+    (0..count).map(|_| random.random_range(-1.0..1.0)).collect()
+}
+
 /// What is judged: nodes in groups, the links between them, and pairs that are neither
 /// links nor non-links.
 pub(crate) struct Links {

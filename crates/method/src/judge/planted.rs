@@ -105,11 +105,7 @@ pub(super) fn detection(
     let zero = |&kind| Detection {
         kind,
         planted,
-        flagged: 0.0,
-        found: 0.0,
-        own: 0.0,
-        claimed: 0.0,
-        realised: 0.0,
+        ..Detection::default()
     };
     let mut detection: Vec<Detection> = plan.kinds.iter().map(zero).collect();
     let mut n_suspects = 0;

@@ -4,11 +4,10 @@ use std::cmp::Ordering;
 
 use linkproof_numeric::linear::{TallProduct, cross, leading_singular, times};
 use linkproof_numeric::real::{add_scaled, dot};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::net::sum_rows;
+use super::pairs::random_numbers;
 use crate::data::features::Matrix;
 
 /// Columns of the subspace iteration beyond those that are wanted, and its rounds.
@@ -206,10 +205,8 @@ impl Rows {
             return (Vec::new(), 0);
         }
         let wide = (k + EXTRA).min(self.width);
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        random.set_stream(START_STREAM);
-        let start = (0..self.width * wide).map(|_| random.random_range(-1.0..1.0));
-        let found = leading_singular(self, start.collect(), wide, k, ROUNDS);
+        let start = random_numbers(self.width * wide, seed, START_STREAM);
+        let found = leading_singular(self, start, wide, k, ROUNDS);
         let largest = found.values.first().copied().unwrap_or(0.0);
         let scale = |&s: &f64| {
             let share = if largest > 0.0 { s / largest } else { 0.0 };

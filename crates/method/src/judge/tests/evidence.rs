@@ -2,6 +2,7 @@
 
 use linkproof_numeric::math;
 
+use super::super::assess::Input;
 use super::super::evidence::{Known, NodeRows};
 use super::super::net::Net;
 use super::super::pairs::{Links, Pairs};
@@ -66,12 +67,19 @@ fn neighborhoods_do_not_see_the_own_link() {
         let links = random_links(25, 90, directed, 9);
         let net = links.net();
         let pairs = Pairs::new(&links, &[], 3);
-        let known = Known {
+        let input = Input {
             links: &links,
-            net: &net,
             features: None,
-            pairs: &pairs,
+            columns: &[],
+            one_to_one: false,
+            picked: None,
+            others: &[],
             seed: 3,
+        };
+        let known = Known {
+            input: &input,
+            net: &net,
+            pairs: &pairs,
         };
         let number = |at: usize| ((at * 37 + 11) % 23) as f64 / 7.0 - 1.5;
         let of = NodeRows {
