@@ -252,7 +252,7 @@ class _PairActor:
 
 
 def _solve(
-    words: str, threads: int, about: tuple[str, bytes], names: list[int], *arrays: Any
+    words: bytes, threads: int, about: tuple[str, bytes], names: list[int], *arrays: Any
 ) -> bytes:
     """One of many fits, on whichever node."""
     if _about() != about:
@@ -416,7 +416,7 @@ class Remote:
 
     # Many fits
 
-    def begin(self, words: str, lists: list[tuple[str | None, list[Any]]]) -> Any:
+    def begin(self, words: bytes, lists: list[tuple[str | None, list[Any]]]) -> Any:
         """Set a fit off as a task."""
         if self.on_cards:
             raise ClusterError("ray: cards compute plain fits alone; expected device='cpu'")

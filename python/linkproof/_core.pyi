@@ -303,7 +303,7 @@ def fit_robust(
     context: Context,
 ) -> Model: ...
 def solve_task(
-    words: str, lists: Sequence[Sequence[npt.NDArray[Any]]], *, threads: int | None
+    words: bytes, lists: Sequence[Sequence[npt.NDArray[Any]]], *, threads: int | None
 ) -> bytes: ...
 def update(
     model: Model,

@@ -7,18 +7,20 @@ use std::fmt;
 use std::sync::Arc;
 
 use linkproof::data::buffer::Buffer;
+use linkproof::data::features::Values;
 use linkproof::engine::objective::Problem;
 use linkproof::engine::pairs::{
     AllPairs, EmbeddedRows, PairPass, Partial, PassShare, Sums, Tiled, join_rows, most_shares,
 };
-use linkproof::engine::runtime::Elsewhere;
-use linkproof::engine::{Backend, CpuEngine, Engine, Numbers, PassRequest, SolverTask};
+use linkproof::engine::solve::{Numbers, SentTask, Task, Trained};
+use linkproof::engine::{Backend, CpuEngine, Engine, PassRequest};
 use linkproof::score::Kernel;
 use linkproof::{Error, Result, Runtime};
 use linkproof_cuda::Chosen;
 use numpy::{PyArray1, PyArrayMethods};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::work;
 use crate::worker::Number;
@@ -69,51 +71,47 @@ impl Backend for Afar {
     fn double<'p>(&self, problem: &'p Problem<'p>) -> Result<Box<dyn Engine<f64> + 'p>> {
         Ok(self.engine(problem))
     }
+
+    fn offload(&self, task: &Task<'_>, is_wanted: &dyn Fn() -> bool) -> Option<Result<Trained>> {
+        Some(self.solved(task, is_wanted))
+    }
 }
 
-impl Elsewhere for Afar {
-    fn solve(&self, task: SolverTask, is_wanted: &dyn Fn() -> bool) -> Result<Vec<u8>> {
-        let words = serde_json::to_string(&task.words).map_err(|_| failed(unfit()))?;
+impl Afar {
+    fn solved(&self, task: &Task<'_>, is_wanted: &dyn Fn() -> bool) -> Result<Trained> {
+        let task = SentTask::new(task)?;
         let started = Python::attach(|py| {
-            let lists: Vec<_> = task
-                .numbers
-                .iter()
-                .map(|lists| {
-                    let arrays = lists.lists.iter().map(|list| array(py, list));
-                    (lists.name.clone(), arrays.collect::<Vec<_>>())
-                })
-                .collect();
-            drop(task);
-            self.hands.call_method1(py, "begin", (words, lists))
+            let features = task.features.into_iter().map(|features| {
+                let arrays = features.lists.iter().map(|list| array(py, list));
+                (Some(features.name), arrays.collect::<Vec<_>>())
+            });
+            let asked = (PyBytes::new(py, &task.words), features.collect::<Vec<_>>());
+            self.hands.call_method1(py, "begin", asked)
         });
-        let outcome = started.and_then(|started| {
-            loop {
-                let found = Python::attach(|py| {
-                    let found = self.hands.call_method1(py, "outcome", (&started,))?;
-                    found.extract::<Option<Vec<u8>>>(py)
-                })?;
-                match found {
-                    Some(bytes) => return Ok(Some(bytes)),
-                    None if !is_wanted() => {
-                        Python::attach(|py| self.hands.call_method1(py, "cancel", (&started,)))?;
-                        return Ok(None);
-                    }
-                    None => {}
+        let started = started.map_err(failed)?;
+        loop {
+            let found = Python::attach(|py| {
+                let found = self.hands.call_method1(py, "outcome", (&started,))?;
+                found.extract::<Option<Vec<u8>>>(py)
+            });
+            match found.map_err(failed)? {
+                Some(bytes) => return SentTask::result(&bytes),
+                None if !is_wanted() => {
+                    let ended =
+                        Python::attach(|py| self.hands.call_method1(py, "cancel", (&started,)));
+                    ended.map_err(failed)?;
+                    return Err(Error::Interrupted { step: 0 });
                 }
+                None => {}
             }
-        });
-        match outcome {
-            Ok(Some(bytes)) => Ok(bytes),
-            Ok(None) => Err(Error::Interrupted { step: 0 }),
-            Err(error) => Err(failed(error)),
         }
     }
 }
 
 fn array(py: Python<'_>, list: &Numbers) -> Py<PyAny> {
     match list {
-        Numbers::Single(list) => PyArray1::from_slice(py, list).into_any().unbind(),
-        Numbers::Double(list) => PyArray1::from_slice(py, list).into_any().unbind(),
+        Numbers::Reals(Values::F32(list)) => PyArray1::from_slice(py, list).into_any().unbind(),
+        Numbers::Reals(Values::F64(list)) => PyArray1::from_slice(py, list).into_any().unbind(),
         Numbers::Places(list) => PyArray1::from_slice(py, list).into_any().unbind(),
     }
 }
@@ -225,7 +223,7 @@ pub fn device(name: &str, n_nodes: usize, afar: Option<&Afar>) -> Result<Chosen>
 /// A runtime whose work is handed out, where there is someone to hand it to.
 pub fn handed_out<'r>(runtime: Runtime<'r>, afar: Option<&'r Afar>) -> Runtime<'r> {
     match afar {
-        Some(afar) => runtime.on(afar).with_many(afar),
+        Some(afar) => runtime.on(afar),
         None => runtime,
     }
 }

@@ -63,7 +63,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(update::update_model, module)?)?;
     module.add_function(wrap_pyfunction!(page::export, module)?)?;
     module.add_function(wrap_pyfunction!(page::write_page, module)?)?;
-    module.add_function(wrap_pyfunction!(worker::solve_elsewhere, module)?)?;
+    module.add_function(wrap_pyfunction!(worker::solve_task, module)?)?;
     module.add_function(wrap_pyfunction!(surety::bootstrap, module)?)?;
     module.add_function(wrap_pyfunction!(surety::spread, module)?)?;
     module.add_function(wrap_pyfunction!(surety::stability, module)?)?;

@@ -6,8 +6,8 @@ use linkproof::Result;
 use linkproof::data::buffer::Buffer;
 use linkproof::data::features::Values;
 use linkproof::engine::pairs::{AllPairs, EmbeddedRows, FlatPartial, PassShare, Tiled};
-use linkproof::engine::solve::run_task;
-use linkproof::engine::{Lists, Numbers, PassRequest, Real, SolverTask, SolverWords};
+use linkproof::engine::solve::{Lists, Numbers, SentTask};
+use linkproof::engine::{PassRequest, Real};
 use linkproof::score::Kernel;
 use linkproof_cuda::{CardShares, Cuda};
 use numpy::{Element, PyArray1};
@@ -185,36 +185,30 @@ pub fn read<T: serde::de::DeserializeOwned>(words: &str, name: &str) -> PyResult
     serde_json::from_str(words).map_err(|error| PyValueError::new_err(format!("{name}: {error}")))
 }
 
-/// Runs a solver whose words and numbers came from elsewhere; its outcome.
+/// Runs a fit whose words and features came from another machine; its result.
 #[pyfunction]
-#[pyo3(name = "solve_task", signature = (words, lists, *, threads))]
-pub fn solve_elsewhere<'py>(
+#[pyo3(signature = (words, lists, *, threads))]
+pub fn solve_task<'py>(
     py: Python<'py>,
-    words: &str,
+    words: Vec<u8>,
     lists: Vec<Vec<Bound<'py, PyAny>>>,
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let words: SolverWords = read(words, "words")?;
-    let numbers = |list: &Bound<'py, PyAny>| {
-        if let Ok(places) = list.cast::<PyArray1<u32>>() {
-            return arrays::rows(places, "places").map(Numbers::Places);
-        }
-        Ok(match arrays::reals(list, "numbers")? {
-            Values::F32(numbers) => Numbers::Single(numbers),
-            Values::F64(numbers) => Numbers::Double(numbers),
-        })
+    let numbers = |list: &Bound<'py, PyAny>| match list.cast::<PyArray1<u32>>() {
+        Ok(places) => arrays::rows(places, "places").map(Numbers::Places),
+        Err(_) => arrays::reals(list, "numbers").map(Numbers::Reals),
     };
-    let lists = lists.iter().map(|lists| {
+    let features = lists.iter().map(|lists| {
         Ok(Lists {
-            name: None,
+            name: String::new(),
             lists: lists.iter().map(numbers).collect::<PyResult<_>>()?,
         })
     });
-    let numbers = lists.collect::<PyResult<Vec<Lists>>>()?;
-    let task = SolverTask { words, numbers };
+    let features = features.collect::<PyResult<_>>()?;
+    let task = SentTask { words, features };
     let bytes = Context::on(threads).run(py, |monitor| {
         let around = Surroundings::here()?;
-        run_task(task, around.runtime(monitor))
+        task.run(around.runtime(monitor))
     })?;
     Ok(PyBytes::new(py, &bytes))
 }

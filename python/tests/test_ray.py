@@ -179,7 +179,7 @@ def test_data_vectors_are_put_once(cluster, small, monkeypatch):
     try:
         vectors = [np.arange(1000.0)]
         for _ in range(3):
-            helpers.begin("{}", [("the same", vectors), (None, [np.zeros(10)])])
+            helpers.begin(b"{}", [("the same", vectors), (None, [np.zeros(10)])])
         assert seen == [8000, 80, 80, 80]
     finally:
         helpers.close()

@@ -1,7 +1,6 @@
 //! First-order methods that stay on the card, with the optimizer's memory: steps over
 //! all pairs, and sweeps over tables.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use linkproof_method::engine::pairs::{AllPairs, Part, Sums, ViewMatrix};
@@ -91,7 +90,7 @@ impl<T: Number> Descent<T> {
                     numbers[at] = T::of(memory[which]);
                 }
             }
-            vectors.push(Cow::Owned(numbers));
+            vectors.push(numbers.into());
         }
         Ok(OptimizerMemory {
             steps: self.steps as u64,

@@ -335,3 +335,42 @@ fn property_tests_have_a_fixed_seed_and_run_on_fresh_cases_too() {
     }
     assert!(found >= 10, "{found}");
 }
+
+/// The files of the library, and of the Python package, whose code has some words.
+fn files_with(words: &str) -> Vec<String> {
+    let mut found: Vec<String> = sources()
+        .iter()
+        .filter(|source| source.code().iter().any(|line| line.contains(words)))
+        .map(|source| format!("{}/{}", source.crate_name, source.path.display()))
+        .collect();
+    for entry in fs::read_dir(crates().join("../python/src")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() && fs::read_to_string(&path).unwrap().contains(words) {
+            found.push(format!("python/{}", path.file_name().unwrap().display()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn one_place_calls_the_optimizers() {
+    let train = ["method/engine/solve/mod.rs"];
+    // First-order steps, L-BFGS on an engine, and the engine that a precision needs.
+    assert_eq!(files_with("engine.step("), train);
+    assert_eq!(files_with("backend.single("), train);
+    assert_eq!(files_with("backend.double("), train);
+    let descents = [train[0], "method/engine/solve/lbfgs.rs"];
+    let mut found = files_with("Descent::start(");
+    found.sort_by_key(|path| path.ends_with("lbfgs.rs"));
+    assert_eq!(found, descents);
+    // An update has an objective of its own: vectors that move against all others.
+    assert_eq!(files_with("minimize(&"), ["method/update/local.rs"]);
+}
+
+#[test]
+fn no_error_waits_in_a_mutex() {
+    for words in ["Mutex<Option<Error>>", "Mutex<Option<PyErr>>", "Mutex<Result<"] {
+        assert_eq!(files_with(words), [""; 0], "{words}");
+    }
+}

@@ -31,6 +31,7 @@ pub mod buffer;
 pub mod dataset;
 pub mod digest;
 pub mod features;
+pub mod floats;
 pub mod graph;
 pub mod ids;
 pub mod transform;

@@ -3,8 +3,7 @@
 use super::{EXACT_NODES, Plan};
 use crate::engine::objective::Problem;
 use crate::engine::pairs::copies_of_gradient;
-use crate::params::{OptimizerKind, SolverKind};
-use linkproof_numeric::real::Real;
+use crate::params::{OptimizerKind, Precision, SolverKind};
 
 /// Pairs of past steps and gradient changes that L-BFGS keeps.
 pub const LBFGS_MEMORY: usize = 10;
@@ -44,9 +43,12 @@ impl Forecast {
     pub const PROGRAM: u64 = 18_500_000;
 
     /// Foretells what a fit holds that runs as planned.
-    pub fn new<T: Real>(problem: &Problem<'_>, plan: &Plan) -> Forecast {
+    pub fn new(problem: &Problem<'_>, plan: &Plan) -> Forecast {
         const READ: f64 = 2.8;
-        let size = std::mem::size_of::<T>() as f64;
+        let size = match problem.params.precision {
+            Precision::F32 => 4.0,
+            Precision::F64 => 8.0,
+        };
         let (data, n) = (problem.data, problem.n_nodes() as f64);
         let params = problem.n_params() as f64 * size;
         let embeddings = n * problem.dim as f64 * size;

@@ -20,7 +20,6 @@ pub mod runtime;
 mod sampler;
 pub mod solve;
 mod sweep;
-pub(crate) mod task;
 
 pub use cpu::{Cpu, CpuEngine, Evaluator, Gradient, Piece, Workspace};
 pub use forecast::{Forecast, LBFGS_MEMORY};
@@ -30,13 +29,14 @@ pub use plan::Plan;
 pub use request::PassRequest;
 pub use sampler::{DrawnNodes, Sample, StepSampler};
 pub use sweep::{SweepPart, Sweeper};
-pub use task::{Lists, Numbers, SolverTask, SolverWords, Unpacked};
 
-use std::borrow::Cow;
+use serde::{Deserialize, Serialize};
 
+use crate::data::floats::Floats;
 use crate::engine::encoder::Statistics;
 use crate::engine::objective::Problem;
 use crate::engine::pairs::Part;
+use crate::engine::solve::{Task, Trained};
 use crate::error::{Error, Result};
 use crate::score::Score;
 pub use linkproof_numeric::real::Real;
@@ -58,6 +58,13 @@ pub trait Backend: Sync {
 
     /// An engine in double precision.
     fn double<'p>(&self, problem: &'p Problem<'p>) -> Result<Box<dyn Engine<f64> + 'p>>;
+
+    /// Runs one of many fits as a whole on another machine, if it has one. It asks now and
+    /// then whether the fit is still wanted.
+    fn offload(&self, task: &Task<'_>, is_wanted: &dyn Fn() -> bool) -> Option<Result<Trained>> {
+        let _ = (task, is_wanted);
+        None
+    }
 }
 
 /// The objective over all training pairs.
@@ -71,7 +78,7 @@ pub struct ObjectiveValue {
 }
 
 /// A sum over the pairs of a part.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PartSum {
     /// The sum of the score, less its constant for each pair.
     pub value: f64,
@@ -100,12 +107,13 @@ pub struct Embedding<T> {
 }
 
 /// What a first-order method remembers from step to step, beside the parameters.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "T: Real")]
 pub struct OptimizerMemory<'m, T: Real> {
     /// The steps taken.
     pub steps: u64,
     /// Averages, the start, whatever the engine has, in its own order.
-    pub vectors: Vec<Cow<'m, [T]>>,
+    pub vectors: Vec<Floats<'m, T>>,
 }
 
 /// The arithmetic of one fit, with everything that it reads and writes.
@@ -174,25 +182,6 @@ pub trait Engine<T: Real> {
         let sum = self.sums(Part::HeldOut, None, look)?;
         let constant = self.problem().score.constant();
         Ok((sum.pairs > 0.0).then(|| (sum.value + constant * sum.pairs) / sum.pairs))
-    }
-
-    /// The mean of any score, uncapped, over the pairs of the fold that is to be
-    /// judged, under inference; `None` when there is no fold.
-    fn judged_by(&mut self, score: &Score, look: Look) -> Result<Option<f64>> {
-        if self.problem().data.judged.is_none() {
-            return Ok(None);
-        }
-        let sum = self.sums(Part::Judged, Some(score), look)?;
-        Ok((sum.pairs > 0.0).then(|| sum.value / sum.pairs + score.constant()))
-    }
-
-    /// The plain, uncapped sum of the score over the training pairs under
-    /// inference, and whether it is an estimate.
-    fn value(&mut self, look: Look) -> Result<(f64, bool)> {
-        let score = self.problem().score.clone();
-        let sum = self.sums(Part::Training, Some(&score), look)?;
-        let is_estimated = look.estimates(self.problem().n_nodes());
-        Ok((sum.value + score.constant() * sum.pairs, is_estimated))
     }
 }
 

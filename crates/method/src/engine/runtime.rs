@@ -23,9 +23,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::objective::Problem;
-use crate::engine::{Backend, Cpu, Forecast, Plan, SolverTask};
+use crate::engine::{Backend, Cpu, Forecast, Plan};
 use crate::error::{Error, Result};
-use linkproof_numeric::real::Real;
 
 pub use count::{FitCount, Fits};
 
@@ -165,13 +164,6 @@ pub trait Keeper: Sync {
     ) -> Result<()>;
 }
 
-/// Runs solvers elsewhere, many at a time ([example](self)).
-pub trait Elsewhere: Sync {
-    /// The outcome of a solver, as `solve::run_task` gives it. Whoever waits long asks
-    /// now and then whether it is still wanted.
-    fn solve(&self, task: SolverTask, is_wanted: &dyn Fn() -> bool) -> Result<Vec<u8>>;
-}
-
 /// How much memory a process may hold, and what says so ([example](self)).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryBound {
@@ -238,7 +230,6 @@ pub struct Runtime<'r> {
     backend: &'r dyn Backend,
     memory: Option<&'r MemoryBound>,
     keeper: Option<&'r dyn Keeper>,
-    elsewhere: Option<&'r dyn Elsewhere>,
     is_one_of_many: bool,
     /// The bytes that are held beside.
     beside: u64,
@@ -254,7 +245,6 @@ impl Default for Runtime<'_> {
             backend: &Cpu,
             memory: None,
             keeper: None,
-            elsewhere: None,
             is_one_of_many: false,
             beside: 0,
             parts: None,
@@ -294,28 +284,22 @@ impl<'r> Runtime<'r> {
         self.keeper
     }
 
-    /// The same with someone who runs the solvers of many fits elsewhere.
-    pub fn with_many(self, elsewhere: &'r dyn Elsewhere) -> Runtime<'r> {
-        let elsewhere = Some(elsewhere);
-        Runtime { elsewhere, ..self }
-    }
-
-    /// Who runs the solver of this fit elsewhere, if it is one of many.
-    pub fn elsewhere(self) -> Option<&'r dyn Elsewhere> {
-        self.elsewhere.filter(|_| self.is_one_of_many)
+    /// Whether this is one of many fits, which may run on another machine.
+    pub fn is_one_of_many(self) -> bool {
+        self.is_one_of_many
     }
 
     /// Refuses a fit that needs more memory than there is.
     ///
     /// # Errors
     /// [`Error::Memory`] with the numbers.
-    pub fn check_memory<T: Real>(self, problem: &Problem<'_>, plan: &Plan) -> Result<()> {
+    pub fn check_memory(self, problem: &Problem<'_>, plan: &Plan) -> Result<()> {
         let Some(bound) = self.memory else {
             return Ok(());
         };
         let (fits, share) = self.parts.unwrap_or((1, 1.0));
         let at_once = at_once(fits, problem.n_nodes());
-        let needed = Forecast::new::<T>(problem, plan).of_parts(at_once, share);
+        let needed = Forecast::new(problem, plan).of_parts(at_once, share);
         bound.check(needed + self.beside, !self.is_one_of_many)
     }
 

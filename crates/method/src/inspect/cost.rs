@@ -16,7 +16,7 @@ use crate::engine::objective::{Prepared, Problem};
 use crate::engine::{Forecast, Plan};
 use crate::error::Result;
 use crate::model::{fit, held_out_pairs};
-use crate::params::{CheckedParams, OptimizerKind, Params, Precision, SolverKind, WeightTransform};
+use crate::params::{CheckedParams, OptimizerKind, Params, SolverKind, WeightTransform};
 
 /// Passes that a step of L-BFGS takes, with its line search.
 const PASSES: f64 = 1.1;
@@ -114,10 +114,7 @@ pub fn solver_costs(data: &Dataset, params: &CheckedParams) -> Result<Vec<Solver
             None => plan.steps,
         };
         let seconds = |steps: usize| value(true) + steps as f64 * seconds_per_step;
-        let forecast = match params.precision {
-            Precision::F32 => Forecast::new::<f32>(&problem, &plan),
-            Precision::F64 => Forecast::new::<f64>(&problem, &plan),
-        };
+        let forecast = Forecast::new(&problem, &plan);
         costs.push(SolverCost {
             solver,
             optimizer,

@@ -9,10 +9,10 @@ use crate::data::dataset::DataView;
 use crate::data::graph::{Graph, Link, LinkRules};
 use crate::data::ids::Ids;
 use crate::engine::objective::{Prepared, Problem};
+use crate::engine::solve::run_steps;
 use crate::engine::{CpuEngine, Engine, OptimizerMemory, Plan};
 use crate::error::{Error, Result};
 use crate::params::{CheckedParams, OptimizerKind, Params, SolverKind};
-use std::borrow::Cow;
 
 /// The numbers of some nodes, which a visit changes in place.
 #[derive(Debug)]
@@ -166,20 +166,19 @@ impl Visit<'_> {
         let second = joined(parts, |part| &*part.second, gamma[2]);
         let memory = OptimizerMemory {
             steps: self.moves * turns,
-            vectors: vec![Cow::Owned(first), Cow::Owned(second)],
+            vectors: vec![first.into(), second.into()],
         };
         engine.resume(&plan, memory)?;
         let mut value = 0.0;
-        for step in self.moves * turns + 1..=(self.moves + 1) * turns {
-            let outcome = engine.step(step)?;
-            if !(outcome.value.is_finite() && outcome.gradient_norm.is_finite()) {
-                return Err(Error::Diverged {
-                    step: step as usize,
-                    detail: format!("objective {:e} of two buckets", outcome.value),
-                });
-            }
-            value += outcome.value / turns as f64;
-        }
+        let (first, last) = (self.moves * turns + 1, (self.moves + 1) * turns);
+        run_steps(
+            &mut engine,
+            first as usize..=last as usize,
+            |_, _, outcome| {
+                value += outcome.value / turns as f64;
+                Ok(None)
+            },
+        )?;
         let mut gamma = [0.0; 3];
         if let Some(memory) = engine.memory()?
             && let [first, second] = memory.vectors.as_slice()

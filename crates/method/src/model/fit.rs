@@ -8,15 +8,14 @@ use crate::data::dataset::Dataset;
 use crate::data::features::Values;
 use crate::data::graph::{Graph, Link};
 use crate::data::transform::{normalize, transform_weight};
+use crate::engine::Plan;
 use crate::engine::instructions;
 use crate::engine::objective::{Prepared, Problem};
-use crate::engine::pairs::Split;
+use crate::engine::pairs::{Part, Split};
 use crate::engine::runtime::Runtime;
-use crate::engine::solve::{Solution, solve};
-use crate::engine::{Embedding, Engine, Plan};
+use crate::engine::solve::{Task, Trained, train};
 use crate::error::{Error, Result};
 use crate::params::{CheckedParams, InUse, Note, OptimizerKind, Params, Precision};
-use linkproof_numeric::real::Real;
 
 /// Fits a model: the short form of [`Fit`].
 pub fn fit(params: &CheckedParams, data: &Dataset) -> Result<Fitted> {
@@ -43,7 +42,8 @@ pub struct Fit<'f> {
     aside: Option<&'f Graph>,
     /// The tolerance of a fit to all pairs, and where it starts.
     to_all_pairs: Option<f64>,
-    start: Option<&'f [f32]>,
+    start: Option<&'f [f64]>,
+    ridge_factor: f64,
     runtime: Runtime<'f>,
 }
 
@@ -56,6 +56,7 @@ impl<'f> Fit<'f> {
             aside: None,
             to_all_pairs: None,
             start: None,
+            ridge_factor: 1.0,
             runtime: Runtime::default(),
         }
     }
@@ -88,9 +89,17 @@ impl<'f> Fit<'f> {
     }
 
     /// Starts from given parameters where they fit (L-BFGS alone).
-    pub fn starting_from(self, theta: impl Into<Option<&'f [f32]>>) -> Fit<'f> {
+    pub fn starting_from(self, theta: impl Into<Option<&'f [f64]>>) -> Fit<'f> {
         Fit {
             start: theta.into(),
+            ..self
+        }
+    }
+
+    /// Takes so many times the ridge.
+    pub fn times_ridge(self, ridge_factor: f64) -> Fit<'f> {
+        Fit {
+            ridge_factor,
             ..self
         }
     }
@@ -122,36 +131,24 @@ impl<'f> Fit<'f> {
             .cloned()
             .map(|aside| data.to_internal_rows(aside));
         let prepared = Prepared::new(data, self.params, split, aside.transpose()?.as_ref())?;
-        let problem = Problem::new(&prepared, self.params)?;
-        let backend = self.runtime.backend();
-        match self.params.precision {
-            Precision::F32 => self.run_on(&mut *backend.single(&problem)?, data, clock),
-            Precision::F64 => self.run_on(&mut *backend.double(&problem)?, data, clock),
-        }
-    }
-
-    fn run_on<T: Real>(
-        &self,
-        engine: &mut dyn Engine<T>,
-        data: &Dataset,
-        clock: Instant,
-    ) -> Result<Fitted> {
-        let mut plan = Plan::new(self.params, engine.problem())?;
+        let mut problem = Problem::new(&prepared, self.params)?;
+        problem.ridge *= self.ridge_factor;
+        let mut plan = Plan::new(self.params, &problem)?;
         if let Some(tolerance) = self.to_all_pairs {
             plan.validates = false;
             plan.tolerance = tolerance;
         }
-        let start = match self.start {
-            Some(theta)
-                if theta.len() == engine.problem().n_params()
-                    && plan.optimizer == OptimizerKind::Lbfgs =>
-            {
-                theta.iter().map(|&x| T::of(f64::from(x))).collect()
-            }
-            _ => engine.start(self.params.init_scale)?,
+        let fits = |theta: &&[f64]| {
+            theta.len() == problem.n_params() && plan.optimizer == OptimizerKind::Lbfgs
         };
-        let solution = solve(engine, &plan, start, self.runtime)?;
-        let mut fitted = finish(self.params, data, engine, &plan, solution, clock)?;
+        let task = Task {
+            problem: &problem,
+            start: self.start.filter(fits),
+            sums: vec![(Part::Training, problem.score.clone())],
+            plan,
+        };
+        let trained = train(&task, self.runtime)?;
+        let mut fitted = finish(self.params, data, &task, trained, clock)?;
         // Expected weights of two signs: the pattern is fitted, sizes have a law.
         if data.graph().is_signed() && self.to_all_pairs.is_none() {
             let seen = |link: &Link| !self.fold.is_some_and(|it| it.holds_out(link.src, link.dst));
@@ -205,31 +202,27 @@ pub fn check_weights(params: &CheckedParams, data: &Dataset) -> Result<()> {
     Err(data.graph().located(error, |other| *other == link))
 }
 
-fn finish<T: Real>(
+fn finish(
     params: &CheckedParams,
     data: &Dataset,
-    engine: &mut dyn Engine<T>,
-    plan: &Plan,
-    solution: Solution<T>,
+    task: &Task<'_>,
+    trained: Trained,
     clock: Instant,
 ) -> Result<Fitted> {
-    let theta = &solution.theta;
-    let Embedding {
-        y,
-        offsets,
-        statistics,
-    } = engine.embed()?;
-    let narrow =
-        |values: Vec<T>| -> Vec<f32> { values.iter().map(|x| x.to_f64() as f32).collect() };
-    let (embeddings, offsets) = (narrow(y), narrow(offsets));
-    let (value, value_is_estimated) = engine.value(plan.look().at_every_pair())?;
+    let (problem, plan) = (task.problem, &task.plan);
+    let narrow = |values: &Values| values.cast::<f32>().into_owned();
+    let (embeddings, offsets) = (narrow(&trained.y), narrow(&trained.offsets));
+    let look = plan.look().at_every_pair();
+    let sum = trained.sums.first();
+    let value = sum.map_or(f64::NAN, |sum| {
+        sum.value + problem.score.constant() * sum.pairs
+    });
     if !value.is_finite() || embeddings.iter().any(|x| !x.is_finite()) {
         return Err(Error::Diverged {
-            step: solution.steps,
+            step: trained.steps,
             detail: format!("the score of the result is {value}: some expected weights ran away"),
         });
     }
-    let problem = engine.problem();
     let prepared = problem.data;
     let mut node_views = vec![0u32; data.n_nodes()];
     for (place, view) in data.views().iter().enumerate() {
@@ -241,17 +234,16 @@ fn finish<T: Real>(
         .encoders()
         .iter()
         .zip(data.views())
-        .zip(statistics)
+        .zip(&trained.statistics)
         .map(|((view, data), statistics)| FittedView {
             name: data.name.clone(),
             network: view.network.clone(),
-            weights: store(&theta[view.params.clone()]),
-            statistics,
+            weights: trained.theta.slice(view.params.clone()),
+            statistics: statistics.clone(),
             offsets: view
                 .offsets
                 .as_ref()
-                .and_then(|it| it.weights(theta))
-                .map(|it| store(&it)),
+                .and_then(|it| it.stored(&trained.theta)),
         })
         .collect();
     let neighborhood = match (&data.views()[0].matrix, params.propagate) {
@@ -268,7 +260,9 @@ fn finish<T: Real>(
         },
         views,
         view_pairs: prepared.view_pairs.clone(),
-        gamma: problem.parameters.gamma(theta),
+        gamma: problem
+            .parameters
+            .gamma_at(|place| trained.theta.get(place)),
         ids: data.ids().clone(),
         node_views,
         embeddings: data.to_user_order(embeddings, params.dim),
@@ -282,13 +276,13 @@ fn finish<T: Real>(
         attributes: None,
         replicates: None,
         report: FitReport {
-            stop_reason: solution.stop_reason,
-            steps: solution.steps,
-            best_step: solution.best_step,
+            stop_reason: trained.stop_reason,
+            steps: trained.steps,
+            best_step: trained.best_step,
             value,
-            value_is_estimated,
-            held_out: solution.held_out,
-            held_out_is_estimated: solution.held_out.is_some()
+            value_is_estimated: look.estimates(data.n_nodes()),
+            held_out: trained.held_out,
+            held_out_is_estimated: trained.held_out.is_some()
                 && plan.look().estimates(data.n_nodes()),
             counts: DataCounts {
                 nodes: data.n_nodes(),
@@ -300,9 +294,9 @@ fn finish<T: Real>(
             },
             k: plan.k,
             plan: plan.clone(),
-            notes: notes(params, problem, plan, &solution),
+            notes: notes(params, problem, plan, &trained),
             updates: None,
-            history: solution.history,
+            history: trained.history,
             seconds: 0.0,
         },
     })?;
@@ -315,11 +309,11 @@ fn finish<T: Real>(
 }
 
 /// What a user should know.
-fn notes<T>(
+fn notes(
     params: &CheckedParams,
     problem: &Problem<'_>,
     plan: &Plan,
-    solution: &Solution<T>,
+    trained: &Trained,
 ) -> Vec<Note> {
     let encoders = problem.encoders().iter();
     let mut notes = params.unused(&InUse {
@@ -331,7 +325,7 @@ fn notes<T>(
         schedule_alpha: plan.descent.schedule_alpha.unwrap_or_default(),
         holds_out: problem.has_held_out(),
     });
-    if solution.held_out.is_some() && solution.best_step == 0 {
+    if trained.held_out.is_some() && trained.best_step == 0 {
         notes.push(Note::RandomStart);
     }
     notes
@@ -346,16 +340,4 @@ fn training_pattern(data: &Dataset, prepared: &Prepared) -> Result<Graph> {
         let absent = held_out || prepared.is_aside(link.src, link.dst);
         if absent { 0.0 } else { link.weight }
     })
-}
-
-fn store<T: Real>(values: &[T]) -> Values {
-    match (T::to_f32s(values), T::to_f64s(values)) {
-        (Some(values), _) => values.to_vec().into(),
-        (None, Some(values)) => values.to_vec().into(),
-        (None, None) => values
-            .iter()
-            .map(|x| x.to_f64())
-            .collect::<Vec<f64>>()
-            .into(),
-    }
 }

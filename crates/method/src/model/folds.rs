@@ -7,14 +7,14 @@ use crate::data::graph::Graph;
 use crate::engine::objective::{Prepared, Problem};
 use crate::engine::pairs::{Part, Split};
 use crate::engine::runtime::Runtime;
-use crate::engine::solve::solve;
-use crate::engine::{Embedding, Engine, Look, Plan};
+use crate::engine::Plan;
+use crate::engine::solve::{Task, Trained, train};
 use crate::error::{Error, Result};
 use crate::model::held_out_pairs;
-use crate::params::{CheckedParams, Precision, ScoreKind};
+use crate::params::{CheckedParams, ScoreKind};
 use crate::score::Score;
 use linkproof_numeric::math;
-use linkproof_numeric::real::{Real, dot_f64};
+use linkproof_numeric::real::dot_f64;
 
 choice!(
     /// What is held out together.
@@ -143,86 +143,71 @@ pub fn fit_fold(
     let split = folds.split_of_fit(fold, params, data);
     let prepared = Prepared::new(data, params, Some(split), None)?;
     let problem = Problem::new(&prepared, params)?;
-    let backend = runtime.backend();
-    match params.precision {
-        Precision::F32 => {
-            let engine = &mut *backend.single(&problem)?;
-            fit_on(engine, params, criterion, runtime)
-        }
-        Precision::F64 => {
-            let engine = &mut *backend.double(&problem)?;
-            fit_on(engine, params, criterion, runtime)
-        }
-    }
-}
-
-fn fit_on<T: Real>(
-    engine: &mut dyn Engine<T>,
-    params: &CheckedParams,
-    criterion: Option<&Score>,
-    runtime: Runtime<'_>,
-) -> Result<FoldFit> {
-    let plan = Plan::new(params, engine.problem())?;
-    let start = engine.start(params.init_scale)?;
-    let solution = solve(engine, &plan, start, runtime.of_one_of_many())?;
-    let look = plan.look().at_every_pair();
-    let by_criterion = match criterion {
-        Some(score) => engine.judged_by(score, look)?,
-        None => None,
+    // All pairs pay `mu` under the likelihood, and links `-w log mu` too.
+    let likelihood = Score::new(ScoreKind::Likelihood, 0.0);
+    let scores = std::iter::once(&likelihood).chain(criterion);
+    let task = Task {
+        problem: &problem,
+        plan: Plan::new(params, &problem)?,
+        start: None,
+        sums: scores.map(|score| (Part::Judged, score.clone())).collect(),
     };
-    let embedding = engine.embed()?;
-    let y = &embedding.y;
+    let trained = train(&task, runtime.of_one_of_many())?;
+    let by_criterion = match (criterion, trained.sums.as_slice()) {
+        (Some(score), [_, sum]) if prepared.judged.is_some() && sum.pairs > 0.0 => {
+            Some(sum.value / sum.pairs + score.constant())
+        }
+        _ => None,
+    };
+    let y = trained.y.cast::<f64>();
     if criterion.is_some_and(|_| !by_criterion.is_some_and(f64::is_finite))
         || y.iter().any(|y| !y.is_finite())
     {
         return Err(Error::Diverged {
-            step: solution.steps,
+            step: trained.steps,
             detail: format!("the criterion on the pairs of the fold is {by_criterion:?}"),
         });
     }
-    let squares: f64 = y.iter().map(|x| x.to_f64().powi(2)).sum();
-    let is_short = squares / engine.problem().n_nodes() as f64 <= COLLAPSED;
+    let squares: f64 = y.iter().map(|x| x.powi(2)).sum();
+    let is_short = squares / problem.n_nodes() as f64 <= COLLAPSED;
+    let collapsed = is_short || expected_share(&task, &trained, &y) < EXPECTED;
     Ok(FoldFit {
-        collapsed: is_short
-            || expected_share(engine, &embedding, &solution.theta, look)? < EXPECTED,
-        y: y.iter().map(|x| x.to_f64() as f32).collect(),
+        collapsed,
+        y: trained.y.cast::<f32>().into_owned(),
         criterion: by_criterion,
-        steps: solution.steps,
+        steps: trained.steps,
     })
 }
 
 /// The sum of the expected weights of the fold's pairs, against that of the observed
 /// ones. Weights above the median count as the median: a fit that expects nothing of
 /// corrupted weights has not collapsed. 1 where the fold has no links.
-fn expected_share<T: Real>(
-    engine: &mut dyn Engine<T>,
-    Embedding { y, offsets, .. }: &Embedding<T>,
-    theta: &[T],
-    look: Look,
-) -> Result<f64> {
-    // All pairs pay `mu` under the likelihood, and links `-w log mu` too.
-    let likelihood = Score::new(ScoreKind::Likelihood, 0.0);
-    let problem = engine.problem();
-    let (dim, gamma) = (problem.dim, problem.parameters.gamma(theta));
+fn expected_share(task: &Task<'_>, trained: &Trained, y: &[f64]) -> f64 {
+    let problem = task.problem;
+    let (dim, log_k) = (problem.dim, math::ln(task.plan.look().k));
+    let gamma = (problem.parameters).gamma_at(|place| trained.theta.get(place));
     let (mut paid, mut weights) = (0.0, Vec::new());
     let mirror = problem.mirrored(y);
-    let offset = |row: usize| offsets.get(row).map_or(0.0, |offset| offset.to_f64());
+    let offset = |row: usize| match trained.offsets.is_empty() {
+        true => 0.0,
+        false => trained.offsets.get(row),
+    };
     for link in problem.data.judged.iter().flat_map(Graph::links) {
         let [a, b] = [link.src, link.dst].map(|row| row as usize);
         let product = dot_f64(&y[a * dim..][..dim], &mirror[b * dim..][..dim]);
         let product = product + offset(a) + offset(b);
         let [d, e] = [a, b].map(|row| problem.data.view_of(row));
-        paid += link.weight * (product - gamma.get(d, e) + math::ln(look.k));
+        paid += link.weight * (product - gamma.get(d, e) + log_k);
         weights.push(link.weight);
     }
     if weights.is_empty() {
-        return Ok(1.0);
+        return 1.0;
     }
     let middle = weights.len() / 2;
     let median = *weights.select_nth_unstable_by(middle, f64::total_cmp).1;
     let observed: f64 = weights.iter().map(|weight| weight.min(median)).sum();
-    let expected = engine.sums(Part::Judged, Some(&likelihood), look)?.value + paid;
-    Ok(expected / observed)
+    let all = trained.sums.first().map_or(f64::NAN, |sum| sum.value);
+    (all + paid) / observed
 }
 
 #[cfg(test)]

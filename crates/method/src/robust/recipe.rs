@@ -12,9 +12,7 @@ use crate::engine::{Forecast, Plan};
 use crate::error::Result;
 use crate::judge::{self, JudgeSpec, Judgment, judge};
 use crate::model::{Fit, Fitted};
-use crate::params::{
-    CheckedParams, Params, Precision, Sampling, ScoreKind, Similarity, WeightTransform,
-};
+use crate::params::{CheckedParams, Params, Sampling, ScoreKind, Similarity, WeightTransform};
 use crate::verdict::Explained;
 
 /// Embeddings of several views are smoothed only if the smoothed ones explain nearly as
@@ -240,10 +238,7 @@ pub fn estimated_bytes(params: &CheckedParams, data: &Dataset, recipe: &Recipe) 
     let prepared = Prepared::new(data, &with, None, None)?;
     let problem = Problem::new(&prepared, &with)?;
     let plan = Plan::new(&with, &problem)?;
-    let one = match params.precision {
-        Precision::F32 => Forecast::new::<f32>(&problem, &plan),
-        Precision::F64 => Forecast::new::<f64>(&problem, &plan),
-    };
+    let one = Forecast::new(&problem, &plan);
     let fit = 4 * (data.n_nodes() * params.dim + problem.n_params());
     let walks = one.with_links(most_links(data, recipe.walks)).of(1.0);
     let judged = 80 * data.graph().n_links() as u64;

@@ -1,20 +1,44 @@
 //! Numbers, and where rows of them start, in the memory in which they came.
 
 use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
 
 use crate::data::buffer::Buffer;
+use crate::data::floats;
 use linkproof_numeric::real::Real;
 
 /// Numbers in the precision in which they came ([example](super::Matrix)).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Values {
     /// Single precision.
-    F32(Buffer<f32>),
+    F32(#[serde(with = "floats")] Buffer<f32>),
     /// Double precision.
-    F64(Buffer<f64>),
+    F64(#[serde(with = "floats")] Buffer<f64>),
 }
 
 impl Values {
+    /// The same numbers in their precision.
+    pub fn of<T: Real>(numbers: &[T]) -> Values {
+        match T::to_f32s(numbers) {
+            Some(numbers) => numbers.to_vec().into(),
+            None => numbers
+                .iter()
+                .map(|x| x.to_f64())
+                .collect::<Vec<f64>>()
+                .into(),
+        }
+    }
+
+    /// Some of them.
+    pub fn slice(&self, places: Range<usize>) -> Values {
+        match self {
+            Values::F32(values) => values[places].to_vec().into(),
+            Values::F64(values) => values[places].to_vec().into(),
+        }
+    }
+
     /// How many numbers there are.
     pub fn len(&self) -> usize {
         match self {

@@ -2,8 +2,6 @@
 //! schedule, clipping and projection. Parameters that a sparse gradient does
 //! not touch stay as they are, and so does their memory of past gradients.
 
-use std::borrow::Cow;
-
 use rayon::prelude::*;
 
 use super::Gradient;
@@ -64,7 +62,7 @@ impl<T: Real> FirstOrder<T> {
             vectors: all
                 .into_iter()
                 .flatten()
-                .map(|v| Cow::Borrowed(v.as_slice()))
+                .map(|v| v.as_slice().into())
                 .collect(),
         }
     }

@@ -2,6 +2,7 @@
 //! normalised by statistics over all training nodes.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::forward::{Pass, add_bias};
 use super::input::{Batch, Input};
@@ -14,7 +15,7 @@ const CHUNK: usize = 1024;
 
 /// The mean and the variance of each normalised unit over the training nodes,
 /// layer after layer: what inference normalises with.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Statistics {
     /// Means.
     pub mean: Vec<Vec<f64>>,

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use crate::data::features::Values;
 use crate::engine::encoder::{Batch, Input, Network, NetworkSpec, Pass, Statistics};
 use crate::params::{Encoder, EncoderKind};
 use linkproof_numeric::real::Real;
@@ -62,6 +63,14 @@ impl ViewOffsets {
     pub fn weights<T: Real>(&self, theta: &[T]) -> Option<Vec<T>> {
         let (unit, (_, place)) = (T::of(self.unit), self.map.as_ref()?);
         Some(theta[place.clone()].iter().map(|u| *u * unit).collect())
+    }
+
+    /// `u` as it is stored, if there is one.
+    pub fn stored(&self, theta: &Values) -> Option<Values> {
+        match theta {
+            Values::F32(theta) => self.weights(theta).map(Values::from),
+            Values::F64(theta) => self.weights(theta).map(Values::from),
+        }
     }
 
     /// The offsets of all nodes of the view, as inference gives them.

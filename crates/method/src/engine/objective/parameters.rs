@@ -123,9 +123,14 @@ impl ParameterLayout {
 
     /// `gamma` for each pair of views.
     pub fn gamma<T: Real>(&self, theta: &[T]) -> ViewMatrix {
+        self.gamma_at(|place| theta[place].to_f64())
+    }
+
+    /// The same of parameters by their places.
+    pub fn gamma_at(&self, theta: impl Fn(usize) -> f64) -> ViewMatrix {
         let mut gamma = ViewMatrix::filled(self.encoders.len(), 0.0);
         for &(d, e, place) in &self.gammas {
-            gamma.set(d, e, theta[place].to_f64());
+            gamma.set(d, e, theta(place));
         }
         gamma
     }

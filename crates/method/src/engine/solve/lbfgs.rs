@@ -2,11 +2,12 @@
 //! *Numerical Optimization*, algorithms 7.4, 3.5 and 3.6).
 
 use std::collections::VecDeque;
-use std::io;
+
+use serde::{Deserialize, Serialize};
 
 use super::StopReason;
-use super::state::{Reader, Writer};
 use super::vectors::{add_scaled, dot, minus, scaled};
+use crate::data::floats::{self, Floats};
 use crate::engine::LBFGS_MEMORY;
 use crate::error::{Error, Result};
 use linkproof_numeric::real::Real;
@@ -40,7 +41,7 @@ const CURVATURE: f64 = 0.9;
 const MAX_TRIALS: usize = 30;
 
 /// A function that is minimised.
-pub trait Minimized<T> {
+pub trait Minimized<T: Real> {
     /// Its value at some parameters; its gradient overwrites `gradient`.
     fn value(&mut self, theta: &[T], gradient: &mut [T]) -> Result<f64>;
 
@@ -58,7 +59,9 @@ pub fn minimize<T: Real>(
 }
 
 /// A descent on its way: all that its next steps depend on.
-pub struct Descent<T> {
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "T: Real")]
+pub struct Descent<T: Real> {
     step: usize,
     here: Point<T>,
     norm: f64,
@@ -178,51 +181,14 @@ impl<T: Real> Descent<T> {
         };
         search.run(first, objective)
     }
-
-    /// Writes all that its next steps depend on.
-    pub(super) fn write(&self, to: &mut Writer<'_>) -> io::Result<()> {
-        to.number(self.step as u64)?;
-        to.reals(&self.here.theta)?;
-        to.reals(&self.here.gradient)?;
-        to.real(self.here.value)?;
-        to.real(self.start_norm)?;
-        to.number(self.small_gains as u64)?;
-        to.number(self.memory.pairs.len() as u64)?;
-        for (s, y, rho) in &self.memory.pairs {
-            to.reals(s)?;
-            to.reals(y)?;
-            to.real(*rho)?;
-        }
-        Ok(())
-    }
-
-    /// Reads what [`Descent::write`] wrote.
-    pub(super) fn read(from: &mut Reader<'_>) -> io::Result<Descent<T>> {
-        let step = from.size()?;
-        let here = Point {
-            theta: from.reals()?,
-            gradient: from.reals()?,
-            value: from.real()?,
-        };
-        let (start_norm, small_gains) = (from.real()?, from.size()?);
-        let pairs = from.size()?;
-        let pairs = (0..pairs).map(|_| Ok((from.reals()?, from.reals()?, from.real()?)));
-        Ok(Descent {
-            step,
-            norm: here.norm(),
-            here,
-            start_norm,
-            memory: Memory {
-                pairs: pairs.collect::<io::Result<_>>()?,
-            },
-            small_gains,
-        })
-    }
 }
 
-#[derive(Clone)]
-struct Point<T> {
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(bound = "T: Real")]
+struct Point<T: Real> {
+    #[serde(with = "floats")]
     theta: Vec<T>,
+    #[serde(with = "floats")]
     gradient: Vec<T>,
     value: f64,
 }
@@ -234,11 +200,13 @@ impl<T: Real> Point<T> {
 }
 
 /// Past steps `s` and gradient changes `y`, with `1/<s, y>`.
-struct Memory<T> {
-    pairs: VecDeque<(Vec<T>, Vec<T>, f64)>,
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "T: Real")]
+struct Memory<T: Real> {
+    pairs: VecDeque<(Floats<'static, T>, Floats<'static, T>, f64)>,
 }
 
-impl<T> Default for Memory<T> {
+impl<T: Real> Default for Memory<T> {
     fn default() -> Self {
         Memory {
             pairs: VecDeque::new(),
@@ -264,7 +232,7 @@ impl<T: Real> Memory<T> {
             if self.pairs.len() == most {
                 self.pairs.pop_front();
             }
-            self.pairs.push_back((s, y, 1.0 / product));
+            self.pairs.push_back((s.into(), y.into(), 1.0 / product));
         }
     }
 
@@ -289,14 +257,14 @@ impl<T: Real> Memory<T> {
     }
 }
 
-struct LineSearch<'s, T> {
+struct LineSearch<'s, T: Real> {
     from: &'s Point<T>,
     direction: &'s [T],
     slope: f64,
 }
 
 /// A trial along the search direction.
-struct Trial<T> {
+struct Trial<T: Real> {
     length: f64,
     slope: f64,
     point: Point<T>,
@@ -392,7 +360,7 @@ impl<T: Real> LineSearch<'_, T> {
 }
 
 /// The minimiser of the cubic through two trials, kept well inside the interval.
-fn between<T>(low: &Trial<T>, high: &Trial<T>) -> f64 {
+fn between<T: Real>(low: &Trial<T>, high: &Trial<T>) -> f64 {
     let (a, b) = (low.length, high.length);
     let (fa, fb) = (low.point.value, high.point.value);
     let middle = 0.5 * (a + b);

@@ -1,33 +1,37 @@
-//! Solvers: from a start to parameters, step by step. L-BFGS runs here, on values
-//! and gradients of an engine; the steps of first-order methods are the engine's.
+//! Training: [`train`] runs every fit. L-BFGS runs here, on values and gradients of an
+//! engine; the steps of first-order methods are the engine's.
 //!
 //! Stopping is a value ([`StopReason`]); a monitor sees every step and may end the
-//! fit. Where the runtime has a keeper, what a solver remembers is kept now and then,
-//! and a solver with the same inputs goes on from there, to the same bits.
+//! fit. If the runtime has a keeper, the state of a fit is kept now and then, and a fit
+//! with the same inputs goes on from there, to the same bits.
 
 mod lbfgs;
+mod sent;
 mod state;
-mod task;
 mod vectors;
 mod watch;
 
 pub use crate::engine::Plan;
 pub use lbfgs::{Descent, Lbfgs, Minimized, minimize};
-pub use task::run_task;
+pub use sent::{Lists, Numbers, SentTask};
 
-use std::borrow::Cow;
-use std::io;
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use self::state::{Kept, Reader, Writer};
+use self::state::Kept;
 use self::watch::{Known, Next, Watch};
-use crate::engine::runtime::{Elsewhere, Record, Runtime, Stage};
-use crate::engine::task::torn;
-use crate::engine::{Engine, OptimizerMemory, SolverTask};
+use crate::data::features::Values;
+use crate::data::floats::Floats;
+use crate::engine::encoder::Statistics;
+use crate::engine::objective::Problem;
+use crate::engine::pairs::Part;
+use crate::engine::runtime::{Record, Runtime, Stage};
+use crate::engine::{Embedding, Engine, OptimizerMemory, PartSum, StepOutcome};
 use crate::error::{Error, Result};
-use crate::params::OptimizerKind;
+use crate::params::{OptimizerKind, Precision};
+use crate::score::Score;
 use linkproof_numeric::real::Real;
 
 /// Why a fit ended ([example](crate::Fitted)).
@@ -44,11 +48,30 @@ pub enum StopReason {
     Steps,
 }
 
-/// What a solver found.
+/// One fit: the objective, the plan, and the start.
 #[derive(Debug, Clone)]
-pub struct Solution<T> {
-    /// The parameters: the best on the held-out pairs, where there are any.
-    pub theta: Vec<T>,
+pub struct Task<'t> {
+    /// The data, what of them is held out, and the objective.
+    pub problem: &'t Problem<'t>,
+    /// Solver, steps and stopping.
+    pub plan: Plan,
+    /// The parameters to start at; none: random ones.
+    pub start: Option<&'t [f64]>,
+    /// Sums that are wanted of the result: by a score, over the pairs of a part.
+    pub sums: Vec<(Part, Score)>,
+}
+
+/// The result of a fit.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Trained {
+    /// The parameters: the best on the held-out pairs, if there are any.
+    pub theta: Values,
+    /// The embeddings, row after row, by internal rows.
+    pub y: Values,
+    /// The offset of each node; empty if they have none.
+    pub offsets: Values,
+    /// What each view's encoder normalises with.
+    pub statistics: Vec<Statistics>,
     /// Why it ended.
     pub stop_reason: StopReason,
     /// The steps taken.
@@ -59,114 +82,128 @@ pub struct Solution<T> {
     pub held_out: Option<(f64, f64)>,
     /// The history.
     pub history: Vec<Record>,
+    /// Seconds, those of earlier runs included.
+    pub seconds: f64,
+    /// The sums that were wanted, in their order.
+    pub sums: Vec<PartSum>,
 }
 
-/// Runs a plan from a start. The parameters of the solution are those in place
-/// afterwards.
-pub fn solve<T: Real>(
+/// Runs a fit: here, or if it is one of many on a machine that the backend knows.
+///
+/// # Errors
+/// [`Error::Memory`] before the first step, [`Error::Diverged`], [`Error::Interrupted`],
+/// and what the device or the other machine reports.
+pub fn train(task: &Task<'_>, runtime: Runtime<'_>) -> Result<Trained> {
+    let kept = runtime.keeper().map(|keeper| Kept::new(keeper, task));
+    if let Some(kept) = &kept
+        && let Some(trained) = kept.recalled(Stage::Done)?
+    {
+        return Ok(trained);
+    }
+    let backend = runtime.backend();
+    if runtime.is_one_of_many() {
+        let clock = Instant::now();
+        let is_wanted = || runtime.after_tick();
+        if let Some(trained) = backend.offload(task, &is_wanted) {
+            let mut trained = trained?;
+            trained.seconds = clock.elapsed().as_secs_f64();
+            kept.map_or(Ok(()), |kept| kept.finish(&trained))?;
+            return match is_wanted() {
+                true => Ok(trained),
+                false => Err(Error::Interrupted {
+                    step: trained.steps,
+                }),
+            };
+        }
+    }
+    runtime.check_memory(task.problem, &task.plan)?;
+    match task.problem.params.precision {
+        Precision::F32 => train_on(&mut *backend.single(task.problem)?, task, (runtime, kept)),
+        Precision::F64 => train_on(&mut *backend.double(task.problem)?, task, (runtime, kept)),
+    }
+}
+
+fn train_on<T: Real>(
     engine: &mut dyn Engine<T>,
-    plan: &Plan,
-    start: Vec<T>,
-    runtime: Runtime<'_>,
-) -> Result<Solution<T>> {
-    let elsewhere = runtime.elsewhere();
-    if elsewhere.is_none() {
-        runtime.check_memory::<T>(engine.problem(), plan)?;
-    }
-    let keeper = runtime.keeper();
-    let kept = keeper.map(|keeper| Kept::new(keeper, engine.problem(), plan, &start));
-    let mut earlier = None;
-    if let Some(kept) = &kept {
-        if let Some(solution) = kept.result::<T>()? {
-            engine.load(&solution.theta)?;
-            return Ok(solution);
-        }
-        if elsewhere.is_none() {
-            let read = |from: &mut Reader<'_>| Ok((Known::read(from)?, Halfway::read(plan, from)?));
-            earlier = kept.recalled(Stage::Running, read)?;
-        }
-    }
-    if let Some(elsewhere) = elsewhere {
-        return solve_elsewhere(engine, plan, &start, (runtime, elsewhere), kept);
-    }
-    let (mut watch, from) = match earlier {
-        Some((known, halfway)) => (Watch::of(known, plan, runtime, kept), halfway),
-        None => {
-            engine.load(&start)?;
-            let watch = Watch::new(engine, plan, &start, runtime, kept)?;
-            (watch, Halfway::Nowhere(start))
-        }
-    };
-    let stop_reason = match plan.optimizer {
+    task: &Task<'_>,
+    (runtime, kept): (Runtime<'_>, Option<Kept<'_>>),
+) -> Result<Trained> {
+    let plan = &task.plan;
+    let (watch, reason) = match plan.optimizer {
         OptimizerKind::Lbfgs => {
-            let (theta, stop_reason) = run_lbfgs(engine, plan, from, &mut watch)?;
+            let earlier = recalled::<T, Descent<T>>(&kept)?;
+            let (known, earlier) = begun(engine, task, earlier)?;
+            let mut watch = Watch::new(known, plan, runtime, kept);
+            let (theta, reason) = run_lbfgs(engine, plan, earlier, &mut watch)?;
             engine.load(&theta)?;
-            stop_reason
+            (watch, reason)
         }
         OptimizerKind::Adam | OptimizerKind::Sgd => {
-            run_first_order(engine, plan, from, &mut watch)?
+            let earlier = recalled::<T, FirstOrderState<'_, T>>(&kept)?;
+            let (known, earlier) = begun(engine, task, earlier)?;
+            let mut watch = Watch::new(known, plan, runtime, kept);
+            let reason = run_first_order(engine, plan, earlier, &mut watch)?;
+            (watch, reason)
         }
     };
-    let solution = watch.finish(engine, stop_reason)?;
-    engine.load(&solution.theta)?;
-    Ok(solution)
+    let (theta, mut trained, kept) = watch.finish(engine, reason)?;
+    engine.load(&theta)?;
+    let look = plan.look().at_every_pair();
+    for (part, score) in &task.sums {
+        trained.sums.push(engine.sums(*part, Some(score), look)?);
+    }
+    let Embedding {
+        y,
+        offsets,
+        statistics,
+    } = engine.embed()?;
+    trained.theta = Values::of(&theta);
+    (trained.y, trained.offsets) = (Values::of(&y), Values::of(&offsets));
+    trained.statistics = statistics;
+    kept.map_or(Ok(()), |kept| kept.finish(&trained))?;
+    Ok(trained)
 }
 
-/// Has a solver run elsewhere, from its start: what it remembers on its way stays there.
-fn solve_elsewhere<T: Real>(
+/// The state of a fit that was cut short: seconds, what is known of its steps, and the
+/// solver's own state.
+type Earlier<T, S> = Option<(f64, Known<T>, S)>;
+
+fn recalled<T: Real, S: for<'d> Deserialize<'d>>(kept: &Option<Kept<'_>>) -> Result<Earlier<T, S>> {
+    match kept {
+        Some(kept) => kept.recalled(Stage::Running),
+        None => Ok(None),
+    }
+}
+
+/// Puts the start in place, unless there is an earlier state: what is known, and the
+/// solver's state or the start.
+fn begun<T: Real, S>(
     engine: &mut dyn Engine<T>,
-    plan: &Plan,
-    start: &[T],
-    (runtime, elsewhere): (Runtime<'_>, &dyn Elsewhere),
-    kept: Option<Kept<'_>>,
-) -> Result<Solution<T>> {
-    let clock = Instant::now();
-    let task = SolverTask::new(engine.problem(), plan, start);
-    let bytes = elsewhere.solve(task, &|| runtime.after_tick())?;
-    let solution = task::outcome::<T>(&bytes)?;
-    if solution.theta.len() != start.len() {
-        return Err(torn());
+    task: &Task<'_>,
+    earlier: Earlier<T, S>,
+) -> Result<(Known<T>, std::result::Result<S, Vec<T>>)> {
+    if let Some((seconds, mut known, state)) = earlier {
+        known.seconds = seconds;
+        return Ok((known, Ok(state)));
     }
-    if let Some(kept) = &kept {
-        kept.finish(&solution, clock.elapsed().as_secs_f64())?;
+    let start: Vec<T> = match task.start {
+        None => engine.start(task.problem.params.init_scale)?,
+        Some(theta) => theta.iter().map(|&x| T::of(x)).collect(),
+    };
+    if start.len() != task.problem.n_params() {
+        let found = format!("{} parameters", start.len());
+        let expected = format!("{}, as the fit has", task.problem.n_params());
+        return Err(Error::data("start", found, expected));
     }
-    engine.load(&solution.theta)?;
-    match runtime.after_tick() {
-        true => Ok(solution),
-        false => Err(Error::Interrupted {
-            step: solution.steps,
-        }),
-    }
-}
-
-/// Where a solver begins.
-enum Halfway<T: Real> {
-    /// At a start.
-    Nowhere(Vec<T>),
-    /// Where L-BFGS was.
-    Lbfgs(Box<Descent<T>>),
-    /// Where a first-order method was: after a step, at these parameters.
-    FirstOrder(usize, Vec<T>, OptimizerMemory<'static, T>),
-}
-
-impl<T: Real> Halfway<T> {
-    fn read(plan: &Plan, from: &mut Reader<'_>) -> io::Result<Halfway<T>> {
-        if plan.optimizer == OptimizerKind::Lbfgs {
-            return Ok(Halfway::Lbfgs(Box::new(Descent::read(from)?)));
-        }
-        let (step, theta, steps) = (from.size()?, from.reals()?, from.number()?);
-        let count = from.size()?;
-        let vectors = (0..count).map(|_| Ok(Cow::Owned(from.reals()?)));
-        let vectors = vectors.collect::<io::Result<_>>()?;
-        let memory = OptimizerMemory { steps, vectors };
-        Ok(Halfway::FirstOrder(step, theta, memory))
-    }
+    engine.load(&start)?;
+    let known = Known::at_start(engine, &task.plan, &start)?;
+    Ok((known, Err(start)))
 }
 
 fn run_lbfgs<T: Real>(
     engine: &mut dyn Engine<T>,
     plan: &Plan,
-    from: Halfway<T>,
+    from: std::result::Result<Descent<T>, Vec<T>>,
     watch: &mut Watch<'_, T>,
 ) -> Result<(Vec<T>, StopReason)> {
     let settings = Lbfgs {
@@ -182,16 +219,10 @@ fn run_lbfgs<T: Real>(
         constant,
     };
     let descent = match from {
-        Halfway::Nowhere(start) => Descent::start(start, &mut objective)?,
-        Halfway::Lbfgs(descent) => *descent,
-        Halfway::FirstOrder(..) => return Err(other_method()),
+        Ok(descent) => descent,
+        Err(start) => Descent::start(start, &mut objective)?,
     };
     descent.run(&settings, &mut objective)
-}
-
-/// What was kept is found by the plan, which names the method.
-fn other_method() -> Error {
-    Error::data("a kept state", "another optimizer", "that of the fit")
 }
 
 /// What L-BFGS minimises, and who watches it.
@@ -217,33 +248,58 @@ impl<T: Real> Minimized<T> for LbfgsObjective<'_, '_, T> {
             Next::GoOn => Ok(None),
             Next::Stop(reason) => Ok(Some(reason)),
             Next::Keep { ends } => {
-                self.watch.keep(|to| descent.write(to), ends)?;
+                self.watch.keep(descent, ends)?;
                 Ok(None)
             }
         }
     }
 }
 
+/// A first-order method after a step.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "T: Real")]
+struct FirstOrderState<'m, T: Real> {
+    step: usize,
+    theta: Floats<'m, T>,
+    memory: OptimizerMemory<'m, T>,
+}
+
 fn run_first_order<T: Real>(
     engine: &mut dyn Engine<T>,
     plan: &Plan,
-    from: Halfway<T>,
+    from: std::result::Result<FirstOrderState<'_, T>, Vec<T>>,
     watch: &mut Watch<'_, T>,
 ) -> Result<StopReason> {
     let done = match from {
-        Halfway::Nowhere(start) => {
+        Err(start) => {
             drop(start);
             engine.begin(plan)?;
             0
         }
-        Halfway::FirstOrder(step, theta, memory) => {
-            engine.load(&theta)?;
-            engine.resume(plan, memory)?;
-            step
+        Ok(state) => {
+            engine.load(&state.theta)?;
+            engine.resume(plan, state.memory)?;
+            state.step
         }
-        Halfway::Lbfgs(_) => return Err(other_method()),
     };
-    for step in done + 1..=plan.steps {
+    let after = |engine: &mut dyn Engine<T>, step: usize, outcome: StepOutcome| {
+        let (value, norm) = (outcome.value, outcome.gradient_norm);
+        match watch.after_step(engine, step, value, norm)? {
+            Next::GoOn => Ok(None),
+            Next::Stop(reason) => Ok(Some(reason)),
+            Next::Keep { ends } => keep_first_order(engine, step, watch, ends).map(|()| None),
+        }
+    };
+    run_steps(engine, done + 1..=plan.steps, after)
+}
+
+/// Takes steps of a first-order method that has begun.
+pub(crate) fn run_steps<T: Real>(
+    engine: &mut dyn Engine<T>,
+    steps: RangeInclusive<usize>,
+    mut after: impl FnMut(&mut dyn Engine<T>, usize, StepOutcome) -> Result<Option<StopReason>>,
+) -> Result<StopReason> {
+    for step in steps {
         let outcome = engine.step(step as u64)?;
         let (value, norm) = (outcome.value, outcome.gradient_norm);
         if !(value.is_finite() && norm.is_finite()) {
@@ -252,10 +308,8 @@ fn run_first_order<T: Real>(
                 detail: format!("objective {value:e}, gradient norm {norm:e}"),
             });
         }
-        match watch.after_step(engine, step, value, norm)? {
-            Next::GoOn => {}
-            Next::Stop(reason) => return Ok(reason),
-            Next::Keep { ends } => keep_first_order(engine, step, watch, ends)?,
+        if let Some(reason) = after(engine, step, outcome)? {
+            return Ok(reason);
         }
     }
     Ok(StopReason::Steps)
@@ -267,23 +321,18 @@ fn keep_first_order<T: Real>(
     watch: &mut Watch<'_, T>,
     ends: bool,
 ) -> Result<()> {
-    let theta = engine.parameters()?;
-    let Some(memory) = engine.memory()? else {
+    let theta = Floats::from(engine.parameters()?);
+    match engine.memory()? {
+        Some(memory) => {
+            let state = FirstOrderState {
+                step,
+                theta,
+                memory,
+            };
+            watch.keep(&state, ends)
+        }
         // Such an engine's work is done again.
-        return match ends {
-            true => Err(Error::Interrupted { step }),
-            false => Ok(()),
-        };
-    };
-    let write = |to: &mut Writer<'_>| {
-        to.number(step as u64)?;
-        to.reals(&theta)?;
-        to.number(memory.steps)?;
-        to.number(memory.vectors.len() as u64)?;
-        memory
-            .vectors
-            .iter()
-            .try_for_each(|vector| to.reals(vector))
-    };
-    watch.keep(write, ends)
+        None if ends => Err(Error::Interrupted { step }),
+        None => Ok(()),
+    }
 }

@@ -1,11 +1,14 @@
 //! Who watches a solver: keeps the history and the best parameters, says when to
 //! stop, and when to keep the state.
 
-use std::io;
 use std::time::Instant;
 
-use super::state::{Kept, Reader, Writer};
-use super::{Solution, StopReason};
+use serde::{Deserialize, Serialize};
+
+use super::state::Kept;
+use super::{StopReason, Trained};
+use crate::data::features::Values;
+use crate::data::floats::Floats;
 use crate::engine::runtime::{Record, Runtime};
 use crate::engine::{Engine, Plan, Standing, steps_left};
 use crate::error::{Error, Result};
@@ -22,68 +25,28 @@ pub(super) enum Next {
 }
 
 /// What is known of the steps so far.
-pub(super) struct Known<T> {
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "T: Real")]
+pub(super) struct Known<T: Real> {
     history: Vec<Record>,
     start_score: Option<f64>,
-    best: Option<(f64, usize, Vec<T>)>,
+    best: Option<(f64, usize, Floats<'static, T>)>,
     /// The best score at the last gain that counts, and the evaluations since.
     mark: f64,
     evaluations_since_mark: usize,
-    pub(super) steps: usize,
+    steps: usize,
     /// The seconds of earlier runs.
-    seconds: f64,
+    #[serde(skip)]
+    pub(super) seconds: f64,
 }
 
 impl<T: Real> Known<T> {
-    fn write(&self, seconds: f64, to: &mut Writer<'_>) -> io::Result<()> {
-        to.history(&self.history)?;
-        to.maybe(self.start_score)?;
-        to.number(self.best.is_some().into())?;
-        if let Some((score, step, theta)) = &self.best {
-            to.real(*score)?;
-            to.number(*step as u64)?;
-            to.reals(theta)?;
-        }
-        to.real(self.mark)?;
-        to.number(self.evaluations_since_mark as u64)?;
-        to.number(self.steps as u64)?;
-        to.real(seconds)
-    }
-
-    pub(super) fn read(from: &mut Reader<'_>) -> io::Result<Known<T>> {
-        Ok(Known {
-            history: from.history()?,
-            start_score: from.maybe()?,
-            best: match from.number()? {
-                0 => None,
-                _ => Some((from.real()?, from.size()?, from.reals()?)),
-            },
-            mark: from.real()?,
-            evaluations_since_mark: from.size()?,
-            steps: from.size()?,
-            seconds: from.real()?,
-        })
-    }
-}
-
-/// Watches a solver.
-pub(super) struct Watch<'w, T> {
-    plan: &'w Plan,
-    runtime: Runtime<'w>,
-    kept: Option<Kept<'w>>,
-    clock: Instant,
-    known: Known<T>,
-}
-
-impl<'w, T: Real> Watch<'w, T> {
-    /// Begins at a start, which is in place.
-    pub(super) fn new(
+    /// Nothing but the held-out score of a start, which is in place.
+    pub(super) fn at_start(
         engine: &mut dyn Engine<T>,
-        plan: &'w Plan,
+        plan: &Plan,
         start: &[T],
-        runtime: Runtime<'w>,
-        kept: Option<Kept<'w>>,
-    ) -> Result<Self> {
+    ) -> Result<Known<T>> {
         let start_score = match plan.validates {
             true => engine.held_out(plan.look())?,
             false => None,
@@ -94,20 +57,30 @@ impl<'w, T: Real> Watch<'w, T> {
                 detail: format!("held-out score {score} at the start"),
             });
         }
-        let known = Known {
+        Ok(Known {
             history: Vec::new(),
-            best: start_score.map(|score| (score, 0, start.to_vec())),
+            best: start_score.map(|score| (score, 0, start.to_vec().into())),
             start_score,
             mark: start_score.unwrap_or(f64::INFINITY),
             evaluations_since_mark: 0,
             steps: 0,
             seconds: 0.0,
-        };
-        Ok(Watch::of(known, plan, runtime, kept))
+        })
     }
+}
 
+/// Watches a solver.
+pub(super) struct Watch<'w, T: Real> {
+    plan: &'w Plan,
+    runtime: Runtime<'w>,
+    kept: Option<Kept<'w>>,
+    clock: Instant,
+    known: Known<T>,
+}
+
+impl<'w, T: Real> Watch<'w, T> {
     /// Goes on with what is known.
-    pub(super) fn of(
+    pub(super) fn new(
         known: Known<T>,
         plan: &'w Plan,
         runtime: Runtime<'w>,
@@ -197,7 +170,7 @@ impl<'w, T: Real> Watch<'w, T> {
         let known = &mut self.known;
         let best = known.best.as_ref().map_or(f64::INFINITY, |best| best.0);
         if score < best {
-            known.best = Some((score, step, engine.parameters()?));
+            known.best = Some((score, step, engine.parameters()?.into()));
         }
         // What no parameter changes would hide how large a gain is.
         let size = (known.mark - engine.problem().score.constant()).abs();
@@ -211,18 +184,11 @@ impl<'w, T: Real> Watch<'w, T> {
         Ok(stop.then_some(StopReason::Patience))
     }
 
-    /// Keeps what is known, and after it what the solver itself remembers.
-    pub(super) fn keep(
-        &mut self,
-        solver: impl Fn(&mut Writer<'_>) -> io::Result<()>,
-        ends: bool,
-    ) -> Result<()> {
-        let (known, seconds) = (&self.known, self.seconds());
+    /// Keeps what is known, and the solver's own state.
+    pub(super) fn keep(&mut self, solver: &impl Serialize, ends: bool) -> Result<()> {
+        let seconds = self.seconds();
         if let Some(kept) = &mut self.kept {
-            kept.keep(|to| {
-                known.write(seconds, to)?;
-                solver(to)
-            })?;
+            kept.keep(&(seconds, &self.known, solver))?;
         }
         match ends {
             true => Err(Error::Interrupted {
@@ -232,17 +198,18 @@ impl<'w, T: Real> Watch<'w, T> {
         }
     }
 
-    /// The best parameters, or those in place.
+    /// The best parameters, or those in place, and the facts of the fit.
     pub(super) fn finish(
         self,
         engine: &mut dyn Engine<T>,
         stop_reason: StopReason,
-    ) -> Result<Solution<T>> {
+    ) -> Result<(Vec<T>, Trained, Option<Kept<'w>>)> {
         let seconds = self.seconds();
         let known = self.known;
         let (theta, best_step, held_out) = match known.best {
             Some((score, step, theta)) => {
-                (theta, step, known.start_score.map(|start| (start, score)))
+                let held_out = known.start_score.map(|start| (start, score));
+                (theta.into_vec(), step, held_out)
             }
             None => (engine.parameters()?, known.steps, None),
         };
@@ -252,17 +219,20 @@ impl<'w, T: Real> Watch<'w, T> {
                 detail: format!("parameter {place} is {}", theta[place]),
             });
         }
-        let solution = Solution {
-            theta,
+        let none = || Values::from(Vec::<f32>::new());
+        let trained = Trained {
+            theta: none(),
+            y: none(),
+            offsets: none(),
+            statistics: Vec::new(),
             stop_reason,
             steps: known.steps,
             best_step,
             held_out,
             history: known.history,
+            seconds,
+            sums: Vec::new(),
         };
-        if let Some(kept) = &self.kept {
-            kept.finish(&solution, seconds)?;
-        }
-        Ok(solution)
+        Ok((theta, trained, self.kept))
     }
 }

@@ -27,7 +27,7 @@ use crate::data::features::Features;
 use crate::engine::pairs::ViewMatrix;
 use crate::engine::runtime::{ALONE_NODES, Doing, FitCount, Runtime};
 use crate::error::{Error, Result};
-use crate::params::{CheckedParams, Params};
+use crate::params::CheckedParams;
 
 /// A gain of this share of the objective ends a replicate.
 const TOLERANCE: f64 = 1e-5;
@@ -177,15 +177,9 @@ fn replicate(
     share: f64,
     runtime: Runtime<'_>,
 ) -> Result<Replicate> {
-    let with = Params {
-        // Against as many pairs as there are, at their weights.
-        ridge: Some(params.ridge() * share),
-        validation: Some(0.0),
-        ..params.given().clone()
-    };
-    let with = with.check()?;
     let start = starts.of(data, rows);
-    let fit = Fit::new(&with).to_all_pairs(TOLERANCE);
+    // Against as many pairs as there are, at their weights.
+    let fit = Fit::new(params).times_ridge(share).to_all_pairs(TOLERANCE);
     let fit = fit.starting_from(start.as_slice()).runtime(runtime);
     let fitted = fit.run(&part)?;
     drop(part);
@@ -259,7 +253,7 @@ impl<'m> Starts<'m> {
     }
 
     /// Those that a fit to some rows begins with, in the order of its parameters.
-    fn of(&self, data: &Dataset, rows: &[u32]) -> Vec<f32> {
+    fn of(&self, data: &Dataset, rows: &[u32]) -> Vec<f64> {
         let model = self.model;
         let mut theta: Vec<f32> = Vec::new();
         for (place, (view, own)) in data.views().iter().zip(model.views()).enumerate() {
@@ -281,7 +275,7 @@ impl<'m> Starts<'m> {
         }
         let gammas = model.view_pairs().iter();
         theta.extend(gammas.map(|&(d, e)| model.gamma().get(d, e) as f32));
-        theta
+        theta.into_iter().map(f64::from).collect()
     }
 }
 

@@ -3,6 +3,7 @@ use crate::data::features::Matrix;
 use crate::data::graph::{Ends, Graph, Link, LinkRules};
 use crate::data::ids::Ids;
 use crate::measure::KMeans;
+use crate::params::Params;
 use crate::params::ScoreKind;
 use linkproof_numeric::math;
 

@@ -6,8 +6,6 @@ mod steps;
 
 pub use reference::Reference;
 
-use std::borrow::Cow;
-
 use linkproof::{Dataset, Features, Graph, Matrix, Params};
 use linkproof_method::data::dataset::NodeViews;
 use linkproof_method::data::graph::{Ends, Link, LinkRules};
@@ -411,7 +409,7 @@ pub fn resumes(backend: &dyn Backend) -> bool {
                 vectors: memory
                     .vectors
                     .into_iter()
-                    .map(|vector| Cow::Owned(vector.into_owned()))
+                    .map(|vector| vector.into_vec().into())
                     .collect(),
             };
             tells += 1;
