@@ -370,7 +370,11 @@ fn one_place_calls_the_optimizers() {
 
 #[test]
 fn no_error_waits_in_a_mutex() {
-    for words in ["Mutex<Option<Error>>", "Mutex<Option<PyErr>>", "Mutex<Result<"] {
+    for words in [
+        "Mutex<Option<Error>>",
+        "Mutex<Option<PyErr>>",
+        "Mutex<Result<",
+    ] {
         assert_eq!(files_with(words), [""; 0], "{words}");
     }
 }

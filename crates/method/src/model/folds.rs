@@ -4,10 +4,10 @@
 use crate::choice::choice;
 use crate::data::dataset::{DataView, Dataset};
 use crate::data::graph::Graph;
+use crate::engine::Plan;
 use crate::engine::objective::{Prepared, Problem};
 use crate::engine::pairs::{Part, Split};
 use crate::engine::runtime::Runtime;
-use crate::engine::Plan;
 use crate::engine::solve::{Task, Trained, train};
 use crate::error::{Error, Result};
 use crate::model::held_out_pairs;
