@@ -175,13 +175,15 @@ fn recalled<T: Real, S: for<'d> Deserialize<'d>>(kept: &Option<Kept<'_>>) -> Res
     }
 }
 
-/// Puts the start in place, unless there is an earlier state: what is known, and the
-/// solver's state or the start.
+/// What is known of a fit that begins, and its solver's state or else its start.
+type Begun<T, S> = (Known<T>, std::result::Result<S, Vec<T>>);
+
+/// Puts the start in place, unless there is an earlier state.
 fn begun<T: Real, S>(
     engine: &mut dyn Engine<T>,
     task: &Task<'_>,
     earlier: Earlier<T, S>,
-) -> Result<(Known<T>, std::result::Result<S, Vec<T>>)> {
+) -> Result<Begun<T, S>> {
     if let Some((seconds, mut known, state)) = earlier {
         known.seconds = seconds;
         return Ok((known, Ok(state)));
