@@ -12,7 +12,7 @@ use linkproof::io::{
     self, EmbeddingFormat, Files, FolderKind, Input, MergedChecks, OutputFolder, Sources,
     check_files, model_files, robust_json, write_model,
 };
-use linkproof::model::{before_replicates, check_replicates, foreseen};
+use linkproof::model::{check_replicate_memory, check_replicates, foreseen};
 use linkproof::robust::{Recipe, RobustSummary, bootstrap, fit_model};
 use linkproof::select::{SearchOptions, Selection, select};
 use linkproof::text::{Style, note};
@@ -251,10 +251,9 @@ fn fit(args: &FitArgs, session: &Session) -> anyhow::Result<()> {
     let device = progress.aside(|| session.opened(device, data.n_nodes()))?;
     let runtime = session.kept_runtime(&progress, kept.as_ref());
     let runtime = runtime.on(device.backend());
-    let runtime = match args.bootstrap {
-        Some(count) => before_replicates(runtime, &data, &params, count),
-        None => runtime,
-    };
+    if let Some(count) = args.bootstrap {
+        check_replicate_memory(&params, &data, count, runtime)?;
+    }
     let mut findings = Findings {
         sources,
         header,

@@ -40,8 +40,6 @@ pub struct Plan {
     /// Whether the held-out pairs, where there are any, end the fit and choose
     /// its parameters.
     pub validates: bool,
-    /// A gain of this share of the held-out score counts as none.
-    pub smallest_gain: f64,
     /// A gain of this share of the objective counts as none (L-BFGS).
     pub tolerance: f64,
     /// What a step of the stochastic solver draws, with every open choice made.
@@ -138,7 +136,6 @@ impl Plan {
             every_pair,
             patience: params.patience,
             validates: true,
-            smallest_gain: 0.0,
             tolerance: 1e-9,
             sampling: Sampling {
                 sampler: asked.sampler,

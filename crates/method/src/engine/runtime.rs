@@ -231,10 +231,6 @@ pub struct Runtime<'r> {
     memory: Option<&'r MemoryBound>,
     keeper: Option<&'r dyn Keeper>,
     is_one_of_many: bool,
-    /// The bytes that are held beside.
-    beside: u64,
-    /// How many fits follow, and what each has of the size of this one.
-    parts: Option<(usize, f64)>,
 }
 
 impl Default for Runtime<'_> {
@@ -246,8 +242,6 @@ impl Default for Runtime<'_> {
             memory: None,
             keeper: None,
             is_one_of_many: false,
-            beside: 0,
-            parts: None,
         }
     }
 }
@@ -297,10 +291,11 @@ impl<'r> Runtime<'r> {
         let Some(bound) = self.memory else {
             return Ok(());
         };
-        let (fits, share) = self.parts.unwrap_or((1, 1.0));
-        let at_once = at_once(fits, problem.n_nodes());
-        let needed = Forecast::new(problem, plan).of_parts(at_once, share);
-        bound.check(needed + self.beside, !self.is_one_of_many)
+        let fits = match self.is_one_of_many {
+            true => at_once(MOST_AT_ONCE, problem.n_nodes()),
+            false => 1.0,
+        };
+        bound.check(Forecast::new(problem, plan).of(fits), !self.is_one_of_many)
     }
 
     /// Refuses work that holds so much in all.
@@ -309,21 +304,9 @@ impl<'r> Runtime<'r> {
     /// [`Error::Memory`] with the numbers.
     pub fn check_needed(self, foretold: impl FnOnce() -> Result<u64>) -> Result<()> {
         match self.memory {
-            Some(bound) => bound.check(foretold()? + self.beside, !self.is_one_of_many),
+            Some(bound) => bound.check(foretold()?, !self.is_one_of_many),
             None => Ok(()),
         }
-    }
-
-    /// The same where so many bytes are held beside what fits need.
-    pub fn beside(self, bytes: u64) -> Runtime<'r> {
-        let beside = self.beside + bytes;
-        Runtime { beside, ..self }
-    }
-
-    /// The same where so many fits follow that have such a share of its size.
-    pub fn before_parts(self, fits: usize, share: f64) -> Runtime<'r> {
-        let parts = Some((fits, share));
-        Runtime { parts, ..self }
     }
 
     /// What builds the engines.
@@ -335,7 +318,6 @@ impl<'r> Runtime<'r> {
     pub fn of_one_of_many(self) -> Runtime<'r> {
         Runtime {
             is_one_of_many: true,
-            parts: Some((MOST_AT_ONCE, 1.0)),
             ..self
         }
     }

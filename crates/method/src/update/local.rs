@@ -18,7 +18,7 @@ use crate::engine::pairs::{
     AllPairs, EmbeddedRows, PairPass, PairTerm, Part, Split, Tiled, ViewMatrix, listed_pairs,
 };
 use crate::engine::runtime::{Record, Runtime};
-use crate::engine::solve::{Descent, Lbfgs, Minimized, StopReason, minimize};
+use crate::engine::solve::{Descent, Lbfgs, Minimized, Patience, StopReason, minimize};
 use crate::engine::{EXACT_NODES, Standing, steps_left};
 use crate::error::{Error, Result};
 use crate::model::Fitted;
@@ -94,7 +94,7 @@ fn fit_rows(
     };
     let (last, _) = minimize(&settings, theta, &mut local)?;
     let steps = local.steps;
-    let best = local.best.take().map_or(last, |(_, theta)| theta);
+    let best = local.best.into_best().unwrap_or(last);
     let dim = model.dim();
     for (&row, y) in groups.moving_rows().zip(best.chunks_exact(dim)) {
         embeddings[row as usize * dim..][..dim].copy_from_slice(y);
@@ -188,8 +188,7 @@ struct Local<'l> {
     n_links: f64,
     runtime: Runtime<'l>,
     watched: Option<f64>,
-    best: Option<(f64, Vec<f32>)>,
-    since: usize,
+    best: Patience<f32>,
     steps: usize,
 }
 
@@ -285,8 +284,7 @@ impl<'l> Local<'l> {
             ridge: params.ridge(),
             runtime,
             watched: None,
-            best: None,
-            since: 0,
+            best: Patience::default(),
             steps: 0,
         })
     }
@@ -375,13 +373,9 @@ impl Minimized<f32> for Local<'_> {
         let Some(score) = self.watched else {
             return Ok(None);
         };
-        if self.best.as_ref().is_none_or(|(best, _)| score < *best) {
-            self.best = Some((score, theta.to_vec()));
-            self.since = 0;
-        } else {
-            self.since += 1;
-        }
-        Ok((self.since >= PATIENCE).then_some(StopReason::Patience))
+        let theta = || Ok(theta.to_vec());
+        let ends = self.best.ends((score, step), theta, PATIENCE)?;
+        Ok(ends.then_some(StopReason::Patience))
     }
 }
 

@@ -153,19 +153,8 @@ fn total<'s>(of_units: impl IntoIterator<Item = &'s Sums>, n_views: usize) -> Su
 }
 
 impl<T: Real> Tiled<T> {
-    /// A share of a pass over all pairs: sums that those of the other shares complete.
-    pub fn part(
-        &self,
-        embedded: &EmbeddedRows<'_, T>,
-        pairs: &AllPairs<'_>,
-        kernel: &Kernel<T>,
-        (share, with_gradient): (PassShare, bool),
-    ) -> Partial<T> {
-        let layout = Layout::new(pairs);
-        self.part_of(&layout, embedded, (pairs, kernel), (share, with_gradient))
-    }
-
-    /// The same as plain lists.
+    /// A share of a pass over all pairs, as plain lists: sums that those of the other shares
+    /// complete.
     pub fn flat_part(
         &self,
         embedded: &EmbeddedRows<'_, T>,
@@ -173,7 +162,7 @@ impl<T: Real> Tiled<T> {
         kernel: &Kernel<T>,
         how: (PassShare, bool),
     ) -> FlatPartial<T> {
-        let part = self.part(embedded, pairs, kernel, how);
+        let part = self.part_of(&Layout::new(pairs), embedded, (pairs, kernel), how);
         let flat = part.flat();
         for (_, node) in part.nodes {
             self.sums.give(node.numbers);

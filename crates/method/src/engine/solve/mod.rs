@@ -21,6 +21,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use self::state::Kept;
+pub(crate) use self::watch::Patience;
 use self::watch::{Known, Next, Watch};
 use crate::data::features::Values;
 use crate::data::floats::Floats;

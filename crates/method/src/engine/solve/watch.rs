@@ -24,16 +24,52 @@ pub(super) enum Next {
     },
 }
 
+/// The rule that ends a fit: the best held-out score so far, its step and parameters, and
+/// the evaluations since.
+#[derive(Serialize, Deserialize)]
+#[serde(bound = "T: Real")]
+pub(crate) struct Patience<T: Real> {
+    best: Option<(f64, usize, Floats<'static, T>)>,
+    since: usize,
+}
+
+impl<T: Real> Default for Patience<T> {
+    fn default() -> Self {
+        let (best, since) = (None, 0);
+        Patience { best, since }
+    }
+}
+
+impl<T: Real> Patience<T> {
+    /// Sees a score; whether so many evaluations have gone by without a better one.
+    pub(crate) fn ends(
+        &mut self,
+        (score, step): (f64, usize),
+        theta: impl FnOnce() -> Result<Vec<T>>,
+        patience: usize,
+    ) -> Result<bool> {
+        if self.best.as_ref().is_none_or(|best| score < best.0) {
+            self.best = Some((score, step, theta()?.into()));
+            self.since = 0;
+        } else {
+            self.since += 1;
+        }
+        Ok(self.since >= patience)
+    }
+
+    /// The parameters with the best score.
+    pub(crate) fn into_best(self) -> Option<Vec<T>> {
+        self.best.map(|(_, _, theta)| theta.into_vec())
+    }
+}
+
 /// What is known of the steps so far.
 #[derive(Serialize, Deserialize)]
 #[serde(bound = "T: Real")]
 pub(super) struct Known<T: Real> {
     history: Vec<Record>,
     start_score: Option<f64>,
-    best: Option<(f64, usize, Floats<'static, T>)>,
-    /// The best score at the last gain that counts, and the evaluations since.
-    mark: f64,
-    evaluations_since_mark: usize,
+    patience: Patience<T>,
     steps: usize,
     /// The seconds of earlier runs.
     #[serde(skip)]
@@ -59,10 +95,11 @@ impl<T: Real> Known<T> {
         }
         Ok(Known {
             history: Vec::new(),
-            best: start_score.map(|score| (score, 0, start.to_vec().into())),
+            patience: Patience {
+                best: start_score.map(|score| (score, 0, start.to_vec().into())),
+                since: 0,
+            },
             start_score,
-            mark: start_score.unwrap_or(f64::INFINITY),
-            evaluations_since_mark: 0,
             steps: 0,
             seconds: 0.0,
         })
@@ -124,9 +161,13 @@ impl<'w, T: Real> Watch<'w, T> {
         self.known.steps = step;
         self.known.history.push(record);
         let stop = match held_out {
-            Some(score) => self.judge(engine, step, score)?,
-            None => None,
+            Some(score) => {
+                let theta = || engine.parameters();
+                (self.known.patience).ends((score, step), theta, self.plan.patience)?
+            }
+            None => false,
         };
+        let stop = stop.then_some(StopReason::Patience);
         let left = steps_left(self.standing(engine, step));
         let goes_on = self.runtime.after_step(&record, left, self.plan.steps);
         if let Some(reason) = stop {
@@ -148,7 +189,7 @@ impl<'w, T: Real> Watch<'w, T> {
     /// How the fit stands after a step.
     fn standing(&self, engine: &dyn Engine<T>, step: usize) -> Standing {
         let plan = self.plan;
-        let waited = self.known.evaluations_since_mark;
+        let waited = self.known.patience.since;
         let validates = self.known.start_score.is_some();
         // Without held-out pairs nothing ends a fit but its convergence.
         let all_tables = engine.problem().parameters.is_all_tables();
@@ -159,29 +200,6 @@ impl<'w, T: Real> Watch<'w, T> {
             usual,
             patience: validates.then_some((waited, plan.patience, plan.evaluate_every)),
         }
-    }
-
-    fn judge(
-        &mut self,
-        engine: &mut dyn Engine<T>,
-        step: usize,
-        score: f64,
-    ) -> Result<Option<StopReason>> {
-        let known = &mut self.known;
-        let best = known.best.as_ref().map_or(f64::INFINITY, |best| best.0);
-        if score < best {
-            known.best = Some((score, step, engine.parameters()?.into()));
-        }
-        // What no parameter changes would hide how large a gain is.
-        let size = (known.mark - engine.problem().score.constant()).abs();
-        if known.mark - score > self.plan.smallest_gain * size || known.mark.is_infinite() {
-            known.mark = score;
-            known.evaluations_since_mark = 0;
-        } else {
-            known.evaluations_since_mark += 1;
-        }
-        let stop = known.evaluations_since_mark >= self.plan.patience;
-        Ok(stop.then_some(StopReason::Patience))
     }
 
     /// Keeps what is known, and the solver's own state.
@@ -206,7 +224,7 @@ impl<'w, T: Real> Watch<'w, T> {
     ) -> Result<(Vec<T>, Trained, Option<Kept<'w>>)> {
         let seconds = self.seconds();
         let known = self.known;
-        let (theta, best_step, held_out) = match known.best {
+        let (theta, best_step, held_out) = match known.patience.best {
             Some((score, step, theta)) => {
                 let held_out = known.start_score.map(|start| (start, score));
                 (theta.into_vec(), step, held_out)

@@ -24,8 +24,10 @@ use rayon::prelude::*;
 
 use crate::data::dataset::Dataset;
 use crate::data::features::Features;
+use crate::engine::objective::{Prepared, Problem};
 use crate::engine::pairs::ViewMatrix;
-use crate::engine::runtime::{ALONE_NODES, Doing, FitCount, Runtime};
+use crate::engine::runtime::{ALONE_NODES, Doing, FitCount, Runtime, at_once};
+use crate::engine::{Forecast, Plan};
 use crate::error::{Error, Result};
 use crate::params::CheckedParams;
 
@@ -85,21 +87,27 @@ pub fn check_replicates(count: usize) -> Result<()> {
     }
 }
 
-/// The runtime of a fit that so many replicates will follow: it is refused where there is
-/// too little memory for them.
-pub fn before_replicates<'r>(
-    runtime: Runtime<'r>,
-    data: &Dataset,
+/// Refuses replicates for which there is too little memory.
+///
+/// # Errors
+/// [`Error::Memory`] with the numbers; data that cannot be fitted.
+pub fn check_replicate_memory(
     params: &CheckedParams,
+    data: &Dataset,
     count: usize,
-) -> Runtime<'r> {
-    // Embeddings, whether there are any, and an offset.
-    let of_node = 4 * params.dim + 1 + if params.offsets { 4 } else { 0 };
-    let kept = (count + 1).saturating_mul(data.n_nodes() * of_node) as u64;
-    // Those of all nodes, of which every replicate has a part.
-    runtime
-        .beside(kept + data.vector_bytes())
-        .before_parts(count, CHANCE)
+    runtime: Runtime<'_>,
+) -> Result<()> {
+    runtime.check_needed(|| {
+        let prepared = Prepared::new(data, params, None, None)?;
+        let problem = Problem::new(&prepared, params)?;
+        let forecast = Forecast::new(&problem, &Plan::new(params, &problem)?);
+        let fits = forecast.of_parts(at_once(count, data.n_nodes()), CHANCE);
+        // Embeddings, whether there are any, and an offset.
+        let of_node = 4 * params.dim + 1 + if params.offsets { 4 } else { 0 };
+        let kept = (count + 1).saturating_mul(data.n_nodes() * of_node) as u64;
+        // Those of all nodes, of which every replicate has a part.
+        Ok(fits + kept + data.vector_bytes())
+    })
 }
 
 /// Fits `count` replicates of a model to its data.
@@ -134,7 +142,9 @@ pub(crate) fn bootstrap_seen(
             "the data of the fit",
         ));
     }
-    let counted = FitCount::new(runtime.of_one_of_many(), count + 1);
+    check_replicate_memory(params, data, count, runtime)?;
+    // All of it is estimated.
+    let counted = FitCount::new(runtime.of_one_of_many().within(None), count + 1);
     runtime.begins(Doing::FittingParts);
     let runtime = counted.runtime();
     let n = data.n_nodes() as u32;
@@ -143,8 +153,7 @@ pub(crate) fn bootstrap_seen(
         let part = seen(data.part(rows)?)?;
         replicate(params, (data, part), rows, &starts, share, runtime)
     };
-    let foretold = before_replicates(runtime, data, params, count);
-    let whole = fit(&(0..n).collect::<Vec<_>>(), 1.0, foretold)?;
+    let whole = fit(&(0..n).collect::<Vec<_>>(), 1.0, runtime)?;
     runtime.after_fit(1, count + 1);
     // Each node once, also where it is a source and a target.
     let nodes = if model.is_directed() { n / 2 } else { n };
