@@ -7,7 +7,7 @@ use linkproof::data::buffer::Buffer;
 use linkproof::data::features::Values;
 use linkproof::engine::pairs::{AllPairs, EmbeddedRows, FlatPartial, PassShare, Tiled};
 use linkproof::engine::solve::{Lists, Numbers, SentTask};
-use linkproof::engine::{PassRequest, Real};
+use linkproof::engine::PassRequest;
 use linkproof::score::Kernel;
 use linkproof_cuda::{CardShares, Cuda};
 use numpy::{Element, PyArray1};
@@ -22,7 +22,7 @@ use crate::kept::Surroundings;
 use crate::work::{self, quietly};
 
 /// The precisions of fits, and what NumPy calls them.
-pub trait Number: Real + Element {
+pub trait Number: linkproof_cuda::Number + Element {
     /// The entries of an array.
     fn read(array: &Bound<'_, PyAny>, name: &str) -> PyResult<Buffer<Self>>;
 }
@@ -46,35 +46,24 @@ macro_rules! number {
 number!(f32, F32);
 number!(f64, F64);
 
-/// Computes shares of passes over all pairs; keeps its buffers from pass to pass.
+/// Computes shares of passes over all pairs.
 #[pyclass(frozen, module = "linkproof._core")]
 pub struct PairWorker {
-    single: Tiled<f32>,
-    double: Tiled<f64>,
+    /// The kind of card that computes; empty for the processor.
+    #[pyo3(get)]
+    card: String,
+    single: Sharer<f32>,
+    double: Sharer<f64>,
+}
+
+/// Shares in one precision; keeps its buffers from pass to pass.
+struct Sharer<T: Number> {
+    tiled: Tiled<T>,
     /// Computes in their place.
-    card: Option<Card>,
-    /// Kernels are tables, which take a while to make.
-    known: Mutex<Option<(PassRequest, Kernels)>>,
+    card: Option<CardShares<T>>,
+    /// A kernel is a table, which takes a while to make.
+    known: Mutex<Option<(PassRequest, Kernel<T>)>>,
 }
-
-struct Card {
-    kind: String,
-    single: CardShares<f32>,
-    double: CardShares<f64>,
-}
-
-impl Card {
-    fn new(card: &Cuda) -> Result<Card> {
-        Ok(Card {
-            kind: card.kind(),
-            single: card.single_shares()?,
-            double: card.double_shares()?,
-        })
-    }
-}
-
-#[derive(Clone)]
-struct Kernels(Option<Kernel<f32>>, Option<Kernel<f64>>);
 
 /// The lists of a share.
 type ShareLists<'py> = (
@@ -90,19 +79,11 @@ impl PairWorker {
     #[pyo3(signature = (device="cpu"))]
     fn new(device: &str) -> PyResult<PairWorker> {
         let chosen = work::device(device, 0).map_err(exception)?;
-        let card = chosen.card().map(Card::new).transpose();
         Ok(PairWorker {
-            single: Tiled::default(),
-            double: Tiled::default(),
-            card: card.map_err(exception)?,
-            known: Mutex::default(),
+            card: chosen.card().map_or_else(String::new, Cuda::kind),
+            single: Sharer::on(chosen.card()).map_err(exception)?,
+            double: Sharer::on(chosen.card()).map_err(exception)?,
         })
-    }
-
-    /// The kind of card that computes; empty for the processor.
-    #[getter]
-    fn card(&self) -> &str {
-        self.card.as_ref().map_or("", |card| &card.kind)
     }
 
     /// A share of a pass, one of so many.
@@ -122,62 +103,59 @@ impl PairWorker {
         let share = PassShare::new(share.0, share.1)
             .ok_or_else(|| PyValueError::new_err("share: expected one of so many"))?;
         let how = (share, with_gradient);
-        match self.kernels(&request) {
-            Kernels(Some(kernel), _) => {
-                let work = |embedded: &EmbeddedRows<'_, f32>, pairs: &AllPairs<'_>| match &self.card
-                {
-                    Some(card) => card.single.part(embedded, pairs, kernel.score(), how),
-                    None => Ok(self.single.flat_part(embedded, pairs, &kernel, how)),
-                };
-                part_in(py, &request, (y, offsets), work, threads)
-            }
-            Kernels(None, Some(kernel)) => {
-                let work = |embedded: &EmbeddedRows<'_, f64>, pairs: &AllPairs<'_>| match &self.card
-                {
-                    Some(card) => card.double.part(embedded, pairs, kernel.score(), how),
-                    None => Ok(self.double.flat_part(embedded, pairs, &kernel, how)),
-                };
-                part_in(py, &request, (y, offsets), work, threads)
-            }
-            Kernels(None, None) => Err(PyValueError::new_err("request: expected a precision")),
+        match request.is_single() {
+            true => self.single.part(py, &request, (y, offsets), how, threads),
+            false => self.double.part(py, &request, (y, offsets), how, threads),
         }
     }
 }
 
-impl PairWorker {
-    fn kernels(&self, request: &PassRequest) -> Kernels {
+impl<T: Number> Sharer<T> {
+    fn on(card: Option<&Cuda>) -> Result<Sharer<T>> {
+        Ok(Sharer {
+            tiled: Tiled::default(),
+            card: card.map(Cuda::shares).transpose()?,
+            known: Mutex::default(),
+        })
+    }
+
+    fn kernel(&self, request: &PassRequest) -> Kernel<T> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, kernels)) = known.as_ref().filter(|(it, _)| it.has_score_of(request)) {
-            return kernels.clone();
+        match &*known {
+            Some((other, kernel)) if other.has_score_of(request) => kernel.clone(),
+            _ => {
+                let kernel = request.kernel();
+                known.insert((request.clone(), kernel)).1.clone()
+            }
         }
-        let kernels = match request.is_single() {
-            true => Kernels(Some(request.kernel()), None),
-            false => Kernels(None, Some(request.kernel())),
-        };
-        *known = Some((request.clone(), kernels.clone()));
-        kernels
     }
-}
 
-fn part_in<'py, T: Number>(
-    py: Python<'py>,
-    request: &PassRequest,
-    (y, offsets): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
-    work: impl FnOnce(&EmbeddedRows<'_, T>, &AllPairs<'_>) -> Result<FlatPartial<T>> + Send,
-    threads: Option<usize>,
-) -> PyResult<ShareLists<'py>> {
-    let (y, offsets) = (T::read(y, "y")?, T::read(offsets, "offsets")?);
-    let found = quietly(py, threads, || request.at((&y, &offsets), work)?);
-    let FlatPartial {
-        sums,
-        places,
-        numbers,
-    } = found?;
-    Ok((
-        PyArray1::from_vec(py, sums),
-        PyArray1::from_vec(py, places),
-        PyArray1::from_vec(py, numbers).into_any(),
-    ))
+    fn part<'py>(
+        &self,
+        py: Python<'py>,
+        request: &PassRequest,
+        (y, offsets): (&Bound<'py, PyAny>, &Bound<'py, PyAny>),
+        how: (PassShare, bool),
+        threads: Option<usize>,
+    ) -> PyResult<ShareLists<'py>> {
+        let (y, offsets) = (T::read(y, "y")?, T::read(offsets, "offsets")?);
+        let kernel = self.kernel(request);
+        let work = |embedded: &EmbeddedRows<'_, T>, pairs: &AllPairs<'_>| match &self.card {
+            Some(card) => card.part(embedded, pairs, kernel.score(), how),
+            None => Ok(self.tiled.flat_part(embedded, pairs, &kernel, how)),
+        };
+        let found = quietly(py, threads, || request.at((&y, &offsets), work)?);
+        let FlatPartial {
+            sums,
+            places,
+            numbers,
+        } = found?;
+        Ok((
+            PyArray1::from_vec(py, sums),
+            PyArray1::from_vec(py, places),
+            PyArray1::from_vec(py, numbers).into_any(),
+        ))
+    }
 }
 
 /// What JSON says.

@@ -184,20 +184,20 @@ impl Cuda {
         format!("{model} ({architecture}, {processors} multiprocessors, {products} products)")
     }
 
-    /// Shares of passes over all pairs, in single precision.
+    /// Shares of passes over all pairs.
     ///
     /// # Errors
     /// [`Error::Device`] where the card does not answer.
-    pub fn single_shares(&self) -> Result<CardShares<f32>> {
-        CardShares::new(&self.device, self.products)
+    pub fn shares<T: Number>(&self) -> Result<CardShares<T>> {
+        CardShares::new(&self.device, self.products_of::<T>())
     }
 
-    /// The same in double precision.
-    ///
-    /// # Errors
-    /// [`Error::Device`] where the card does not answer.
-    pub fn double_shares(&self) -> Result<CardShares<f64>> {
-        CardShares::new(&self.device, Products::Plain)
+    /// Tensor cores are for single precision.
+    pub(crate) fn products_of<T: Number>(&self) -> Products {
+        match T::IS_SINGLE {
+            true => self.products,
+            false => Products::Plain,
+        }
     }
 
     /// Bytes of its memory that are free, and all of them.
@@ -211,19 +211,11 @@ impl Cuda {
 
 impl Backend for Cuda {
     fn single<'p>(&self, problem: &'p Problem<'p>) -> Result<Box<dyn Engine<f32> + 'p>> {
-        Ok(Box::new(CudaEngine::new(
-            &self.device,
-            (self.products, self.objectives),
-            problem,
-        )?))
+        Ok(Box::new(CudaEngine::new(self, problem)?))
     }
 
     fn double<'p>(&self, problem: &'p Problem<'p>) -> Result<Box<dyn Engine<f64> + 'p>> {
-        Ok(Box::new(CudaEngine::new(
-            &self.device,
-            (Products::Plain, self.objectives),
-            problem,
-        )?))
+        Ok(Box::new(CudaEngine::new(self, problem)?))
     }
 }
 

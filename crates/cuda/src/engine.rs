@@ -17,7 +17,7 @@ use linkproof_method::score::Score;
 
 use crate::card::Memory;
 use crate::descent::Descent;
-use crate::device::{Device, Objectives, Products};
+use crate::device::{Cuda, Objectives};
 use crate::pairs::{DevicePairs, HostPairs};
 use crate::pass::Number;
 use crate::resident::Resident;
@@ -38,14 +38,11 @@ pub struct CudaEngine<'p, T: Number> {
 
 impl<'p, T: Number> CudaEngine<'p, T> {
     /// An engine for a problem, all parameters zero.
-    pub fn new(
-        device: &Arc<Device>,
-        (products, objectives): (Products, Objectives),
-        problem: &'p Problem<'p>,
-    ) -> Result<CudaEngine<'p, T>> {
-        let pairs = Arc::new(DevicePairs::<T>::new(device, products, Memory::Free)?);
+    pub fn new(card: &Cuda, problem: &'p Problem<'p>) -> Result<CudaEngine<'p, T>> {
+        let products = card.products_of::<T>();
+        let pairs = Arc::new(DevicePairs::<T>::new(&card.device, products, Memory::Free)?);
         let host = HostPairs(Arc::clone(&pairs));
-        let on_card = match objectives {
+        let on_card = match card.objectives {
             Objectives::Card => Resident::<T>::serves(problem),
             Objectives::Host => Resident::<T>::is_plain(problem),
         };

@@ -26,4 +26,5 @@ mod vectors;
 pub use choice::{Choice, Chosen, Opening};
 pub use device::{Cuda, Objectives, Products};
 pub use measure::Forecast;
+pub use pass::Number;
 pub use shares::{CardShares, most_shares};

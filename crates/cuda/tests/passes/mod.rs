@@ -109,12 +109,12 @@ fn check<T: Real>(shares: [&ByShare<T>; 2], tolerance: f64) {
 /// Shares of passes in both precisions, for two who use the card in turns.
 pub fn shares_of_passes(card: &Cuda) {
     let single = || -> Box<ByShare<f32>> {
-        let shares = card.single_shares().unwrap();
+        let shares = card.shares().unwrap();
         Box::new(move |y, pairs, score, how| shares.part(y, pairs, score, how).unwrap())
     };
     check([&*single(), &*single()], 2e-6);
     let double = || -> Box<ByShare<f64>> {
-        let shares = card.double_shares().unwrap();
+        let shares = card.shares().unwrap();
         Box::new(move |y, pairs, score, how| shares.part(y, pairs, score, how).unwrap())
     };
     check([&*double(), &*double()], 1e-10);
