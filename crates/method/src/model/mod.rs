@@ -23,8 +23,7 @@ pub use averaged::Averaged;
 pub use believed::{Believed, Classes};
 pub(crate) use bootstrap::bootstrap_seen;
 pub use bootstrap::{
-    Replicate, Replicates, Spread, bootstrap, check_replicate_memory,
-    check_replicates,
+    Replicate, Replicates, Spread, bootstrap, check_replicate_memory, check_replicates,
 };
 pub use doubts::{effective_rank, foreseen, has_collapsed, too_heavy_for_probability};
 pub use expected::Expected;
