@@ -1,6 +1,5 @@
 //! A score over all pairs: value and gradient.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -16,8 +15,7 @@ use linkproof_numeric::real::Real;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::Failure;
-use crate::memory::megabytes;
+use crate::{Failure, megabytes};
 
 /// Value and gradient of a score for given embeddings (whose precision is the
 /// arithmetic's).
@@ -33,37 +31,16 @@ pub struct Exact {
     gradient_to: Option<PathBuf>,
 }
 
-/// Files that were read before.
-#[derive(Default)]
-pub struct Loaded {
-    embeddings: HashMap<PathBuf, (Values, usize)>,
-    graphs: HashMap<Option<PathBuf>, Graph>,
-}
-
 impl Exact {
     /// Evaluates; reading files is not in the time.
-    pub fn run(&self, loaded: &mut Loaded) -> Result<Value, Failure> {
-        if !loaded.embeddings.contains_key(&self.embeddings) {
-            let Matrix::Dense(dense) = read_npy(&self.embeddings)? else {
-                return Err("embeddings: expected a dense matrix".into());
-            };
-            let n = dense.n_rows();
-            let graph = read_graph(n, self.links.as_ref())?;
-            let values = dense.into_values();
-            loaded
-                .embeddings
-                .insert(self.embeddings.clone(), (values, n));
-            loaded.graphs.insert(self.links.clone(), graph);
-        }
-        let (values, n) = &loaded.embeddings[&self.embeddings];
-        if !loaded.graphs.contains_key(&self.links) {
-            let graph = read_graph(*n, self.links.as_ref())?;
-            loaded.graphs.insert(self.links.clone(), graph);
-        }
-        let graph = &loaded.graphs[&self.links];
-        match values {
-            Values::F32(y) => self.time(y, graph),
-            Values::F64(y) => self.time(y, graph),
+    pub fn run(&self) -> Result<Value, Failure> {
+        let Matrix::Dense(dense) = read_npy(&self.embeddings)? else {
+            return Err("embeddings: expected a dense matrix".into());
+        };
+        let graph = read_graph(dense.n_rows(), self.links.as_ref())?;
+        match dense.into_values() {
+            Values::F32(y) => self.time(&y, &graph),
+            Values::F64(y) => self.time(&y, &graph),
         }
     }
 

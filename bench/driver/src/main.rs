@@ -10,13 +10,15 @@
 //! ```
 
 mod exact;
-mod load;
-mod memory;
 mod product;
 mod step;
 
 use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
+use linkproof::Dataset;
+use linkproof::io::read_links;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -31,7 +33,10 @@ enum Command {
     Product(product::Product),
     Steps(step::Steps),
     SampledOnce(step::SampledOnce),
-    Load(load::Load),
+    /// Reading links into a graph, as the command line does.
+    Load {
+        links: PathBuf,
+    },
 }
 
 fn main() -> Result<(), Failure> {
@@ -40,25 +45,42 @@ fn main() -> Result<(), Failure> {
             .num_threads(threads.parse()?)
             .build_global()?;
     }
-    let mut loaded = exact::Loaded::default();
     let mut out = io::stdout().lock();
     for line in io::stdin().lock().lines() {
-        let answer = answer(&line?, &mut loaded)
-            .unwrap_or_else(|failure| json!({ "error": failure.to_string() }));
+        let answer =
+            answer(&line?).unwrap_or_else(|failure| json!({ "error": failure.to_string() }));
         writeln!(out, "{answer}")?;
         out.flush()?;
     }
     Ok(())
 }
 
-fn answer(line: &str, loaded: &mut exact::Loaded) -> Result<Value, Failure> {
+fn answer(line: &str) -> Result<Value, Failure> {
     let mut answer = match serde_json::from_str(line)? {
-        Command::Exact(work) => work.run(loaded)?,
+        Command::Exact(work) => work.run()?,
         Command::Product(work) => work.run()?,
         Command::Steps(work) => work.run()?,
         Command::SampledOnce(work) => work.run()?,
-        Command::Load(work) => work.run()?,
+        Command::Load { links } => load(&links)?,
     };
-    answer["peak_mb"] = json!(memory::megabytes("VmHWM:"));
+    answer["peak_mb"] = json!(megabytes("VmHWM:"));
     Ok(answer)
+}
+
+/// Reads and joins once.
+fn load(links: &Path) -> Result<Value, Failure> {
+    let clock = Instant::now();
+    let data = Dataset::from_links(read_links(links, &Default::default())?)?;
+    let seconds = clock.elapsed().as_secs_f64();
+    let links = data.graph().n_links();
+    Ok(json!({ "seconds": seconds, "value": links, "nodes": data.n_nodes() }))
+}
+
+/// A field of the process's status, in megabytes, where the system tells:
+/// `VmHWM:` is the most it has held, `VmRSS:` what it holds.
+fn megabytes(field: &str) -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    let kilobytes: f64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kilobytes / 1024.0)
 }

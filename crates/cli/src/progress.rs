@@ -185,12 +185,12 @@ impl Progress {
         });
     }
 
-    /// Shows that `done` of `all` cells of an experiment are done, and about how
-    /// many seconds the others will take; from any thread.
-    pub fn cells(&self, done: usize, all: usize, left: f64) {
-        if !self.bar.is_hidden() {
-            self.set(format!("{done} of {all} cells"), Some(left));
-        }
+    /// Shows that `done` of `all` cells of an experiment are done, and how much of the cost
+    /// of those that were open; from any thread.
+    pub fn cells(&self, done: usize, all: usize, cost: f64, open_cost: f64) {
+        self.show("cells", cost, open_cost, |_, _| {
+            format!("{done} of {all} cells")
+        });
     }
 
     /// Clears the line.

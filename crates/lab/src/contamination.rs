@@ -30,10 +30,22 @@ pub enum Ends {
     ByDegree,
     /// The pair whose data vectors are the most alike, of several uniform ones.
     Alike,
+    /// One end is one of a few nodes.
+    FewNodes,
 }
 
 /// The pairs of which the most alike becomes a false link.
-const CANDIDATES: usize = 40;
+pub(crate) const CANDIDATES: usize = 40;
+
+/// False links to plant.
+pub(crate) struct Planting<'p> {
+    pub(crate) ends: Ends,
+    /// How many.
+    pub(crate) wanted: usize,
+    pub(crate) weight: f64,
+    /// The nodes of [`Ends::FewNodes`].
+    pub(crate) few: &'p [u32],
+}
 
 /// What is done to a graph.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,15 +106,10 @@ impl Damage {
     /// The data after it. `labels` are by internal rows.
     pub fn apply(self, data: &Dataset, labels: &[u32], seed: u64) -> Result<Contaminated> {
         match self {
-            Damage::None => add(data, labels, Ends::Uniform, 0.0, 1.0, seed),
-            Damage::Added(ends, share, weight) => add(data, labels, ends, share, weight, seed),
+            Damage::None => planted(data, labels, Ends::Uniform, 0.0, 1.0, seed),
+            Damage::Added(ends, share, weight) => planted(data, labels, ends, share, weight, seed),
             Damage::Removed(share) => remove(data, share, seed),
         }
-    }
-
-    /// Whether false links have a weight of their own.
-    pub fn changes_weights(self) -> bool {
-        matches!(self, Damage::Added(_, _, weight) if weight != 1.0)
     }
 
     /// Whether it compares data vectors, so that views must not differ.
@@ -123,8 +130,8 @@ fn remove(data: &Dataset, share: f64, seed: u64) -> Result<Contaminated> {
     })
 }
 
-/// Adds links between unlinked nodes of different classes, between views that have links.
-fn add(
+/// Plants as many links as a share of those that there are.
+fn planted(
     data: &Dataset,
     labels: &[u32],
     ends: Ends,
@@ -132,10 +139,37 @@ fn add(
     weight: f64,
     seed: u64,
 ) -> Result<Contaminated> {
+    let planting = Planting {
+        ends,
+        wanted: (share * data.graph().n_links() as f64).round() as usize,
+        weight,
+        few: &[],
+    };
+    plant(
+        data,
+        labels,
+        &planting,
+        &mut ChaCha8Rng::seed_from_u64(seed),
+    )
+}
+
+/// Adds links between unlinked nodes of different classes, between views that have links.
+pub(crate) fn plant(
+    data: &Dataset,
+    labels: &[u32],
+    planting: &Planting<'_>,
+    random: &mut ChaCha8Rng,
+) -> Result<Contaminated> {
+    let &Planting {
+        ends,
+        wanted,
+        weight,
+        few,
+    } = planting;
     let graph = data.graph();
     let n = data.n_nodes() as u32;
     let mut links: Vec<Link> = graph.links().collect();
-    let (wanted, n_links) = ((share * links.len() as f64).round() as usize, links.len());
+    let n_links = links.len();
     let view = |row: u32| {
         let views = data.views();
         views.partition_point(|view| view.rows.end <= row as usize)
@@ -148,7 +182,6 @@ fn add(
         Ends::Alike => (CANDIDATES, unit_rows(data)?),
         _ => (1, Vec::new()),
     };
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut false_links = HashSet::new();
     let mut tries = 0usize;
     while false_links.len() < wanted {
@@ -170,6 +203,11 @@ fn add(
                 _ => random.random_range(0..n),
             };
             let (a, b) = (end(), end());
+            let a = if few.is_empty() {
+                a
+            } else {
+                few[a as usize % few.len()]
+            };
             let pair @ (src, dst) = (a.min(b), a.max(b));
             let apart = labels[src as usize] != labels[dst as usize];
             let fits = apart && linked.contains(&(view(src), view(dst)));
@@ -199,7 +237,7 @@ fn add(
 type SparseRow = Vec<(u32, f64)>;
 
 /// The data vectors of a single view, of unit length.
-pub(crate) fn unit_rows(data: &Dataset) -> Result<Vec<SparseRow>> {
+fn unit_rows(data: &Dataset) -> Result<Vec<SparseRow>> {
     let [view] = data.views() else {
         let found = format!("{} views", data.views().len());
         return Err(Error::data("data", found, "one, to compare data vectors"));
@@ -233,7 +271,7 @@ mod tests {
     fn false_links_join_classes_and_the_others_stay() {
         let made = synthetic(1, Noise::false_links(0.01)).unwrap();
         let before = made.data.graph();
-        let found = add(&made.data, &made.labels, Ends::Uniform, 0.3, 7.0, 5).unwrap();
+        let found = planted(&made.data, &made.labels, Ends::Uniform, 0.3, 7.0, 5).unwrap();
         let after = found.data.graph();
         let wanted = (0.3 * before.n_links() as f64).round() as usize;
         assert_eq!(found.false_links.len(), wanted);
@@ -243,7 +281,7 @@ mod tests {
             assert_eq!((before.weight(a, b), after.weight(a, b)), (None, Some(7.0)));
         }
         for labels in [&[0; 200][..], &[0, 1]] {
-            assert!(add(&made.data, labels, Ends::Uniform, 0.3, 7.0, 5).is_err());
+            assert!(planted(&made.data, labels, Ends::Uniform, 0.3, 7.0, 5).is_err());
         }
     }
     #[test]

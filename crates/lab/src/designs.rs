@@ -159,114 +159,122 @@ use Ends::{Alike, Between, ByDegree, Clique, FewNodes, TwoGroups, Uniform};
 use FalseWeight::{Same, Spike, Ten};
 use Weights::{ByLikelihood, Geometric, LogNormal, One};
 
-/// The kinds of false links: name, share, ends and weights.
-const FALSE: [(&str, f64, Ends, FalseWeight); 18] = [
-    ("", 0.0, Uniform, Same),
-    ("-clean", 0.0, Uniform, Same),
-    ("-u20", 0.2, Uniform, Same),
-    ("-u30", 0.3, Uniform, Same),
-    ("-u90", 0.9, Uniform, Same),
-    ("-b10", 0.1, Between, Same),
-    ("-b30", 0.3, Between, Same),
-    ("-d30", 0.3, ByDegree, Same),
-    ("-d90", 0.9, ByDegree, Same),
-    ("-sim30", 0.3, Alike, Same),
-    ("-mal30", 0.3, FewNodes(5), Same),
-    ("-mal30x50", 0.3, FewNodes(50), Same),
-    ("-clique", 0.05, Clique(25), Same),
-    ("-pair30", 0.3, TwoGroups, Same),
-    ("-spike10", 0.1, Uniform, Spike),
-    ("-one30", 0.3, Uniform, FalseWeight::One),
-    ("-reversed10", 0.1, Uniform, Same),
-    ("-w50x10", 0.5, Uniform, Ten),
+const fn planted(share: f64, ends: Ends, weight: FalseWeight) -> False {
+    False {
+        share,
+        ends,
+        weight,
+    }
+}
+
+/// The kinds of false links, by the end of a design's name.
+const FALSE: [(&str, False); 18] = [
+    ("", planted(0.0, Uniform, Same)),
+    ("-clean", planted(0.0, Uniform, Same)),
+    ("-u20", planted(0.2, Uniform, Same)),
+    ("-u30", planted(0.3, Uniform, Same)),
+    ("-u90", planted(0.9, Uniform, Same)),
+    ("-b10", planted(0.1, Between, Same)),
+    ("-b30", planted(0.3, Between, Same)),
+    ("-d30", planted(0.3, ByDegree, Same)),
+    ("-d90", planted(0.9, ByDegree, Same)),
+    ("-sim30", planted(0.3, Alike, Same)),
+    ("-mal30", planted(0.3, FewNodes(5), Same)),
+    ("-mal30x50", planted(0.3, FewNodes(50), Same)),
+    ("-clique", planted(0.05, Clique(25), Same)),
+    ("-pair30", planted(0.3, TwoGroups, Same)),
+    ("-spike10", planted(0.1, Uniform, Spike)),
+    ("-one30", planted(0.3, Uniform, FalseWeight::One)),
+    ("-reversed10", planted(0.1, Uniform, Same)),
+    ("-w50x10", planted(0.5, Uniform, Ten)),
 ];
 
-/// A family: name, structure, nodes, groups, mean degree, weights, kinds of false links.
-type Listed = (
-    &'static str,
-    Structure,
-    usize,
-    usize,
-    f64,
-    Weights,
-    &'static [&'static str],
-);
+const fn family(
+    structure: Structure,
+    n: usize,
+    groups: usize,
+    degree: f64,
+    weights: Weights,
+) -> Family {
+    Family {
+        structure,
+        n,
+        groups,
+        degree,
+        weights,
+    }
+}
+
+/// A family of the usual size.
+const fn usual(structure: Structure) -> Family {
+    family(structure, 1000, 5, 10.0, One)
+}
 
 const BOTH: &[&str] = &["-clean", "-u30"];
 const UNLIKE: &[&str] = &["-clean", "-u20"];
 
+/// Families, each with its kinds of false links.
 #[rustfmt::skip]
-const FAMILIES: [Listed; 45] = [
-    ("sbm-full", FULL, 1000, 5, 10.0, One, &["-clean", "-u30", "-u90", "-b30", "-d30", "-d90", "-sim30",
+const FAMILIES: [(&str, Family, &[&str]); 45] = [
+    ("sbm-full", usual(FULL), &["-clean", "-u30", "-u90", "-b30", "-d30", "-d90", "-sim30",
         "-mal30", "-mal30x50", "-clique", "-pair30"]),
-    ("sbm-part", groups(1.0, 0.15, 0.0), 1000, 5, 10.0, One, &["-clean", "-u30", "-u90"]),
-    ("sbm-none", NOISE, 1000, 5, 10.0, One, BOTH),
-    ("cross5", groups(0.95, 0.45, 0.0), 1000, 5, 10.0, One, BOTH),
-    ("cross15", CROSS15, 1000, 5, 10.0, One, BOTH),
-    ("cross30", groups(0.7, 0.45, 0.0), 1000, 5, 10.0, One, BOTH),
-    ("cross50", groups(0.5, 0.45, 0.0), 1000, 5, 10.0, One, BOTH),
-    ("sbm-K2", FULL, 1000, 2, 10.0, One, &["-u30"]),
-    ("sbm-K20", FULL, 1000, 20, 10.0, One, &["-u30"]),
-    ("latent-f4", LATENT, 1000, 5, 10.0, One, BOTH),
-    ("latent-f2", LATENT2, 1000, 5, 10.0, One, BOTH),
-    ("latent-f0", Structure::Positions { shown: 0 }, 1000, 5, 10.0, One, BOTH),
-    ("latent-f4", LATENT, 1000, 5, 10.0, One, &["-d30", "-sim30"]),
-    ("dcsbm", POPULAR, 1000, 5, 10.0, One, &["-clean", "-u30", "-d30", "-d90"]),
-    ("dcsbm-cross15", POPULAR15, 1000, 5, 10.0, One, &["-clean", "-u30", "-d30"]),
-    ("hidden20", Structure::HiddenGroups(20), 1000, 5, 10.0, One, BOTH),
-    ("hidden5", Structure::HiddenGroups(5), 1000, 5, 10.0, One, BOTH),
-    ("dup", DOUBLED, 500, 5, 10.0, One, BOTH),
-    ("w-geom", FULL, 1000, 5, 10.0, Geometric, &["-u30", "-clean"]),
-    ("w-logn", FULL, 1000, 5, 10.0, LogNormal, &["-u30", "-clean"]),
-    ("w-geom", FULL, 1000, 5, 10.0, Geometric, &["-spike10"]),
-    ("w-logn", FULL, 1000, 5, 10.0, LogNormal, &["-spike10"]),
-    ("w-geom-cross15", CROSS15, 1000, 5, 10.0, Geometric, &["-clean"]),
-    ("w-geom", FULL, 1000, 5, 10.0, Geometric, &["-one30"]),
-    ("wdep-latent", LATENT, 1000, 5, 10.0, ByLikelihood, BOTH),
-    ("wdep-latent-f2", LATENT2, 1000, 5, 10.0, ByLikelihood, BOTH),
-    ("tree", Structure::Trees, 1000, 5, 10.0, One, &["-clean", "-u30", "-u90"]),
-    ("views", Structure::TwoViews, 400, 5, 6.0, One, BOTH),
-    ("small60", FULL, 60, 3, 8.0, One, BOTH),
-    ("small200", FULL, 200, 4, 8.0, One, BOTH),
-    ("dense", FULL, 400, 4, 70.0, One, BOTH),
-    ("sparse", FULL, 1500, 5, 2.5, One, BOTH),
-    ("null-er-gauss", null(0.0, false), 1000, 5, 10.0, One, &[""]),
-    ("null-er-len", null(0.0, true), 1000, 5, 10.0, One, &[""]),
-    ("null-conf-gauss", null(1.2, false), 1000, 5, 10.0, One, &[""]),
-    ("null-conf-len", null(1.2, true), 1000, 5, 10.0, One, &[""]),
-    ("null-er-sparse", null(0.0, false), 1000, 5, 3.0, One, &[""]),
-    ("null-conf-dense", null(1.2, false), 1000, 5, 40.0, One, &[""]),
-    ("unlike2", Structure::NextGroup, 900, 2, 10.0, One, UNLIKE),
-    ("unlike4", Structure::NextGroup, 900, 4, 10.0, One, UNLIKE),
-    ("unlike6", Structure::NextGroup, 900, 6, 10.0, One, UNLIKE),
-    ("directed", Structure::Directed { reversed: true }, 900, 6, 10.0, One, &["-reversed10"]),
-    ("directed", Structure::Directed { reversed: false }, 900, 6, 10.0, One, &["-u20"]),
-    ("pendants", Structure::Pendants, 400, 6, 10.0, One, &["-b10"]),
-    ("dense", FULL, 400, 4, 70.0, One, &["-w50x10"]),
+    ("sbm-part", usual(groups(1.0, 0.15, 0.0)), &["-clean", "-u30", "-u90"]),
+    ("sbm-none", usual(NOISE), BOTH),
+    ("cross5", usual(groups(0.95, 0.45, 0.0)), BOTH),
+    ("cross15", usual(CROSS15), BOTH),
+    ("cross30", usual(groups(0.7, 0.45, 0.0)), BOTH),
+    ("cross50", usual(groups(0.5, 0.45, 0.0)), BOTH),
+    ("sbm-K2", family(FULL, 1000, 2, 10.0, One), &["-u30"]),
+    ("sbm-K20", family(FULL, 1000, 20, 10.0, One), &["-u30"]),
+    ("latent-f4", usual(LATENT), BOTH),
+    ("latent-f2", usual(LATENT2), BOTH),
+    ("latent-f0", usual(Structure::Positions { shown: 0 }), BOTH),
+    ("latent-f4", usual(LATENT), &["-d30", "-sim30"]),
+    ("dcsbm", usual(POPULAR), &["-clean", "-u30", "-d30", "-d90"]),
+    ("dcsbm-cross15", usual(POPULAR15), &["-clean", "-u30", "-d30"]),
+    ("hidden20", usual(Structure::HiddenGroups(20)), BOTH),
+    ("hidden5", usual(Structure::HiddenGroups(5)), BOTH),
+    ("dup", family(DOUBLED, 500, 5, 10.0, One), BOTH),
+    ("w-geom", family(FULL, 1000, 5, 10.0, Geometric), &["-u30", "-clean"]),
+    ("w-logn", family(FULL, 1000, 5, 10.0, LogNormal), &["-u30", "-clean"]),
+    ("w-geom", family(FULL, 1000, 5, 10.0, Geometric), &["-spike10"]),
+    ("w-logn", family(FULL, 1000, 5, 10.0, LogNormal), &["-spike10"]),
+    ("w-geom-cross15", family(CROSS15, 1000, 5, 10.0, Geometric), &["-clean"]),
+    ("w-geom", family(FULL, 1000, 5, 10.0, Geometric), &["-one30"]),
+    ("wdep-latent", family(LATENT, 1000, 5, 10.0, ByLikelihood), BOTH),
+    ("wdep-latent-f2", family(LATENT2, 1000, 5, 10.0, ByLikelihood), BOTH),
+    ("tree", usual(Structure::Trees), &["-clean", "-u30", "-u90"]),
+    ("views", family(Structure::TwoViews, 400, 5, 6.0, One), BOTH),
+    ("small60", family(FULL, 60, 3, 8.0, One), BOTH),
+    ("small200", family(FULL, 200, 4, 8.0, One), BOTH),
+    ("dense", family(FULL, 400, 4, 70.0, One), BOTH),
+    ("sparse", family(FULL, 1500, 5, 2.5, One), BOTH),
+    ("null-er-gauss", usual(null(0.0, false)), &[""]),
+    ("null-er-len", usual(null(0.0, true)), &[""]),
+    ("null-conf-gauss", usual(null(1.2, false)), &[""]),
+    ("null-conf-len", usual(null(1.2, true)), &[""]),
+    ("null-er-sparse", family(null(0.0, false), 1000, 5, 3.0, One), &[""]),
+    ("null-conf-dense", family(null(1.2, false), 1000, 5, 40.0, One), &[""]),
+    ("unlike2", family(Structure::NextGroup, 900, 2, 10.0, One), UNLIKE),
+    ("unlike4", family(Structure::NextGroup, 900, 4, 10.0, One), UNLIKE),
+    ("unlike6", family(Structure::NextGroup, 900, 6, 10.0, One), UNLIKE),
+    ("directed", family(Structure::Directed { reversed: true }, 900, 6, 10.0, One), &["-reversed10"]),
+    ("directed", family(Structure::Directed { reversed: false }, 900, 6, 10.0, One), &["-u20"]),
+    ("pendants", family(Structure::Pendants, 400, 6, 10.0, One), &["-b10"]),
+    ("dense", family(FULL, 400, 4, 70.0, One), &["-w50x10"]),
 ];
 
 impl Design {
     /// All designs.
     pub fn all() -> Vec<Design> {
         let mut all = Vec::new();
-        for (name, structure, n, groups, degree, weights, kinds) in FAMILIES {
-            let family = Family {
-                structure,
-                n,
-                groups,
-                degree,
-                weights,
-            };
+        for (name, family, kinds) in FAMILIES {
             for kind in kinds {
                 let found = FALSE.iter().filter(|listed| listed.0 == *kind);
-                all.extend(found.map(|&(_, share, ends, weight)| Design {
+                all.extend(found.map(|&(_, false_links)| Design {
                     name: format!("{name}{kind}"),
                     family,
-                    false_links: False {
-                        share,
-                        ends,
-                        weight,
-                    },
+                    false_links,
                 }));
             }
         }

@@ -1,39 +1,18 @@
 //! False links between classes, planted in real graphs, and how the judge finds them.
 
-use std::collections::HashSet;
-
+use rand::SeedableRng;
 use rand::seq::SliceRandom;
-use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::contamination::{product, unit_rows};
+use super::contamination::{CANDIDATES, Contaminated, Ends, Planting, plant};
 use super::job::{Experiment, Job, Place, Reading, Row, Table};
 use super::judged::{self, DETECTION, FLAGGED, OWN, ROWS};
 use super::labelled::Labelled;
-use linkproof_method::data::dataset::Dataset;
-use linkproof_method::data::graph::{Graph, Link, LinkRules};
 use linkproof_method::engine::runtime::Runtime;
-use linkproof_method::error::{Error, Result};
+use linkproof_method::error::Result;
 use linkproof_method::judge::{JudgeSpec, judge};
 
-/// How the ends of planted links are drawn; they always join two classes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ends {
-    /// Any node is as likely as any other.
-    Uniform,
-    /// Nodes by their number of links.
-    ByDegree,
-    /// The pair with the most similar features, of several uniform ones.
-    Alike,
-    /// One end is one of a few nodes.
-    FewNodes,
-}
-
-/// The pairs of which the most similar is planted.
-const CANDIDATES: usize = 40;
 const FEW_NODES: usize = 10;
-/// Draws for each planted link before the search ends.
-const DRAWS: usize = 1000;
 /// Judgments of one graph that differ by their seed alone.
 const SEEDS: u64 = 5;
 
@@ -82,72 +61,22 @@ impl FalseLinks {
         FalseLinks { test: true, ..self }
     }
 
-    /// Plants links between unlinked nodes of different classes. The planted pairs are
-    /// internal rows, the smaller first.
-    fn plant(self, graph: &Labelled, seed: u64) -> Result<(Dataset, HashSet<(u32, u32)>)> {
-        let before = graph.data.graph();
-        let links: Vec<Link> = before.links().collect();
-        let wanted = (self.percent / 100.0 * links.len() as f64) as usize;
-        let rows = match self.ends {
-            Ends::Alike => unit_rows(&graph.data)?,
-            _ => Vec::new(),
-        };
+    /// Plants links between unlinked nodes of different classes.
+    fn plant(self, graph: &Labelled, seed: u64) -> Result<Contaminated> {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut nodes: Vec<u32> = (0..graph.labels.len() as u32).collect();
         let few = nodes.partial_shuffle(&mut random, FEW_NODES).0.to_vec();
-        let n = nodes.len();
-        let class = |node: u32| graph.labels[node as usize];
-        let mut planted = HashSet::new();
-        for _ in 0..DRAWS * wanted {
-            if planted.len() == wanted {
-                break;
-            }
-            let mut any = || random.random_range(0..n) as u32;
-            let (a, b) = match self.ends {
-                Ends::Uniform => (any(), any()),
-                Ends::FewNodes => (few[any() as usize % few.len()], any()),
-                Ends::ByDegree => {
-                    let mut end = || {
-                        let link = &links[random.random_range(0..links.len())];
-                        [link.src, link.dst][random.random_range(0..2)]
-                    };
-                    (end(), end())
-                }
-                Ends::Alike => {
-                    let likeness = |&(a, b): &(u32, u32)| {
-                        if class(a) == class(b) {
-                            -1.0
-                        } else {
-                            product(&rows[a as usize], &rows[b as usize])
-                        }
-                    };
-                    let pairs: Vec<(u32, u32)> = (0..CANDIDATES).map(|_| (any(), any())).collect();
-                    let best =
-                        |a: &&(u32, u32), b: &&(u32, u32)| likeness(a).total_cmp(&likeness(b));
-                    *pairs.iter().max_by(best).unwrap_or(&(0, 0))
-                }
-            };
-            let pair = (a.min(b), a.max(b));
-            if class(a) != class(b) && before.weight(pair.0, pair.1).is_none() {
-                planted.insert(pair);
-            }
-        }
-        if planted.len() < wanted {
-            let found = format!("{} of {wanted} pairs to plant", planted.len());
-            return Err(Error::data(
-                "labels",
-                found,
-                "more unlinked pairs of different classes",
-            ));
-        }
-        let more = planted.iter().map(|&(src, dst)| Link {
-            src,
-            dst,
+        let planting = Planting {
+            ends: self.ends,
+            wanted: (self.percent / 100.0 * graph.data.graph().n_links() as f64) as usize,
             weight: self.weight,
-        });
-        let all = links.iter().copied().chain(more).collect();
-        let after = Graph::new(before.ids().clone(), all, LinkRules::default())?;
-        Ok((graph.data.with_graph(after), planted))
+            few: if self.ends == Ends::FewNodes {
+                &few
+            } else {
+                &[]
+            },
+        };
+        plant(&graph.data, &graph.labels, &planting, &mut random)
     }
 }
 
@@ -184,7 +113,7 @@ fn readings(
     seed: u64,
     runtime: Runtime<'_>,
 ) -> Result<Vec<Reading>> {
-    let (data, planted) = column.plant(graph, seed)?;
+    let Contaminated { data, false_links } = column.plant(graph, seed)?;
     let mut spec = JudgeSpec {
         seed,
         test: column.test,
@@ -192,7 +121,7 @@ fn readings(
     };
     let judgment = judge(&data, &spec, runtime)?;
     let pairs = data.graph().links().map(|link| (link.src, link.dst));
-    let is_false: Vec<bool> = pairs.map(|pair| planted.contains(&pair)).collect();
+    let is_false: Vec<bool> = pairs.map(|pair| false_links.contains(&pair)).collect();
     let mut found = judged::measures(&judgment, &is_false)?;
     found.extend(judged::detection(&judgment));
     let place = Place {

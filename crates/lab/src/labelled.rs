@@ -142,28 +142,17 @@ impl Labelled {
         Ok(sum / 5.0)
     }
 
-    /// NMI (x 100) between the classes of all nodes and clusters of their embeddings.
-    pub fn whole_nmi(&self, y: &[f32], seed: u64) -> Result<f64> {
-        let all: Vec<u32> = (0..self.labels.len() as u32).collect();
-        self.nmi(y, &all, seed)
-    }
-
     /// The mean over fifths for the data vectors themselves, of unit length.
     pub fn vectors_nmi(&self, seed: u64) -> Result<f64> {
-        self.mean_nmi(&self.points(Normalize::L2)?, seed)
-    }
-
-    /// The data vectors as points to be clustered.
-    pub fn points(&self, how: Normalize) -> Result<Vec<f32>> {
-        let matrix = normalize(self.matrix()?.clone(), how)?;
-        let mut y = vec![0.0f32; matrix.n_rows() * matrix.n_columns()];
-        for row in 0..matrix.n_rows() {
-            let start = row * matrix.n_columns();
+        let matrix = normalize(self.matrix()?.clone(), Normalize::L2)?;
+        let columns = matrix.n_columns();
+        let mut y = vec![0.0f32; matrix.n_rows() * columns];
+        for (row, y) in y.chunks_exact_mut(columns.max(1)).enumerate() {
             for (column, value) in matrix.row(row) {
-                y[start + column as usize] = value as f32;
+                y[column as usize] = value as f32;
             }
         }
-        Ok(y)
+        self.mean_nmi(&y, seed)
     }
 
     /// The graph without its test nodes.

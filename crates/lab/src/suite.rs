@@ -32,8 +32,6 @@ pub struct Subject {
     /// The number of classes to be found.
     pub n_classes: usize,
     what: String,
-    /// Whether every weight is 1.
-    is_binary: bool,
     /// Whether it has two views, judged by partners; otherwise clusters are.
     pub has_views: bool,
     /// How long a plain fit takes, about, against one of Cora.
@@ -63,7 +61,6 @@ impl Subject {
             name: graph.name.clone(),
             n_classes: graph.n_classes(),
             what: format!("{}: ", graph.name),
-            is_binary: graph.data.graph().weights().iter().all(|&w| w == 1.0),
             has_views: false,
             cost: (graph.data.n_nodes() as f64 / 2708.0).powi(2),
             make: Box::new(move |_| Ok(Made::of(own.clone()))),
@@ -103,7 +100,6 @@ impl Subject {
             name: name.to_owned(),
             n_classes: classes[place],
             what: what[place].to_owned(),
-            is_binary: name == "bloggers",
             has_views: name == "views",
             cost: if name == "bloggers" { 0.4 } else { 0.1 },
             make: make.into_iter().nth(place)?,
@@ -121,11 +117,6 @@ impl Subject {
         let found = damage.apply(&graph.data, &graph.labels, seed)?;
         graph.data = found.data;
         Ok((Made { graph, views }, found.false_links))
-    }
-
-    /// Whether every weight is 1 after some damage.
-    pub fn is_binary(&self, damage: Damage) -> bool {
-        self.is_binary && !damage.changes_weights()
     }
 
     /// Its tables: the figures of methods, and what the robust fit found of the links. Rows

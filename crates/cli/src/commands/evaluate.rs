@@ -60,39 +60,75 @@ pub struct EvaluateArgs {
     nodes: Option<PathBuf>,
 }
 
-/// The classes and clusters of the labelled nodes.
-struct Compared {
-    classes: Vec<u32>,
-    clusters: Vec<u32>,
-}
-
 /// Runs the command.
 pub fn run(args: &EvaluateArgs, session: &Session) -> anyhow::Result<()> {
     let labels = io::read_labels(&args.labels)?;
-    let compared = match (&args.predicted, &args.embeddings) {
-        (Some(predicted), embeddings) => with_predicted(&labels, predicted, embeddings.as_deref())?,
-        (None, Some(embeddings)) => with_kmeans(args, &labels, embeddings, session)?,
-        (None, None) => Compared {
-            classes: Vec::new(),
-            clusters: Vec::new(),
-        },
+    let vectors = args.embeddings.as_deref().map(vectors::read).transpose()?;
+    let predicted = args.predicted.as_deref().map(io::read_labels).transpose()?;
+    let ids = match (&vectors, &predicted) {
+        (Some(vectors), _) => vectors.ids.clone(),
+        (None, Some(predicted)) => Ids::from(predicted.nodes().clone()),
+        (None, None) => Ids::Rows(0),
     };
-    if compared.classes.is_empty() {
+    let codes = labels.of(&ids);
+    let rows: Vec<usize> = (0..codes.len())
+        .filter(|&row| codes[row].is_some())
+        .collect();
+    let classes: Vec<u32> = codes.into_iter().flatten().collect();
+    if rows.is_empty() {
         let found = "no label of any of the nodes";
         let expected = "labels by the ids of the nodes (of nodes.csv beside .npy embeddings, \
                         else row numbers)";
         return Err(Error::input(&args.labels, None, found, expected).into());
     }
-    let found = Figures::new(&compared)?;
-    let vectors = match &args.features {
-        Some(path) => Some(Figures::new(&of_vectors(args, &labels, path, session)?)?),
-        None => None,
+    let kmeans = |points: &[f32], classes: &[u32]| {
+        let k = args.clusters.unwrap_or_else(|| distinct(classes));
+        let kmeans = KMeans {
+            restarts: args.restarts,
+            ..KMeans::new(k, session.seed().unwrap_or(0))
+        };
+        let n = classes.len();
+        let found = kmeans.fit(points, n, points.len() / n)?;
+        Figures::new(classes, &found.labels)
     };
-    let mut json = found.json();
-    if let (Value::Object(fields), Some(vectors)) = (&mut json, &vectors) {
-        fields.insert("features".to_owned(), vectors.json());
+    let found = match (predicted.zip(args.predicted.as_ref()), &vectors) {
+        (Some((predicted, path)), _) => {
+            let clusters = clusters_of(&predicted, path, &ids, &rows)?;
+            Figures::new(&classes, &clusters)?
+        }
+        (None, vectors) => {
+            let points = vectors.iter().flat_map(|it| {
+                let row = move |row: &usize| &it.values[row * it.k..][..it.k];
+                rows.iter().flat_map(row)
+            });
+            kmeans(&points.copied().collect::<Vec<f32>>(), &classes)?
+        }
+    };
+    let mut of_features = None;
+    if let Some(path) = &args.features {
+        let mut reader = InputReader::default();
+        let nodes = args.nodes.iter().map(|path| ViewFile {
+            view: None,
+            path: path.clone(),
+        });
+        reader.read_tables(&nodes.collect::<Vec<_>>(), false)?;
+        let (known, matrix) = reader.features(path, None)?.into_parts();
+        let place = |(&row, &class): (&usize, &u32)| Some((known.row(&ids.name(row))?, class));
+        let both = rows.iter().zip(&classes).filter_map(place);
+        let (rows, classes): (Vec<u32>, Vec<u32>) = both.unzip();
+        if rows.is_empty() {
+            let found = "no data vector of any labelled node";
+            let expected =
+                "data vectors by the ids of the embeddings (--nodes FILE names the rows)";
+            return Err(Error::input(path, None, found, expected).into());
+        }
+        of_features = Some(kmeans(&vectors::points(path, &matrix, &rows)?, &classes)?);
     }
-    session.finish(&json, &words(&found, vectors.as_ref()))
+    let mut json = found.json();
+    if let Some(figures) = &of_features {
+        json["features"] = figures.json();
+    }
+    session.finish(&json, &words(&found, of_features.as_ref()))
 }
 
 /// How well clusters and labels agree.
@@ -104,12 +140,12 @@ struct Figures {
 }
 
 impl Figures {
-    fn new(compared: &Compared) -> Result<Figures, Error> {
-        let table = Contingency::new(&compared.classes, &compared.clusters)?;
+    fn new(classes: &[u32], clusters: &[u32]) -> Result<Figures, Error> {
+        let table = Contingency::new(classes, clusters)?;
         Ok(Figures {
-            n: compared.classes.len(),
-            classes: distinct(&compared.classes),
-            clusters: distinct(&compared.clusters),
+            n: classes.len(),
+            classes: distinct(classes),
+            clusters: distinct(clusters),
             measures: [
                 ("nmi", table.nmi()),
                 ("purity", table.purity()),
@@ -155,117 +191,22 @@ fn words(found: &Figures, vectors: Option<&Figures>) -> String {
     text
 }
 
-/// Clusters of the data vectors of the labelled nodes.
-fn of_vectors(
-    args: &EvaluateArgs,
-    labels: &Labels,
+/// The clusters that a file gives some nodes.
+fn clusters_of(
+    predicted: &Labels,
     path: &Path,
-    session: &Session,
-) -> anyhow::Result<Compared> {
-    let known = match &args.embeddings {
-        Some(embeddings) => vectors::read(embeddings)?.ids,
-        None => Ids::Rows(0),
-    };
-    let mut reader = InputReader::default();
-    let nodes = args.nodes.iter().map(|path| ViewFile {
-        view: None,
-        path: path.clone(),
-    });
-    reader.read_tables(&nodes.collect::<Vec<_>>(), false)?;
-    let features = reader.features(path, None)?;
-    let (ids, matrix) = features.into_parts();
-    let labelled = labels.of(&known).into_iter().enumerate();
-    let (rows, classes): (Vec<u32>, Vec<u32>) = labelled
-        .filter_map(|(row, class)| Some((ids.row(&known.name(row))?, class?)))
-        .unzip();
-    if rows.is_empty() {
-        let found = "no data vector of any labelled node";
-        let expected = "data vectors by the ids of the embeddings (--nodes FILE names the rows)";
-        return Err(Error::input(path, None, found, expected).into());
-    }
-    let (points, dim) = (vectors::points(path, &matrix, &rows)?, matrix.n_columns());
-    Ok(Compared {
-        clusters: clusters(args, &points, &classes, dim, session)?,
-        classes,
-    })
-}
-
-/// The clusters of points, as many as classes unless a number was asked for.
-fn clusters(
-    args: &EvaluateArgs,
-    points: &[f32],
-    classes: &[u32],
-    dim: usize,
-    session: &Session,
+    ids: &Ids,
+    rows: &[usize],
 ) -> Result<Vec<u32>, Error> {
-    let kmeans = KMeans {
-        restarts: args.restarts,
-        ..KMeans::new(
-            args.clusters.unwrap_or_else(|| distinct(classes)),
-            session.seed().unwrap_or(0),
-        )
-    };
-    Ok(kmeans.fit(points, classes.len(), dim)?.labels)
-}
-
-fn with_kmeans(
-    args: &EvaluateArgs,
-    labels: &Labels,
-    embeddings: &Path,
-    session: &Session,
-) -> Result<Compared, Error> {
-    let vectors = vectors::read(embeddings)?;
-    let mut classes = Vec::new();
-    let mut points = Vec::new();
-    let rows = vectors.values.chunks_exact(vectors.k);
-    for (code, row) in labels.of(&vectors.ids).into_iter().zip(rows) {
-        if let Some(code) = code {
-            classes.push(code);
-            points.extend_from_slice(row);
-        }
-    }
-    let mut compared = Compared {
-        classes,
-        clusters: Vec::new(),
-    };
-    if !compared.classes.is_empty() {
-        compared.clusters = clusters(args, &points, &compared.classes, vectors.k, session)?;
-    }
-    Ok(compared)
-}
-
-fn with_predicted(
-    labels: &Labels,
-    path: &Path,
-    embeddings: Option<&Path>,
-) -> Result<Compared, Error> {
-    let predicted = io::read_labels(path)?;
-    let ids = match embeddings {
-        Some(embeddings) => vectors::read(embeddings)?.ids,
-        None => Ids::from(predicted.nodes().clone()),
-    };
-    let mut compared = Compared {
-        classes: Vec::new(),
-        clusters: Vec::new(),
-    };
-    let clusters = predicted.of(&ids);
-    for (row, (class, cluster)) in labels.of(&ids).into_iter().zip(clusters).enumerate() {
-        let Some(class) = class else {
-            continue;
-        };
-        let cluster = cluster.ok_or_else(|| {
+    let clusters = predicted.of(ids);
+    let cluster = |&row: &usize| {
+        clusters[row].ok_or_else(|| {
             let found = format!("no cluster for node {}", quote(&ids.name(row)));
-            Error::input(
-                path,
-                None,
-                found,
-                "a cluster of 0 or more for each labelled node",
-            )
-        })?;
-        compared.classes.push(class);
-        compared.clusters.push(cluster);
-    }
-    Ok(compared)
+            let expected = "a cluster of 0 or more for each labelled node";
+            Error::input(path, None, found, expected)
+        })
+    };
+    rows.iter().map(cluster).collect()
 }
 
 fn distinct(codes: &[u32]) -> usize {

@@ -45,37 +45,21 @@ pub fn reals(values: &[f64]) -> Value {
 /// JSON as it may stand inside a page: nothing in it can end its element.
 pub fn inside_a_page(json: &Value) -> String {
     // Within JSON these stand in texts alone, where they may be escaped.
-    replaced(&json.to_string(), |character| match character {
-        '<' => Some("\\u003c"),
-        '>' => Some("\\u003e"),
-        '&' => Some("\\u0026"),
-        '\u{2028}' => Some("\\u2028"),
-        '\u{2029}' => Some("\\u2029"),
-        _ => None,
-    })
+    ['<', '>', '&', '\u{2028}', '\u{2029}']
+        .into_iter()
+        .fold(json.to_string(), |text, character| {
+            text.replace(character, &format!("\\u{:04x}", u32::from(character)))
+        })
 }
 
 /// Text as it may stand in HTML.
 pub fn escaped(text: &str) -> String {
-    replaced(text, |character| match character {
-        '<' => Some("&lt;"),
-        '>' => Some("&gt;"),
-        '&' => Some("&amp;"),
-        '"' => Some("&quot;"),
-        '\'' => Some("&#39;"),
-        _ => None,
-    })
-}
-
-fn replaced(text: &str, with: impl Fn(char) -> Option<&'static str>) -> String {
-    let mut safe = String::with_capacity(text.len() + text.len() / 64);
-    for character in text.chars() {
-        match with(character) {
-            Some(other) => safe.push_str(other),
-            None => safe.push(character),
-        }
-    }
-    safe
+    // The mark of escapes first.
+    ['&', '<', '>', '"', '\'']
+        .into_iter()
+        .fold(text.to_owned(), |text, character| {
+            text.replace(character, &format!("&#{};", u32::from(character)))
+        })
 }
 
 #[cfg(test)]
@@ -102,6 +86,6 @@ mod tests {
         assert!(!page.contains(['<', '>', '&', '\u{2028}']));
         let back: Value = serde_json::from_str(&page).unwrap();
         assert_eq!(back["id"], hostile);
-        assert_eq!(escaped("<b a='\"&'>"), "&lt;b a=&#39;&quot;&amp;&#39;&gt;");
+        assert_eq!(escaped("<b a='\"&'>"), "&#60;b a=&#39;&#34;&#38;&#39;&#62;");
     }
 }

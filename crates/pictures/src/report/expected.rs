@@ -22,76 +22,97 @@ pub(super) struct Histogram {
     labels: Vec<String>,
     observed: Vec<f64>,
     expected: Vec<f64>,
+    /// The largest value of each bin; of the last infinity.
+    #[serde(skip)]
+    ends: Vec<f64>,
 }
 
 /// The sums over all pairs of so many nodes stand for those of all.
 pub(super) const MOST_NODES: usize = 4_000;
 
-/// Bins of whole numbers: the first ones alone, then half as many again each
+/// The ends of bins of whole numbers: the first ones alone, then half as many again each
 /// time. The last one holds `largest` and everything above.
-fn bins(first: u64, largest: f64) -> Vec<(u64, u64)> {
-    let mut bins = vec![(first, first)];
-    while let Some(&(_, end)) = bins.last()
-        && (end as f64) < largest
-        && bins.len() < 64
-    {
+fn bins(first: u64, largest: f64) -> Vec<f64> {
+    let (mut ends, mut end) = (Vec::new(), first);
+    while (end as f64) < largest && ends.len() < 63 {
+        ends.push(end as f64);
         let start = end + 1;
-        let width = if start < 4 { 1 } else { start.div_ceil(2) };
-        bins.push((start, start + width - 1));
+        end += if start < 4 { 1 } else { start.div_ceil(2) };
     }
-    if let Some(last) = bins.last_mut() {
-        last.1 = u64::MAX;
-    }
-    bins
+    ends.push(f64::INFINITY);
+    ends
 }
 
-fn label(&(start, end): &(u64, u64)) -> String {
-    match end {
-        u64::MAX => format!("{start}+"),
-        end if end == start => start.to_string(),
-        end => format!("{start}-{end}"),
+/// A bin of whole numbers from one to another.
+fn label(start: f64, end: f64) -> String {
+    if end == f64::INFINITY {
+        format!("{start}+")
+    } else if end == start {
+        start.to_string()
+    } else {
+        format!("{start}-{end}")
     }
 }
 
-fn bin_of(bins: &[(u64, u64)], value: f64) -> usize {
-    // A weight between two whole numbers counts as the larger one.
-    let place = bins.partition_point(|&(_, end)| (end as f64) < value.ceil());
-    place.min(bins.len() - 1)
-}
-
-fn counts(bins: &[(u64, u64)], values: impl Iterator<Item = f64>) -> Vec<f64> {
-    let mut counts = vec![0.0; bins.len()];
-    values.for_each(|value| counts[bin_of(bins, value)] += 1.0);
-    counts
-}
-
-/// The chance that a Poisson number of this mean falls into a bin.
-fn chance(&(start, end): &(u64, u64), mean: f64) -> f64 {
-    let at_least = |count: u64| math::exp(log_tail(count as f64, mean));
-    match end.checked_add(1) {
-        Some(next) => (at_least(start) - at_least(next)).max(0.0),
-        None => at_least(start),
+impl Histogram {
+    /// Sorts values into bins. `label` gets the end of the bin before, which is `before` for
+    /// the first one, and the bin's own.
+    fn new(
+        ends: Vec<f64>,
+        before: f64,
+        label: impl Fn(f64, f64) -> String,
+        values: impl Iterator<Item = f64>,
+    ) -> Histogram {
+        let starts = std::iter::once(&before).chain(&ends);
+        let labels = starts.zip(&ends).map(|(&start, &end)| label(start, end));
+        let labels = labels.collect();
+        let mut observed = vec![0.0; ends.len()];
+        values.for_each(|value| observed[ends.partition_point(|&end| end < value)] += 1.0);
+        Histogram {
+            labels,
+            expected: vec![0.0; ends.len()],
+            observed,
+            ends,
+        }
     }
+
+    /// Expects a value, by the chance of larger ones than the end of a bin, and of any.
+    fn expect(&mut self, any: f64, above: impl Fn(f64) -> f64) {
+        let mut before = any;
+        for (sum, &end) in self.expected.iter_mut().zip(&self.ends) {
+            let larger = if end == f64::INFINITY {
+                0.0
+            } else {
+                above(end)
+            };
+            *sum += (before - larger).max(0.0);
+            before = larger;
+        }
+    }
+}
+
+/// The chance that a Poisson number of this mean is larger than a whole number.
+fn above(end: f64, mean: f64) -> f64 {
+    math::exp(log_tail(end + 1.0, mean))
 }
 
 /// The degrees of all nodes.
 pub(super) fn degrees(model: &Fitted, links: &Graph) -> Histogram {
     let degrees = links.degrees();
     let largest = degrees.iter().copied().max().unwrap_or(0);
-    let bins = bins(0, f64::from(largest).max(8.0));
-    let observed = counts(&bins, degrees.iter().map(|&degree| f64::from(degree)));
+    let ends = bins(0, f64::from(largest).max(8.0));
+    let values = degrees.iter().map(|&degree| f64::from(degree));
+    let whole = |before: f64, end| label(before + 1.0, end);
+    let mut found = Histogram::new(ends, -1.0, whole, values);
     let n = model.n_nodes();
     let some = sample(n, model.params().seed);
     let means = some.par_iter().map(|&row| expected_degree(model, row));
-    let means: Vec<f64> = means.collect();
-    let scale = n as f64 / some.len().max(1) as f64;
-    let chances = |bin| means.iter().map(|&mean| chance(bin, mean)).sum::<f64>();
-    let expected = bins.iter().map(|bin| scale * chances(bin));
-    Histogram {
-        labels: bins.iter().map(label).collect(),
-        expected: expected.collect(),
-        observed,
+    for mean in means.collect::<Vec<f64>>() {
+        found.expect(1.0, |end| above(end, mean));
     }
+    let scale = n as f64 / some.len().max(1) as f64;
+    found.expected.iter_mut().for_each(|sum| *sum *= scale);
+    found
 }
 
 /// Rows drawn at random that stand for all: their order may have a rhythm.
@@ -124,34 +145,24 @@ fn signed_weights(model: &Fitted, law: &SizeLaw, links: &Graph) -> Histogram {
     sorted.sort_by(f64::total_cmp);
     let at = |share: f64| sorted[(share * (sorted.len() - 1) as f64) as usize];
     let (from, to) = (at(0.01), at(0.99));
-    let edges: Vec<f64> = (1..BINS)
-        .map(|edge| from + (to - from) * edge as f64 / BINS as f64)
-        .collect();
-    let mut observed = vec![0.0; BINS];
-    let mut expected = vec![0.0; BINS];
-    for link in links.links() {
-        observed[edges.partition_point(|&edge| edge < link.weight)] += 1.0;
-        let pair = model.pair(link.src as usize, link.dst as usize);
-        let mut below = 0.0;
-        for (place, sum) in expected.iter_mut().enumerate() {
-            let upto = match edges.get(place) {
-                Some(&edge) => law.rank(edge, pair.similarity).1,
-                None => 1.0,
-            };
-            *sum += upto - below;
-            below = upto;
+    let edges = (1..BINS).map(|edge| from + (to - from) * edge as f64 / BINS as f64);
+    let ends = edges.chain([f64::INFINITY]).collect();
+    let label = |before: f64, end: f64| {
+        if before == f64::NEG_INFINITY {
+            format!("below {end:.3}")
+        } else if end == f64::INFINITY {
+            format!("above {before:.3}")
+        } else {
+            format!("{before:.3} to {end:.3}")
         }
-    }
-    let label = |place: usize| match place {
-        0 => format!("below {:.3}", edges[0]),
-        place if place + 1 == BINS => format!("above {:.3}", edges[place - 1]),
-        place => format!("{:.3} to {:.3}", edges[place - 1], edges[place]),
     };
-    Histogram {
-        labels: (0..BINS).map(label).collect(),
-        observed,
-        expected,
+    let values = links.weights().iter().copied();
+    let mut found = Histogram::new(ends, f64::NEG_INFINITY, label, values);
+    for link in links.links() {
+        let pair = model.pair(link.src as usize, link.dst as usize);
+        found.expect(1.0, |end| 1.0 - law.rank(end, pair.similarity).1);
     }
+    found
 }
 
 /// The weights of the links, as the fit sees them.
@@ -165,76 +176,63 @@ pub(super) fn weights(model: &Fitted, links: &Graph) -> Histogram {
         .map(|&weight| transform_weight(weight, transform))
         .collect();
     let largest = seen.iter().copied().fold(1.0, f64::max);
-    let bins = bins(1, largest.max(4.0));
-    let whole = seen.iter().all(|weight| weight.fract() == 0.0);
-    let label = |bin: &(u64, u64)| match (whole, bin.1) {
-        (true, _) => label(bin),
-        (false, u64::MAX) => format!("above {}", bin.0 - 1),
-        (false, end) => format!("{} to {end}", bin.0 - 1),
+    let is_whole = seen.iter().all(|weight| weight.fract() == 0.0);
+    let label = |before: f64, end: f64| {
+        if is_whole {
+            label(before + 1.0, end)
+        } else if end == f64::INFINITY {
+            format!("above {before}")
+        } else {
+            format!("{before} to {end}")
+        }
     };
-    let observed = counts(&bins, seen.into_iter());
-    let mut expected = vec![0.0; bins.len()];
+    let ends = bins(1, largest.max(4.0));
+    let mut found = Histogram::new(ends, 0.0, label, seen.into_iter());
     for link in links.links() {
         let pair = model.pair(link.src as usize, link.dst as usize);
+        let (mu, linked) = (pair.mu, pair.p_link);
         if let Some(law) = model.sizes() {
             // A bin begins above the end of the one before.
-            let above = |size: u64| math::exp(law.log_chance(size as f64 + 1e-3, pair.similarity));
-            for (&(start, end), sum) in bins.iter().zip(&mut expected) {
-                let heavier = if end == u64::MAX { 0.0 } else { above(end) };
-                *sum += if start == 1 { 1.0 } else { above(start - 1) } - heavier;
-            }
-            continue;
-        }
-        let (mu, linked) = (pair.mu, pair.p_link);
-        if !(linked > 0.0) {
+            let above = |end: f64| math::exp(law.log_chance(end + 1e-3, pair.similarity));
+            found.expect(1.0, above);
+        } else if linked > 0.0 {
+            found.expect(above(0.0, mu) / linked, |end| above(end, mu) / linked);
+        } else {
             // By rounding; the smallest weight is all that can be expected.
-            expected[0] += 1.0;
-            continue;
-        }
-        for (bin, sum) in bins.iter().zip(&mut expected) {
-            *sum += chance(bin, mu) / linked;
+            found.expected[0] += 1.0;
         }
     }
-    Histogram {
-        labels: bins.iter().map(label).collect(),
-        observed,
-        expected,
-    }
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn degrees_of(values: &[f64], largest: f64) -> Histogram {
+        let whole = |before: f64, end| label(before + 1.0, end);
+        Histogram::new(bins(0, largest), -1.0, whole, values.iter().copied())
+    }
+
     #[test]
     fn bins_grow_and_hold_everything() {
-        let bins = bins(0, 100.0);
-        assert_eq!(
-            &bins[..6],
-            &[(0, 0), (1, 1), (2, 2), (3, 3), (4, 5), (6, 8)]
-        );
-        for pair in bins.windows(2) {
-            assert_eq!(pair[0].1 + 1, pair[1].0);
-        }
-        assert_eq!(bins[bins.len() - 1].1, u64::MAX);
-        assert_eq!(label(&bins[bins.len() - 1]), "72+");
-        assert_eq!(bin_of(&bins, 0.0), 0);
-        assert_eq!(bin_of(&bins, 1.5), 2);
-        assert_eq!(bin_of(&bins, 5.0), 4);
-        assert_eq!(bin_of(&bins, 1e9), bins.len() - 1);
-        assert_eq!(
-            (label(&bins[0]), label(&bins[4])),
-            ("0".into(), "4-5".into())
-        );
+        let found = degrees_of(&[0.0, 1.5, 5.0, 1e9], 100.0);
+        assert_eq!(found.labels[..6], ["0", "1", "2", "3", "4-5", "6-8"]);
+        assert_eq!(found.labels[found.labels.len() - 1], "72+");
+        assert_eq!(found.observed[..6], [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+        assert_eq!(found.observed[found.ends.len() - 1], 1.0);
+        assert_eq!(bins(1, 1e30).len(), 64);
     }
 
     #[test]
     fn chances_of_all_bins_add_up() {
-        let bins = bins(0, 200.0);
         for mean in [1e-9, 0.3, 4.0, 50.0] {
-            let sum: f64 = bins.iter().map(|bin| chance(bin, mean)).sum();
+            let mut found = degrees_of(&[], 200.0);
+            found.expect(1.0, |end| above(end, mean));
+            let sum: f64 = found.expected.iter().sum();
             assert!((sum - 1.0).abs() < 1e-9, "{mean}: {sum}");
+            let none = (-mean).exp();
+            assert!((found.expected[0] - none).abs() < 1e-12, "{mean}");
         }
-        assert!((chance(&(0, 0), 0.3) - (-0.3f64).exp()).abs() < 1e-12);
     }
 }

@@ -5,11 +5,14 @@ use serde_json::{Value, json};
 
 use super::Page;
 use super::arrays::{array, reals};
-use linkproof_method::audit::{AuditSettings, ExpectedLink, audit, judged_data, taking_part};
+use linkproof_method::audit::{
+    Audit, AuditSettings, ExpectedLink, audit, judged_data, taking_part,
+};
 use linkproof_method::data::graph::Graph;
 use linkproof_method::engine::runtime::Runtime;
 use linkproof_method::error::Result;
-use linkproof_method::judge::{JudgeSpec, Judgment};
+use linkproof_method::judge::JudgeSpec;
+use linkproof_method::model::Spread;
 use linkproof_text::why;
 
 /// So many links are drawn at most: the most suspicious, and some of the others.
@@ -18,23 +21,13 @@ const MOST_LINKS: usize = 500_000;
 /// In a plain fit a link of less trust is a suspect, too: its weight is far too large.
 const FAR_TOO_HEAVY: f64 = 0.05;
 
-/// The links of a page.
+/// The links of a page, judged.
 pub(super) struct Judged {
     /// They themselves.
     pub graph: Graph,
-    /// The least believed first, or the least trusted if there are no beliefs.
-    links: Vec<JudgedOne>,
-    has_beliefs: bool,
-}
-
-struct JudgedOne {
-    expected: ExpectedLink,
-    belief: f64,
-    rank: usize,
-    why: String,
-    suspect: bool,
-    /// The standard error of the logarithm of its expected weight, if it is known.
-    error: Option<f64>,
+    found: Audit,
+    /// Whether a robust fit has judged them.
+    has_judgment: bool,
 }
 
 impl Page<'_> {
@@ -53,87 +46,69 @@ impl Page<'_> {
             missing: 0,
         };
         let has_judgment = kept.is_some();
-        let found = audit(
-            self.model,
-            (!has_judgment).then_some(&data),
-            &settings,
-            Runtime::default(),
-        )?;
-        let has_beliefs = has_judgment && !found.judgment.facts.abstained;
-        let mut links: Vec<JudgedOne> = found
-            .expected
-            .iter()
-            .enumerate()
-            .map(|(place, expected)| self.one(&found.judgment, place, expected, has_judgment))
-            .collect();
-        links.sort_by(|a, b| match has_beliefs {
-            true => a.belief.total_cmp(&b.belief).then(a.rank.cmp(&b.rank)),
-            false => a.expected.trust.total_cmp(&b.expected.trust),
-        });
+        let judged = (!has_judgment).then_some(&data);
         Ok(Judged {
+            found: audit(self.model, judged, &settings, Runtime::default())?,
             graph: data.user_graph()?,
-            links,
-            has_beliefs,
+            has_judgment,
         })
     }
 
-    fn one(
-        &self,
-        judgment: &Judgment,
-        place: usize,
-        expected: &ExpectedLink,
-        has_judgment: bool,
-    ) -> JudgedOne {
-        let judged = &judgment.links[place];
-        let name = |row: u32| {
-            let title = self.model.title(row as usize).map(str::to_owned);
-            title.unwrap_or_else(|| self.model.ids().name(row as usize).into_owned())
+    /// The links that are drawn: the least believed first, or the least trusted if there are
+    /// no beliefs.
+    pub(super) fn drawn_links(&self, judged: &Judged) -> Value {
+        let (all, judgment) = (&judged.found.expected, &judged.found.judgment);
+        let has_beliefs = judged.has_judgment && !judgment.facts.abstained;
+        let mut order: Vec<usize> = (0..all.len()).collect();
+        order.sort_by(|&a, &b| {
+            if has_beliefs {
+                let [a, b] = [a, b].map(|place| &judgment.links[place]);
+                a.belief.total_cmp(&b.belief).then(a.rank.cmp(&b.rank))
+            } else {
+                all[a].trust.total_cmp(&all[b].trust)
+            }
+        });
+        let is_suspect = |place: usize| {
+            let is_heavy = !judged.has_judgment && all[place].trust < FAR_TOO_HEAVY;
+            judgment.links[place].suspect || is_heavy
         };
-        let (src, dst) = (expected.src as usize, expected.dst as usize);
-        JudgedOne {
-            expected: *expected,
-            belief: judged.belief,
-            rank: judged.rank,
-            why: match has_judgment {
-                true => why(&judgment.reasons(place), &name),
-                false => String::new(),
-            },
-            suspect: judged.suspect || (!has_judgment && expected.trust < FAR_TOO_HEAVY),
-            error: self.model.spread(src, dst).map(|spread| spread.error),
-        }
-    }
-}
-
-impl Judged {
-    /// The links that are drawn.
-    pub(super) fn drawn(&self) -> Value {
-        let suspects: Vec<bool> = self.links.iter().map(|link| link.suspect).collect();
+        let suspects: Vec<bool> = order.iter().map(|&place| is_suspect(place)).collect();
         let places = shown(&suspects, MOST_LINKS);
-        let each = || places.iter().map(|&place| &self.links[place]);
+        let each = || places.iter().map(|&place| &all[order[place]]);
+        let of_judge = || places.iter().map(|&place| &judgment.links[order[place]]);
         let numbers = |number: fn(&ExpectedLink) -> f64| {
-            let finite = |link: &JudgedOne| number(&link.expected).clamp(f64::MIN, f64::MAX);
+            let finite = |link: &ExpectedLink| number(link).clamp(f64::MIN, f64::MAX);
             reals(&each().map(finite).collect::<Vec<f64>>())
         };
         let single = |value: f64| value.clamp(0.0, f64::from(f32::MAX)) as f32;
         let mut drawn = json!({
-            "n": self.links.len(),
+            "n": all.len(),
             "shown": places.len(),
             "suspects": suspects.iter().filter(|suspect| **suspect).count(),
-            "src": array(each().map(|link| link.expected.src)),
-            "dst": array(each().map(|link| link.expected.dst)),
+            "src": array(each().map(|link| link.src)),
+            "dst": array(each().map(|link| link.dst)),
             "weight": numbers(|link| link.weight),
             "mu": numbers(|link| link.mu),
-            "trust": array(each().map(|link| single(link.expected.trust))),
-            "suspect": array(each().map(|link| u8::from(link.suspect))),
+            "trust": array(each().map(|link| single(link.trust))),
+            "suspect": array(places.iter().map(|&place| u8::from(suspects[place]))),
         });
-        if self.links.iter().any(|link| link.error.is_some()) {
-            let errors = each().map(|link| link.error.map_or(f32::NAN, |error| error as f32));
-            drawn["spread"] = array(errors);
+        // Standard errors of the logarithms of expected weights, if they are known.
+        let spread = each().map(|link| self.model.spread(link.src as usize, link.dst as usize));
+        let spread: Vec<_> = spread.collect();
+        if spread.iter().any(Option::is_some) {
+            let error =
+                |known: &Option<Spread>| known.as_ref().map_or(f32::NAN, |it| it.error as f32);
+            drawn["spread"] = array(spread.iter().map(error));
         }
-        if self.has_beliefs {
-            drawn["belief"] = array(each().map(|link| single(link.belief)));
-            drawn["rank"] = array(each().map(|link| link.rank as u32));
-            drawn["why"] = each().map(|link| link.why.as_str()).collect();
+        if has_beliefs {
+            let name = |row: u32| {
+                let title = self.model.title(row as usize).map(str::to_owned);
+                title.unwrap_or_else(|| self.model.ids().name(row as usize).into_owned())
+            };
+            let reasons = places.iter().map(|&place| judgment.reasons(order[place]));
+            drawn["belief"] = array(of_judge().map(|link| single(link.belief)));
+            drawn["rank"] = array(of_judge().map(|link| link.rank as u32));
+            drawn["why"] = reasons.map(|reasons| why(&reasons, &name)).collect();
         }
         drawn
     }

@@ -9,8 +9,6 @@ mod expected;
 mod links;
 mod words;
 
-use std::sync::OnceLock;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rayon::prelude::*;
@@ -88,7 +86,7 @@ impl Page<'_> {
     /// The page as one HTML file.
     pub fn html(&self) -> Result<String> {
         let parts = [
-            ("{{policy}}", policy()),
+            ("{{policy}}", &policy()),
             ("{{title}}", &*escaped(self.title)),
             ("{{style}}", STYLE),
             ("{{vendor}}", VENDOR),
@@ -115,7 +113,7 @@ impl Page<'_> {
             "made": format!("linkproof {}", env!("CARGO_PKG_VERSION")),
             "nodes": nodes,
             "layout": self.layout_in_words(),
-            "links": judged.drawn(),
+            "links": self.drawn_links(&judged),
             "history": self.history(),
             "selection": self.selection(),
             "degrees": degrees,
@@ -242,22 +240,19 @@ impl Page<'_> {
 /// What the page may do: run its own scripts and style, known by their digests, and
 /// nothing else. Should a name ever get into the page as more than text, it does not
 /// run.
-fn policy() -> &'static str {
-    static POLICY: OnceLock<String> = OnceLock::new();
-    POLICY.get_or_init(|| {
-        let own = [
-            ("{{style}}", STYLE),
-            ("{{vendor}}", VENDOR),
-            ("{{scripts}}", SCRIPTS),
-        ];
-        let page = fill(PAGE, &own);
-        format!(
-            "default-src 'none'; style-src {}; script-src {}; img-src data: blob:; base-uri \
-             'none'; form-action 'none'",
-            digests(&page, "style"),
-            digests(&page, "script")
-        )
-    })
+fn policy() -> String {
+    let own = [
+        ("{{style}}", STYLE),
+        ("{{vendor}}", VENDOR),
+        ("{{scripts}}", SCRIPTS),
+    ];
+    let page = fill(PAGE, &own);
+    format!(
+        "default-src 'none'; style-src {}; script-src {}; img-src data: blob:; base-uri 'none'; \
+         form-action 'none'",
+        digests(&page, "style"),
+        digests(&page, "script")
+    )
 }
 
 /// The digests of all elements of a kind that have no attributes, as a policy names

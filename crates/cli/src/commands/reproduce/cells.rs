@@ -3,7 +3,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Instant;
 
 use linkproof::Error;
 use linkproof::Event;
@@ -214,7 +213,6 @@ pub fn write_text(path: &Path, text: &str) -> Result<(), Error> {
 /// How far a list of tasks is, and how long the others will take.
 pub struct Tally {
     progress: Progress,
-    clock: Instant,
     kept: usize,
     all: usize,
     open_cost: f64,
@@ -224,25 +222,25 @@ pub struct Tally {
 impl Tally {
     /// Of so many tasks, of which those at these costs are to be done.
     pub fn new(session: &Session, all: usize, open: impl ExactSizeIterator<Item = f64>) -> Tally {
-        Tally {
+        let tally = Tally {
             progress: Progress::start(session, "working"),
-            clock: Instant::now(),
             kept: all - open.len(),
             all,
             open_cost: open.sum(),
-            done: Mutex::new((0, 0.0)),
-        }
+            done: Mutex::default(),
+        };
+        tally.progress.cells(tally.kept, all, 0.0, tally.open_cost);
+        tally
     }
 
     /// Counts a finished task.
     pub fn after(&self, cost: f64) {
-        let Ok(mut done) = self.done.lock() else {
-            return;
-        };
-        done.0 += 1;
-        done.1 += cost;
-        let left = self.clock.elapsed().as_secs_f64() * (self.open_cost - done.1) / done.1;
-        self.progress.cells(self.kept + done.0, self.all, left);
+        if let Ok(mut done) = self.done.lock() {
+            done.0 += 1;
+            done.1 += cost;
+            let cells = self.kept + done.0;
+            self.progress.cells(cells, self.all, done.1, self.open_cost);
+        }
     }
 
     /// Takes the progress off the screen.

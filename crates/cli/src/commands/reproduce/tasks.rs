@@ -102,8 +102,6 @@ pub struct Task<'t> {
     rival: &'t Rival,
     subject: &'t Subject,
     column: Column<'t>,
-    /// The rows that it fills.
-    titles: Vec<&'t str>,
     run: u64,
     seed: u64,
 }
@@ -172,30 +170,19 @@ fn tasks_of<'t>(
     runs: u64,
     seed: u64,
 ) -> Vec<Task<'t>> {
-    // Where all weights are 1, a rival has its variant's figure.
-    let is_binary = subject.is_binary(column.damage);
-    let is_able = |rival: &Rival| {
+    let is_able = |rival: &&&Rival| {
         let has = |other: &String| other == column.setting;
         (rival.settings.iter().any(has) || rival.views && !column.split)
             && choice.wants(&subject.name, column.named, &rival.name)
-            && !(is_binary && rival.variant_of.is_some())
     };
     let mut tasks = Vec::new();
-    for &rival in list.iter().filter(|rival| is_able(rival)) {
-        let is_variant =
-            |other: &&&'t Rival| is_binary && other.variant_of.as_ref() == Some(&rival.name);
-        let variants = list.iter().filter(is_variant);
-        let titles = variants.map(|other| other.title.as_str());
-        let titles: Vec<&str> = std::iter::once(rival.title.as_str())
-            .chain(titles)
-            .collect();
+    for &rival in list.iter().filter(is_able) {
         tasks.extend((0..runs).map(|run| Task {
             key: format!("rival-{}-{}-run{run}", rival.name, column.key),
             data: format!("{}-run{run}", column.data),
             rival,
             subject,
             column: column.clone(),
-            titles: titles.clone(),
             run,
             seed: seed.wrapping_add(run),
         }));
@@ -255,8 +242,7 @@ impl Task<'_> {
             column: self.column.heading,
             run: self.run,
         };
-        let readings = self.titles.iter().map(|title| place.reading(title, value));
-        Ok(readings.collect())
+        Ok(vec![place.reading(&self.rival.title, value)])
     }
 }
 
