@@ -86,7 +86,7 @@ impl Page<'_> {
     /// The page as one HTML file.
     pub fn html(&self) -> Result<String> {
         let parts = [
-            ("{{policy}}", &policy()),
+            ("{{policy}}", policy().as_str()),
             ("{{title}}", &*escaped(self.title)),
             ("{{style}}", STYLE),
             ("{{vendor}}", VENDOR),
