@@ -85,9 +85,10 @@ impl std::fmt::Debug for Page<'_> {
 impl Page<'_> {
     /// The page as one HTML file.
     pub fn html(&self) -> Result<String> {
+        let (policy, title) = (policy(), escaped(self.title));
         let parts = [
-            ("{{policy}}", policy().as_str()),
-            ("{{title}}", &*escaped(self.title)),
+            ("{{policy}}", &*policy),
+            ("{{title}}", &title),
             ("{{style}}", STYLE),
             ("{{vendor}}", VENDOR),
             ("{{scripts}}", SCRIPTS),
