@@ -221,7 +221,7 @@ impl<T: Number> Descent<T> {
             watched: false,
         };
         let score = on.score.clone();
-        let layout = state.layout(&place, &all, problem.dim);
+        let layout = state.layout(place, &all, problem.dim);
         let (mut places, mut rows) = (vec![NOWHERE; layout.rows], vec![u32::MAX; layout.rows]);
         for here in &layout.places {
             for (at, joined) in (here.start..).zip(here.rows.clone()) {
@@ -240,9 +240,9 @@ impl<T: Number> Descent<T> {
             place, kernels, "gather", over(layout.rows * layout.width);
             &from, &at, &count, &dim, &width, &to
         )?;
-        let mut sums = state.run(&place, &layout, &all, (gamma, &score), true)?;
+        let mut sums = state.run(place, &layout, &all, (gamma, &score), true)?;
         on.tell_gamma(gamma)?;
-        let pass = state.pass(&place, &layout, &score)?;
+        let pass = state.pass(place, &layout, &score)?;
         let of_rows = self.rows.address(place);
         let mut row_sums = std::mem::take(&mut on.row_sums);
         let mut there = std::mem::take(&mut on.sums);

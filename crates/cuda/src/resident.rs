@@ -330,11 +330,11 @@ impl<'p, T: Number> Resident<'p, T> {
         (dropout, wants_gradient): (Option<Dropout>, bool),
     ) -> Result<(Layout, Sums)> {
         let on = &self.pairs.on.clone();
-        let layout = state.layout(&on, &self.all(part, watched), self.layout.dim);
+        let layout = state.layout(on, &self.all(part, watched), self.layout.dim);
         let rows = (&mut state.rows, &mut state.mirror);
         self.embed(rows, &layout, by.1, dropout)?;
         let all = self.all(part, watched);
-        let mut sums = state.run(&on, &layout, &all, by, wants_gradient)?;
+        let mut sums = state.run(on, &layout, &all, by, wants_gradient)?;
         let from = (&layout, state.sides(on));
         self.add_listed(state, from, part, by, (&mut sums, wants_gradient))?;
         Ok((layout, sums))

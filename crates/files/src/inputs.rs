@@ -285,9 +285,9 @@ impl InputReader {
         }
         if let Some(listed) = self.tables.first() {
             let found = "no column 'view'";
-            let expected = "the view of each node, as --features NAME=FILE needs; or give \
-                            --nodes NAME=FILE for each view";
-            return Err(Error::input(&listed.path, 1, found, expected));
+            let expected = "the view of each node, since features are given by views";
+            let error = Error::input(&listed.path, 1, found, expected);
+            return Err(error.or("Or give {nodes=NAME=FILE} for each view"));
         }
         let (mut names, mut views) = (Names::default(), Vec::new());
         // Each is wanted once more, with its numbers.
@@ -298,8 +298,8 @@ impl InputReader {
         for file in files {
             let features = self.all_features(&file.path)?;
             let view = || file.view.clone().unwrap_or_default();
-            let sides = "or, where all links lead from nodes of one view to nodes of the other, \
-                         --bipartite with --features source=FILE and target=FILE";
+            let sides = "Or, if all links lead from one view to the other, give {bipartite=true} \
+                         with {features=source=FILE} and {features=target=FILE}";
             let ids = match features.ids() {
                 Ids::Names(ids) => ids,
                 ids if files.len() == 1 => {
@@ -311,19 +311,17 @@ impl InputReader {
                 }
                 _ => {
                     let found = "data vectors without ids";
-                    let expected = format!(
-                        "a first column of ids, as CSV and Parquet have it, so that links can be \
-                         told which view their nodes are of; or --nodes NAME=FILE for each view; \
-                         {sides}"
-                    );
-                    return Err(Error::input(&file.path, None, found, expected));
+                    let expected = "a first column of ids, as CSV and Parquet have it: links name \
+                                    nodes by ids";
+                    return Err(Error::input(&file.path, None, found, expected)
+                        .or("Or give {nodes=NAME=FILE} for each view"));
                 }
             };
             for id in (0..ids.len()).map(|row| ids.name(row)) {
                 if names.insert(id) as usize != views.len() {
                     let found = format!("node {}, which another view has too", quote(id));
-                    let expected = format!("ids that differ from view to view; {sides}");
-                    return Err(Error::input(&file.path, None, found, expected));
+                    let expected = "ids that differ from view to view";
+                    return Err(Error::input(&file.path, None, found, expected).or(sides));
                 }
                 views.push(view());
             }
@@ -381,10 +379,8 @@ impl InputReader {
                 found,
                 expected,
                 ..
-            } => {
-                let expected = format!("{expected}; or --features source=FILE and target=FILE");
-                Error::input(&file.path, None, found, expected)
-            }
+            } => Error::input(&file.path, None, found, expected)
+                .or("Or give {features=source=FILE} and {features=target=FILE}"),
             other => other,
         })
     }

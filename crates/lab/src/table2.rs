@@ -65,7 +65,6 @@ fn network(quick: bool) -> Params {
             output_activation: OutputActivation::Tanh,
             batch_norm: true,
             dropout: 0.5,
-            ..Mlp::default()
         },
         solver: Some(SolverKind::Sgd),
         optimizer: Some(OptimizerKind::Adam),

@@ -127,7 +127,6 @@ fn a_fit_writes_page_and_picture_at_once() {
     assert!(lab.read("nodes.svg").contains("<circle"));
     lab.ok("fit --links links.csv --dim 2 --quiet --out n --plot n/nodes.svg");
     assert!(lab.path("n/nodes.svg").exists() && lab.path("n/fit.json").exists());
-    assert!(lab.path("other.html").exists());
 }
 
 #[test]

@@ -27,7 +27,7 @@ impl<T: Number> Resident<'_, T> {
         let mut all_rows = std::mem::take(&mut self.all_rows);
         let mut all_mirror = self.all_mirror.take();
         let mut layout = self.layout.clone();
-        layout.width = state.layout(&on, &self.all(part, false), layout.dim).width;
+        layout.width = state.layout(on, &self.all(part, false), layout.dim).width;
         self.embed((&mut all_rows, &mut all_mirror), &layout, by.1, None)?;
         let from = all_rows.address(on);
         let from_mirror = all_mirror.as_ref().map(|mirror| mirror.address(on));
@@ -45,7 +45,7 @@ impl<T: Number> Resident<'_, T> {
                 nodes: &nodes,
                 ..self.all(part, false)
             };
-            let block = state.layout(&on, &inside, layout.dim);
+            let block = state.layout(on, &inside, layout.dim);
             let mut places = vec![NOWHERE; block.rows];
             for here in &block.places {
                 for (at, joined) in (here.start..).zip(here.rows.clone()) {
@@ -67,7 +67,7 @@ impl<T: Number> Resident<'_, T> {
                     &from, &places, &count, &dim, &width, &to
                 )?;
             }
-            total.add(&state.run(&on, &block, &inside, by, false)?);
+            total.add(&state.run(on, &block, &inside, by, false)?);
         }
         let embedded = (&layout, (from, from_mirror.unwrap_or(from)));
         self.add_listed(state, embedded, part, by, (&mut total, false))?;
@@ -90,7 +90,7 @@ impl<T: Number> Resident<'_, T> {
         let pass = Pass {
             left,
             right,
-            ..state.pass(&on, layout, score)?
+            ..state.pass(on, layout, score)?
         };
         let (links, aside) = match part {
             Part::Training => (Some(&self.training), self.aside.as_ref()),
@@ -107,7 +107,7 @@ impl<T: Number> Resident<'_, T> {
             let caps = match score.cap() == self.score.cap() {
                 true => &list.caps,
                 false => {
-                    own = list.caps_of(&on, score)?;
+                    own = list.caps_of(on, score)?;
                     &own
                 }
             };

@@ -12,7 +12,7 @@
 //! let ring = (0..30u32).map(|k| (k, (k + 1) % 30, if k == 7 { 500.0 } else { 1.0 }));
 //! let data = Dataset::from_links(Graph::from_rows(30, &ring.collect::<Vec<_>>())?)?;
 //! let (score, ridge) = (ScoreKind::Probability, 0.1);
-//! let params = Params { score, ridge, dim: 2, ..Default::default() }.check()?;
+//! let params = Params { score, ridge: Some(ridge), dim: 2, ..Default::default() }.check()?;
 //! let model = linkproof::fit(&params, &data)?;
 //! let found = audit(&model, None, &AuditSettings::default(), Runtime::default())?;
 //! let absurd = found.expected.iter().find(|it| it.weight == 500.0);

@@ -82,7 +82,6 @@ fn any_params() -> impl Strategy<Value = (Params, Path, bool)> {
                 },
                 batch_norm: norm && mlp,
                 dropout: if drop && mlp { 0.3 } else { 0.0 },
-                ..Mlp::default()
             },
             input_dropout: if drop { 0.2 } else { 0.0 },
             validation: Some(if hold { 0.2 } else { 0.0 }),

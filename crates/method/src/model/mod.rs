@@ -191,7 +191,7 @@ pub struct ModelParts {
 ///
 /// let links = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0), (3, 4, 1.0), (4, 5, 1.0), (3, 5, 1.0)];
 /// let data = Dataset::from_links(Graph::from_rows(6, &links)?)?;
-/// let params = Params { dim: 2, ridge: 0.1, ..Default::default() }.check()?;
+/// let params = Params { dim: 2, ridge: Some(0.1), ..Default::default() }.check()?;
 /// let fitted = linkproof::fit(&params, &data)?;
 /// assert_eq!(fitted.row(0).len(), 2);
 /// // Linked nodes are expected to be linked.

@@ -3,7 +3,7 @@
 use super::candidates::{RidgeTried, Search, choose_ridge};
 use super::fits::TOLERANCE;
 use super::smooth::smoothed;
-use super::walks::{most_links, walks_over};
+use super::walks::{expected_links, walks_over};
 use super::weight;
 use crate::data::dataset::Dataset;
 use crate::engine::objective::{Prepared, Problem};
@@ -240,7 +240,7 @@ pub fn estimated_bytes(params: &CheckedParams, data: &Dataset, recipe: &Recipe) 
     let plan = Plan::new(&with, &problem)?;
     let one = Forecast::new(&problem, &plan);
     let fit = 4 * (data.n_nodes() * params.dim + problem.n_params());
-    let walks = one.with_links(most_links(data, recipe.walks)).of(1.0);
+    let walks = one.with_links(expected_links(data, recipe.walks)).of(1.0);
     let judged = 80 * data.graph().n_links() as u64;
     let fitting = walks + (KEPT_FITS * fit) as u64 + data.vector_bytes() + judged;
     // Normalized features, their entries, and the solutions for groups of outputs.

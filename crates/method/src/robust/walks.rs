@@ -12,6 +12,8 @@ const LEAST_WALK_LINKS: usize = 16;
 const MOST_WALK_LINKS: usize = 64;
 /// Of the entries of walks, so many are links: others have both directions.
 const ONE_WAY: f64 = 0.7;
+/// The nodes from which walks are tried, to estimate how far they lead.
+const ASKED: usize = 256;
 
 /// How many links walks keep for each of so many nodes.
 fn most_of_node(n_nodes: usize) -> usize {
@@ -30,12 +32,32 @@ pub fn walks_over(data: &Dataset, believed: &Graph, length: usize) -> Result<Gra
     })
 }
 
-/// How many links walks make at most, beside those that there are.
-pub(super) fn most_links(data: &Dataset, length: usize) -> usize {
+/// About how many links walks make, beside those that there are.
+pub(super) fn expected_links(data: &Dataset, length: usize) -> usize {
     let n = data.n_nodes();
-    if length == 0 {
+    if length == 0 || n == 0 {
         return 0;
     }
-    let entries = most_of_node(n).min(n) as f64 * n as f64;
+    let most = most_of_node(n);
+    let links = data.graph().adjacency();
+    let asked = ASKED.min(n);
+    let mut reached = 0;
+    for place in 0..asked {
+        let mut seen = vec![(place * n / asked) as u32];
+        let mut from = 0;
+        for _ in 0..length {
+            let to = seen.len();
+            for place in from..to {
+                for &next in links.row(seen[place] as usize).0 {
+                    if seen.len() <= most && !seen.contains(&next) {
+                        seen.push(next);
+                    }
+                }
+            }
+            from = to;
+        }
+        reached += seen.len() - 1;
+    }
+    let entries = reached as f64 / asked as f64 * n as f64;
     ((ONE_WAY * entries) as usize).saturating_sub(data.graph().n_links())
 }

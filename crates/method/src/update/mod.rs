@@ -12,7 +12,7 @@
 //!
 //! let links = [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0), (3, 4, 1.0), (4, 5, 1.0), (3, 5, 1.0)];
 //! let data = Dataset::from_links(Graph::from_rows(6, &links)?)?;
-//! let params = Params { dim: 2, ridge: 0.1, ..Default::default() }.check()?;
+//! let params = Params { dim: 2, ridge: Some(0.1), ..Default::default() }.check()?;
 //! let model = linkproof::fit(&params, &data)?;
 //! // A seventh node that is linked to the first three.
 //! let new = Graph::from_rows(7, &[(6, 0, 1.0), (6, 1, 1.0), (6, 2, 1.0)])?;

@@ -77,7 +77,7 @@ impl Histogram {
     }
 
     /// Expects a value, by the chance of larger ones than the end of a bin, and of any.
-    fn expect(&mut self, any: f64, above: impl Fn(f64) -> f64) {
+    fn add(&mut self, any: f64, above: impl Fn(f64) -> f64) {
         let mut before = any;
         for (sum, &end) in self.expected.iter_mut().zip(&self.ends) {
             let larger = if end == f64::INFINITY {
@@ -108,7 +108,7 @@ pub(super) fn degrees(model: &Fitted, links: &Graph) -> Histogram {
     let some = sample(n, model.params().seed);
     let means = some.par_iter().map(|&row| expected_degree(model, row));
     for mean in means.collect::<Vec<f64>>() {
-        found.expect(1.0, |end| above(end, mean));
+        found.add(1.0, |end| above(end, mean));
     }
     let scale = n as f64 / some.len().max(1) as f64;
     found.expected.iter_mut().for_each(|sum| *sum *= scale);
@@ -160,7 +160,7 @@ fn signed_weights(model: &Fitted, law: &SizeLaw, links: &Graph) -> Histogram {
     let mut found = Histogram::new(ends, f64::NEG_INFINITY, label, values);
     for link in links.links() {
         let pair = model.pair(link.src as usize, link.dst as usize);
-        found.expect(1.0, |end| 1.0 - law.rank(end, pair.similarity).1);
+        found.add(1.0, |end| 1.0 - law.rank(end, pair.similarity).1);
     }
     found
 }
@@ -194,9 +194,9 @@ pub(super) fn weights(model: &Fitted, links: &Graph) -> Histogram {
         if let Some(law) = model.sizes() {
             // A bin begins above the end of the one before.
             let above = |end: f64| math::exp(law.log_chance(end + 1e-3, pair.similarity));
-            found.expect(1.0, above);
+            found.add(1.0, above);
         } else if linked > 0.0 {
-            found.expect(above(0.0, mu) / linked, |end| above(end, mu) / linked);
+            found.add(above(0.0, mu) / linked, |end| above(end, mu) / linked);
         } else {
             // By rounding; the smallest weight is all that can be expected.
             found.expected[0] += 1.0;
@@ -228,7 +228,7 @@ mod tests {
     fn chances_of_all_bins_add_up() {
         for mean in [1e-9, 0.3, 4.0, 50.0] {
             let mut found = degrees_of(&[], 200.0);
-            found.expect(1.0, |end| above(end, mean));
+            found.add(1.0, |end| above(end, mean));
             let sum: f64 = found.expected.iter().sum();
             assert!((sum - 1.0).abs() < 1e-9, "{mean}: {sum}");
             let none = (-mean).exp();
