@@ -313,8 +313,11 @@ impl InputReader {
                     let found = "data vectors without ids";
                     let expected = "a first column of ids, as CSV and Parquet have it: links name \
                                     nodes by ids";
-                    return Err(Error::input(&file.path, None, found, expected)
-                        .or("Or give {nodes=NAME=FILE} for each view"));
+                    return Err(Error::input(&file.path, None, found, expected).or(
+                        "Or give {nodes=NAME=FILE} for each view. If all links lead from one \
+                             view to the other, give {bipartite=true} with {features=source=FILE} \
+                             and {features=target=FILE}",
+                    ));
                 }
             };
             for id in (0..ids.len()).map(|row| ids.name(row)) {

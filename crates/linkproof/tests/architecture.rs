@@ -33,7 +33,7 @@ fn listed() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 /// What stands apart in the room of the engine.
-const ENGINE: [&str; 5] = ["encoder", "objective", "pairs", "runtime", "solve"];
+const ENGINE: [&str; 3] = ["encoder", "objective", "pairs"];
 
 const MAX_LINES: usize = 500;
 

@@ -9,6 +9,9 @@ use crate::params::{OptimizerKind, Precision, SolverKind};
 pub const LBFGS_MEMORY: usize = 10;
 /// Bytes for each link.
 const LINK: f64 = 160.0;
+/// Bytes for each link that no file has, as walks add them: it is not read, and graphs
+/// share it.
+const MADE_LINK: f64 = 120.0;
 
 /// The bytes of memory that fits hold, about. With `P` the bytes of the parameters,
 /// `Y` those of the embeddings, `V` those of the data vectors and `H` those of what
@@ -115,10 +118,10 @@ impl Forecast {
         self.shared as u64
     }
 
-    /// The same with so many more links.
+    /// The same with so many more links, which no file has.
     pub fn with_links(self, more: usize) -> Forecast {
         Forecast {
-            shared: self.shared + LINK * more as f64,
+            shared: self.shared + MADE_LINK * more as f64,
             ..self
         }
     }
