@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import platform
+import signal
 import subprocess
 import sys
 import threading
@@ -129,6 +130,8 @@ def test_other_threads_run_during_a_fit(monkeypatch: pytest.MonkeyPatch) -> None
             time.sleep(0.002)
         _thread.interrupt_main()
 
+    # A shell may have started these tests with interrupts ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     other = threading.Thread(target=interrupt)
     other.start()
     settings = {
@@ -140,6 +143,7 @@ def test_other_threads_run_during_a_fit(monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(KeyboardInterrupt):
         GraphEmbedding(dim=32, verbose=False, **settings).fit(X, links)
     other.join()
+    signal.signal(signal.SIGINT, before)
 
 
 def test_the_core_refuses_arrays_that_it_cannot_read() -> None:
