@@ -52,7 +52,7 @@ def test_matrices_that_are_not_symmetric(planted: Any) -> None:
     A = A.tocsr()
     with pytest.raises(ValueError, match=r"not symmetric.*links\.maximum\(links\.T\)"):
         fit(planted.X, A)
-    with pytest.raises(ValueError, match='duplicates="max" or "sum"'):
+    with pytest.raises(ValueError, match='duplicates="sum" or "max"'):
         fit(planted.X, A)
     for rule, symmetric in [("sum", A + A.T), ("max", A.maximum(A.T))]:
         found = fit(planted.X, A, duplicates=rule).embedding_

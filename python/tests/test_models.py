@@ -51,7 +51,7 @@ def test_python_reads_what_the_command_line_wrote(
             "--encoder", "mlp", "--hidden", 16, "--steps", 30, "--out", tmp_path / "m")  # fmt: skip
     model = GraphEmbedding.load(tmp_path / "m")
     params = model.get_params()
-    assert (params["dim"], params["encoder"], params["hidden"]) == (4, "mlp", (16,))
+    assert (params["dim"], params["encoder"], params["network__hidden"]) == (4, "mlp", (16,))
     assert np.array_equal(model.embedding_, np.load(tmp_path / "m" / "embeddings.npy"))
     assert list(model.nodes_[:2]) == ["node 0", "node 1"]
     assert model.n_features_in_ == 8
