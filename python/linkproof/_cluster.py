@@ -236,7 +236,7 @@ class _PairActor:
         """The version and its bits; the kind of card, if one computes, and its bits."""
         if self._device == "cpu":
             return _about(), ("", b"")
-        # Not before: what goes wrong here is told in its own words.
+        # The card is opened here and not in __init__, so that its error reaches the caller.
         self._worker = _core.PairWorker(self._device)
         return _about(), (self._worker.card, small_pass(self._worker))
 

@@ -217,7 +217,7 @@ mod tests {
 
     /// For as many seconds as `LINKPROOF_FUZZ_SECONDS` says; `make fuzz` runs it.
     #[test]
-    #[ignore = "takes as long as it is told to"]
+    #[ignore = "runs for LINKPROOF_FUZZ_SECONDS"]
     fn for_a_while() {
         let seconds = std::env::var("LINKPROOF_FUZZ_SECONDS").unwrap_or_default();
         prepare();

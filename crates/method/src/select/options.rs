@@ -63,8 +63,8 @@ pub struct SearchOptions {
     /// models that will embed unseen nodes [default: pairs]
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT"))]
     pub hold_out: Option<HoldOut>,
-    /// What candidates are compared by: rank, how well embeddings tell held-out
-    /// links from pairs without a link, whatever the weights; or a score of the
+    /// What candidates are compared by: rank, how well embeddings separate held-out
+    /// links from non-links, without their weights; or a score of the
     /// weights of held-out pairs, SCORE or SCORE:BETA, such as probability:0.5 (the moment
     /// score rejects the right model where weights are corrupted) [default: rank]
     #[cfg_attr(feature = "clap", arg(long, value_name = "WHAT"))]

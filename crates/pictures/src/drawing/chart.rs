@@ -13,7 +13,7 @@ pub struct Chart {
     pub y_label: String,
     /// What stands below each other's points.
     pub columns: Vec<String>,
-    /// The lines. Up to 21 are told apart by colour and dashes.
+    /// The lines. Colour and dashes distinguish up to 21.
     pub series: Vec<Series>,
 }
 
